@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library: compiled once (weft_objects), linked as libweft.so (weft::weft) and libweft.a (weft::weft-static).
+
+file(GLOB_RECURSE weft_sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/*.S)
+
+# Of src/arch/<processor>/ only one folder is compiled.
+if(WEFT_CONTEXT STREQUAL "boost")
+  set(weft_arch generic)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(weft_arch x86_64)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(weft_arch aarch64)
+else()
+  set(weft_arch generic)
+endif()
+list(FILTER weft_sources EXCLUDE REGEX "/src/arch/[^/]+/")
+file(GLOB_RECURSE weft_arch_sources CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/arch/${weft_arch}/*.cpp ${PROJECT_SOURCE_DIR}/src/arch/${weft_arch}/*.S)
+list(APPEND weft_sources ${weft_arch_sources})
+message(STATUS "Weft ${PROJECT_VERSION}: context switch from src/arch/${weft_arch}")
+
+if(NOT weft_sources)
+  file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
+  set(weft_sources ${PROJECT_BINARY_DIR}/empty.cpp)
+endif()
+
+set(weft_private_libraries)
+if(weft_arch STREQUAL "generic")
+  find_package(Boost 1.70 REQUIRED COMPONENTS context)
+  set(weft_private_libraries Boost::context)
+endif()
+
+add_library(weft_objects OBJECT ${weft_sources})
+weft_options(weft_objects)
+set_target_properties(weft_objects PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+target_include_directories(weft_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(weft_objects PRIVATE WEFT_BUILDING=1 $<$<STREQUAL:${weft_arch},generic>:WEFT_CONTEXT_BOOST=1>)
+target_compile_options(weft_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:
+  -ftls-model=initial-exec -fno-plt -fstack-clash-protection -fno-semantic-interposition>)
+target_link_libraries(weft_objects PRIVATE Threads::Threads ${weft_private_libraries})
+
+# What both libraries show their users.
+function(weft_public target)
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME weft LINKER_LANGUAGE CXX)
+endfunction()
+
+add_library(weft-static STATIC $<TARGET_OBJECTS:weft_objects>)
+add_library(weft::weft-static ALIAS weft-static)
+weft_public(weft-static)
+target_link_libraries(weft-static PUBLIC Threads::Threads PRIVATE ${weft_private_libraries})
+
+if(WEFT_SHARED)
+  add_library(weft SHARED $<TARGET_OBJECTS:weft_objects>)
+  weft_public(weft)
+  set_target_properties(weft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_link_libraries(weft PUBLIC Threads::Threads PRIVATE ${weft_private_libraries})
+  # Workers outlive dlclose, so the code must stay mapped.
+  target_link_options(weft PRIVATE -Wl,-z,nodelete ${weft_sanitizers})
+else()
+  add_library(weft INTERFACE)
+  target_link_libraries(weft INTERFACE weft-static)
+endif()
+add_library(weft::weft ALIAS weft)
+
+# For white-box tests and tools: the same objects, and src/ on the include path.
+add_library(weft_internal INTERFACE)
+target_link_libraries(weft_internal INTERFACE weft-static)
+target_include_directories(weft_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)

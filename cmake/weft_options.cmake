@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a builder may choose, and the flags that follow from it.
+
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  message(FATAL_ERROR "Weft needs Linux (futex, membarrier); this system is ${CMAKE_SYSTEM_NAME}")
+endif()
+
+set(weft_top_level OFF)
+if(CMAKE_SOURCE_DIR STREQUAL PROJECT_SOURCE_DIR)
+  set(weft_top_level ON)
+endif()
+
+set(weft_shared_default ON)
+if(DEFINED BUILD_SHARED_LIBS)
+  set(weft_shared_default ${BUILD_SHARED_LIBS})
+endif()
+option(WEFT_SHARED "weft::weft is the shared library (the static one is built either way)" ${weft_shared_default})
+option(WEFT_TESTS "build the tests" ${weft_top_level})
+option(WEFT_BENCH "build the benchmarks" ${weft_top_level})
+option(WEFT_EXAMPLES "build the examples" ${weft_top_level})
+option(WEFT_TOOLS "build the command `weft`" ${weft_top_level})
+option(WEFT_INSTALL "write the install rules" ${weft_top_level})
+option(WEFT_WERROR "warnings are errors" OFF)
+set(WEFT_SANITIZE "" CACHE STRING "thread, address (with undefined), or empty")
+set(WEFT_HWLOC AUTO CACHE STRING "AUTO, ON or OFF: the tests compare Weft's picture of the machine with hwloc's")
+set(WEFT_CONTEXT auto CACHE STRING "auto (own assembly where there is some) or boost (Boost.Context)")
+set_property(CACHE WEFT_SANITIZE PROPERTY STRINGS "" thread address)
+set_property(CACHE WEFT_HWLOC PROPERTY STRINGS AUTO ON OFF)
+set_property(CACHE WEFT_CONTEXT PROPERTY STRINGS auto boost)
+
+# Stops the configuration when an option holds a word it does not know.
+function(weft_require_one_of option)
+  if(NOT "${${option}}" IN_LIST ARGN)
+    list(JOIN ARGN "', '" allowed)
+    message(FATAL_ERROR "${option} is '${${option}}'; it must be one of '${allowed}'")
+  endif()
+endfunction()
+weft_require_one_of(WEFT_SANITIZE "" thread address)
+weft_require_one_of(WEFT_HWLOC AUTO ON OFF)
+weft_require_one_of(WEFT_CONTEXT auto boost)
+
+if(weft_top_level)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set_property(CACHE CMAKE_BUILD_TYPE PROPERTY VALUE RelWithDebInfo)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo)
+  endif()
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+include(GNUInstallDirs)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+if(WEFT_SANITIZE STREQUAL "thread")
+  set(weft_sanitizers -fsanitize=thread)
+elseif(WEFT_SANITIZE STREQUAL "address")
+  set(weft_sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+endif()
+
+# The flags of everything in this tree: language, warnings, sanitizers. Users of the library inherit none of them.
+function(weft_options target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CXX_STANDARD_REQUIRED ON)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic>
+    $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
+  if(WEFT_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:${weft_sanitizers}>)
+    target_link_options(${target} PRIVATE ${weft_sanitizers})
+  endif()
+endfunction()

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where Weft's version is written; the build reads it from here. Usable from C as well.
+#pragma once
+
+#define WEFT_VERSION_MAJOR 0
+#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_PATCH 0
+#define WEFT_VERSION_STRING "0.1.0"
