@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a task says what data it touches.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::inline v0 {
+
+/// What a task does with the data at an address. The weak forms say that only the task's children touch it: they never
+/// delay the task itself, they connect its children to what came before.
+enum class access_mode : std::uint8_t { in, out, inout, weak_in, weak_out, weak_inout };
+
+/// One access: an address and a mode. Two accesses concern the same data when their addresses are equal; the size of
+/// the object does not matter, so a block of an array is named by its first element. A null address is ignored.
+struct access {
+  const void *address = nullptr;
+  access_mode mode = access_mode::inout;
+};
+
+template <class T>
+[[nodiscard]] access in(const T &object) noexcept {
+  return {&reinterpret_cast<const char &>(object), access_mode::in};
+}
+template <class T>
+[[nodiscard]] access out(T &object) noexcept {
+  return {&reinterpret_cast<const char &>(object), access_mode::out};
+}
+template <class T>
+[[nodiscard]] access inout(T &object) noexcept {
+  return {&reinterpret_cast<const char &>(object), access_mode::inout};
+}
+template <class T>
+[[nodiscard]] access weak_in(const T &object) noexcept {
+  return {&reinterpret_cast<const char &>(object), access_mode::weak_in};
+}
+template <class T>
+[[nodiscard]] access weak_out(T &object) noexcept {
+  return {&reinterpret_cast<const char &>(object), access_mode::weak_out};
+}
+template <class T>
+[[nodiscard]] access weak_inout(T &object) noexcept {
+  return {&reinterpret_cast<const char &>(object), access_mode::weak_inout};
+}
+
+} // namespace weft::inline v0

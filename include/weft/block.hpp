@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Suspending a task until somebody else says go on, and holding a task's completion for external events.
+#pragma once
+
+#include <weft/detail/core.hpp>
+
+#include <chrono>
+
+namespace weft::inline v0 {
+
+/// Names the running task to those who will unblock it or decrease its events. A copyable reference, valid until
+/// the task is complete (an event that is not yet decreased, or a block that is not yet undone, keeps it incomplete).
+class task_ref {
+ public:
+  constexpr task_ref() noexcept = default;
+  [[nodiscard]] explicit operator bool() const noexcept { return m_task != nullptr; }
+  friend bool operator==(task_ref, task_ref) noexcept = default;
+  explicit constexpr task_ref(detail::task *t) noexcept : m_task(t) {}
+  [[nodiscard]] detail::task *get() const noexcept { return m_task; }
+
+ private:
+  detail::task *m_task = nullptr;
+};
+
+/// Lets a blocked task go on. Any thread. One unblock may come before its block, which then returns at once; a second
+/// one before the block throws weft::error (errc::no_block).
+WEFT_API void unblock(task_ref t);
+
+namespace this_task {
+
+/// The running task; a thread of the user counts as one.
+[[nodiscard]] WEFT_API task_ref self();
+/// Suspends the running task until unblock(self()) is called; the worker goes on with other work.
+WEFT_API void block();
+/// As block(), for at most `ns` nanoseconds; true when it was unblocked, false when the time was over.
+[[nodiscard]] WEFT_API bool block_for_ns(std::int64_t ns);
+template <class Rep, class Period>
+[[nodiscard]] bool block_for(std::chrono::duration<Rep, Period> d) {
+  return block_for_ns(std::chrono::ceil<std::chrono::nanoseconds>(d).count());
+}
+
+/// Adds `n` external events to the running task: its accesses are released, and it is complete, only when its body has
+/// ended and every event has been decreased.
+WEFT_API void increase_events(std::uint32_t n = 1);
+
+} // namespace this_task
+
+/// Takes back `n` events of a task. Any thread, worker or not. Throws weft::error (errc::event_underflow) when the task has fewer.
+WEFT_API void decrease_events(task_ref t, std::uint32_t n = 1);
+
+} // namespace weft::inline v0

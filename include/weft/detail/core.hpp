@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the templates of the public headers and the library agree on. Not for users: it changes with the version.
+#pragma once
+
+#include <weft/config.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+namespace weft::inline v0 {
+
+class task_group;
+struct access;
+
+namespace detail {
+
+struct task;
+struct frame;
+
+/// What a scheduler orders: a task, a suspended frame or a join job.
+struct runnable {
+  enum class kind : std::uint8_t { task, frame, join };
+  runnable *next = nullptr; // owned by the queue that holds it
+  kind what = kind::task;
+  std::uint8_t flags = 0; // task_flag, of tasks only
+  std::int16_t priority = 0;
+  std::uint32_t extent = 0; // of tasks: number of accesses
+};
+
+enum task_flag : std::uint8_t {
+  k_final = 1,        // its children run in place
+  k_undeferred = 2,   // the creator waits and runs it itself
+  k_wait = 4,         // its accesses are released when its children are complete
+  k_tracked = 8,      // a handle refers to it
+  k_has_extra = 16,   // clauses beyond the fast path: see spawn_options
+  k_cancelled = 32,   // skipped or failed: the body did not end normally
+  k_special = 64,     // needs a look before it runs: own stack size, onready
+  k_implicit = 128,   // stands for a thread or a join branch; lives on its stack
+};
+
+/// The operations of one closure type; one constant object per type.
+struct body_ops {
+  void (*invoke)(void *storage);                    // may throw
+  void (*destroy)(void *storage) noexcept;          // null: trivial
+  void (*destroy_result)(void *storage) noexcept;   // null: no result or trivial
+  std::uint32_t bytes;
+};
+
+inline constexpr std::size_t k_storage_offset = 96; // closure behind the task's header
+inline constexpr std::size_t k_storage_align = 32;
+
+/// Everything a clause can ask for beyond accesses.
+struct spawn_options {
+  const char *label = nullptr;
+  task_group *group = nullptr;
+  void (*onready)(void *context) = nullptr;
+  void *onready_context = nullptr;
+  std::size_t stack_bytes = 0;
+  std::int32_t priority = 0;
+  std::uint8_t flags = 0;
+};
+
+/// Allocates a task; the closure is to be constructed at storage(task). Throws weft::error when memory is gone or after shutdown.
+WEFT_API task *task_create(const body_ops &ops, std::size_t accesses, const spawn_options *options);
+/// Frees a task whose closure could not be constructed.
+WEFT_API void task_abandon(task *t) noexcept;
+/// Enters the task's accesses and lets it run as they allow.
+WEFT_API void task_submit(task *t, const access *first, std::size_t first_count, const access *second,
+                          std::size_t second_count);
+
+inline void *storage(task *t) noexcept { return reinterpret_cast<char *>(t) + k_storage_offset; }
+
+WEFT_API void task_wait_done(task *t);                 // body and events
+WEFT_API bool task_is_done(const task *t) noexcept;
+WEFT_API std::exception_ptr task_take_exception(task *t) noexcept;
+WEFT_API void task_drop_handle(task *t) noexcept;
+
+/// A branch of a join that another worker may take. Lives on the stack of join().
+struct join_job : runnable {
+  explicit join_job(void (*f)(join_job *)) noexcept : invoke(f) { what = kind::join; }
+  void (*invoke)(join_job *);
+  std::atomic<void *> state{nullptr}; // null, the waiting frame, or k_join_done
+  std::exception_ptr error;
+};
+
+WEFT_API void join_push(join_job *job);
+/// True: the job is the caller's again and must be run by it. False: somebody else has taken it.
+WEFT_API bool join_pop(join_job *job) noexcept;
+WEFT_API void join_wait(join_job *job) noexcept;
+
+} // namespace detail
+} // namespace weft::inline v0

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The template shell of spawn(): sorts the clauses, moves the callable into the task, hands both to the library.
+#pragma once
+
+#include <weft/access.hpp>
+#include <weft/detail/core.hpp>
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace weft::inline v0 {
+
+struct label;
+struct priority;
+struct final;
+struct if_;
+struct wait_clause;
+struct tracked_clause;
+struct stack_bytes;
+struct onready;
+struct accesses;
+template <class T>
+class handle;
+
+namespace detail {
+
+/// A callable behind room for what it returns; the result comes first, so that a handle finds it.
+template <class F, class T>
+struct body {
+  union {
+    T result;
+  };
+  F f;
+  bool has_result = false;
+  template <class G>
+  explicit body(G &&g) : f(static_cast<G &&>(g)) {}
+  ~body() {}
+
+  static void invoke(void *p) {
+    auto *self = static_cast<body *>(p);
+    ::new (static_cast<void *>(&self->result)) T(self->f());
+    self->has_result = true;
+  }
+  static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
+  static void destroy_result(void *p) noexcept {
+    auto *self = static_cast<body *>(p);
+    if (self->has_result)
+      self->result.~T();
+  }
+  static constexpr body_ops ops{&invoke, &destroy, &destroy_result, sizeof(F)};
+};
+
+template <class F>
+struct body<F, void> {
+  F f;
+  template <class G>
+  explicit body(G &&g) : f(static_cast<G &&>(g)) {}
+
+  static void invoke(void *p) { static_cast<body *>(p)->f(); }
+  static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
+  static constexpr body_ops ops{&invoke, std::is_trivially_destructible_v<F> ? nullptr : &destroy, nullptr, sizeof(F)};
+};
+
+template <class Body>
+inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, sizeof(Body)};
+
+template <class Clause>
+inline constexpr bool is_access = std::is_same_v<Clause, access>;
+template <class Clause>
+inline constexpr bool is_list = std::is_same_v<Clause, accesses>;
+template <class Clause>
+inline constexpr bool is_option =
+    std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> || std::is_same_v<Clause, weft::v0::final> ||
+    std::is_same_v<Clause, if_> || std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
+    std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, onready>;
+
+template <class Clause>
+void put_option(spawn_options &o, const Clause &c) noexcept {
+  if constexpr (std::is_same_v<Clause, label>)
+    o.label = c.text;
+  else if constexpr (std::is_same_v<Clause, priority>)
+    o.priority = c.value;
+  else if constexpr (std::is_same_v<Clause, weft::v0::final>)
+    o.flags = static_cast<std::uint8_t>(o.flags | (c.on ? k_final : 0));
+  else if constexpr (std::is_same_v<Clause, if_>)
+    o.flags = static_cast<std::uint8_t>(o.flags | (c.deferred ? 0 : k_undeferred));
+  else if constexpr (std::is_same_v<Clause, wait_clause>)
+    o.flags |= k_wait;
+  else if constexpr (std::is_same_v<Clause, stack_bytes>)
+    o.stack_bytes = c.bytes;
+  else if constexpr (std::is_same_v<Clause, onready>) {
+    o.onready = c.f;
+    o.onready_context = c.context;
+  }
+}
+
+template <class Clause>
+void put_access(access *&next, const Clause &c) noexcept {
+  if constexpr (is_access<Clause>)
+    *next++ = c;
+}
+
+template <class Clause>
+const accesses *find_list(const accesses *found, const Clause &c) noexcept {
+  if constexpr (is_list<Clause>)
+    return &c;
+  else
+    return found;
+}
+
+template <class F, class... Clauses>
+auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
+  using closure = std::decay_t<F>;
+  static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
+  static_assert(((is_access<Clauses> || is_list<Clauses> || is_option<Clauses>)&&...),
+                "a clause of weft::spawn must be an access (in, out, inout, weak_in, ...), accesses(list), label, priority, "
+                "final, if_, wait, tracked, stack_bytes or onready");
+  static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
+  using result = std::invoke_result_t<closure &>;
+  using body_type = body<closure, result>;
+  static_assert(alignof(body_type) <= k_storage_align, "the callable's alignment exceeds 32 bytes: capture a pointer instead");
+  constexpr bool has_handle = !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
+  constexpr bool has_options = has_handle || (is_option<Clauses> || ...);
+  constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_access<Clauses>});
+
+  const access *list = nullptr;
+  std::size_t list_count = 0;
+  if constexpr ((is_list<Clauses> || ...)) {
+    const accesses *found = nullptr;
+    ((found = find_list(found, clauses)), ...);
+    list = found->list.data();
+    list_count = found->list.size();
+  }
+
+  spawn_options options;
+  options.group = group;
+  if constexpr (has_options)
+    (put_option(options, clauses), ...);
+  if constexpr (has_handle)
+    options.flags |= k_tracked;
+  task *t = task_create(k_ops<body_type>, fixed + list_count, has_options || group ? &options : nullptr);
+  if constexpr (std::is_nothrow_constructible_v<closure, F>) {
+    ::new (storage(t)) body_type(static_cast<F &&>(f));
+  } else {
+    try {
+      ::new (storage(t)) body_type(static_cast<F &&>(f));
+    } catch (...) {
+      task_abandon(t);
+      throw;
+    }
+  }
+  if constexpr (fixed > 0) {
+    access named[fixed];
+    access *next = named;
+    (put_access(next, clauses), ...);
+    task_submit(t, named, fixed, list, list_count);
+  } else {
+    task_submit(t, nullptr, 0, list, list_count);
+  }
+  if constexpr (has_handle)
+    return handle<result>(t);
+}
+
+} // namespace detail
+} // namespace weft::inline v0

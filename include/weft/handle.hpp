@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handle of a spawned callable's result.
+#pragma once
+
+#include <weft/detail/spawn.hpp>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+class handle_base {
+ public:
+  handle_base() noexcept = default;
+  explicit handle_base(task *t) noexcept : m_task(t) {}
+  handle_base(handle_base &&other) noexcept : m_task(std::exchange(other.m_task, nullptr)) {}
+  handle_base &operator=(handle_base &&other) noexcept {
+    if (this != &other) {
+      drop();
+      m_task = std::exchange(other.m_task, nullptr);
+    }
+    return *this;
+  }
+  ~handle_base() { drop(); }
+
+  /// True while the handle refers to a task.
+  [[nodiscard]] bool valid() const noexcept { return m_task != nullptr; }
+  /// True when the task's body has ended and its external events are done. Never blocks.
+  [[nodiscard]] bool ready() const noexcept { return task_is_done(m_task); }
+  /// Waits for the task's body and its external events; not for its children. Does not rethrow.
+  void wait() const { task_wait_done(m_task); }
+
+ protected:
+  void wait_and_rethrow() const {
+    task_wait_done(m_task);
+    if (std::exception_ptr e = task_take_exception(m_task))
+      std::rethrow_exception(std::move(e));
+  }
+  void drop() noexcept {
+    if (m_task)
+      task_drop_handle(m_task);
+    m_task = nullptr;
+  }
+  task *m_task = nullptr;
+};
+
+} // namespace detail
+
+/// Refers to one spawned task; move-only, one waiter at a time. Destroying it does not wait: the task runs on, and an
+/// exception that nobody asked for is reported on standard error when the task goes.
+/// Memory: keeps the task's block (result included) alive. Not thread-safe: one thread uses a handle at a time.
+template <class T>
+class [[nodiscard]] handle : public detail::handle_base {
+ public:
+  using detail::handle_base::handle_base;
+  /// Waits, rethrows what the body threw, returns the result by move. Call it once.
+  T get() {
+    this->wait_and_rethrow();
+    T value = std::move(*this->result());
+    this->drop();
+    return value;
+  }
+
+ private:
+  T *result() noexcept { return static_cast<T *>(detail::storage(m_task)); }
+};
+
+template <>
+class [[nodiscard]] handle<void> : public detail::handle_base {
+ public:
+  using detail::handle_base::handle_base;
+  /// Waits and rethrows what the body threw.
+  void get() {
+    wait_and_rethrow();
+    drop();
+  }
+};
+
+} // namespace weft::inline v0

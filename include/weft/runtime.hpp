@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime as a whole: settings before it starts, what it has done, shutdown.
+#pragma once
+
+#include <weft/detail/core.hpp>
+
+namespace weft::inline v0 {
+
+/// Gives a setting its value from the program: configure("workers", "4"). Before the runtime starts only (the first use
+/// of any other call); throws weft::error (errc::bad_setting) for an unknown key (with the nearest one), a bad value, or when it is too late.
+WEFT_API void configure(const char *key, const char *value);
+
+/// Starts the runtime if it has not started. Not needed: every call does it.
+WEFT_API void start();
+
+/// Waits for all tasks, ends the workers. Only from the main task, outside of any other. Any use after it throws
+/// weft::error (errc::shut_down). Not needed: exit() does it.
+WEFT_API void shutdown();
+
+/// Workers that run tasks, the first thread of the user included.
+[[nodiscard]] WEFT_API int worker_count();
+/// The number of the calling worker, 0 for the first thread; threads adopted later count from worker_count() on.
+[[nodiscard]] WEFT_API int worker_id();
+
+/// Monotonic totals over all workers since the start; a snapshot, exact when nothing runs.
+struct statistics {
+  std::uint64_t spawned = 0;   ///< tasks created
+  std::uint64_t executed = 0;  ///< bodies run or skipped
+  std::uint64_t suspended = 0; ///< frames that left their worker
+  std::uint64_t stolen = 0;    ///< tasks and join branches taken from another worker's deque
+  std::uint64_t slept = 0;     ///< times a worker slept in the kernel
+  std::uint64_t throttled = 0; ///< times a producer was held back
+  std::uint64_t live_bytes = 0;///< task memory in use
+};
+[[nodiscard]] WEFT_API statistics stats();
+/// How many of the executed bodies worker `id` ran.
+[[nodiscard]] WEFT_API std::uint64_t executed_by(int id);
+
+} // namespace weft::inline v0

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spawning tasks, waiting for them, and what a task can say about itself.
+#pragma once
+
+#include <weft/access.hpp>
+#include <weft/detail/spawn.hpp>
+#include <weft/handle.hpp>
+
+#include <chrono>
+#include <span>
+
+namespace weft::inline v0 {
+
+// ---- clauses of spawn ---------------------------------------------------------------------------------------------
+
+/// A name for reports and tools; the string must outlive the task (a literal does).
+struct label {
+  explicit constexpr label(const char *text) noexcept : text(text) {}
+  const char *text;
+};
+/// Larger runs earlier where the policy has a choice; default 0; range -32768..32767, clamped.
+struct priority {
+  explicit constexpr priority(int value) noexcept : value(value) {}
+  int value;
+};
+/// Children of a final task run in place at once, in the order of their creation.
+struct final {
+  explicit constexpr final(bool on = true) noexcept : on(on) {}
+  bool on;
+};
+/// if_(false): the creator waits while the task runs, as soon as its accesses allow.
+struct if_ {
+  explicit constexpr if_(bool deferred) noexcept : deferred(deferred) {}
+  bool deferred;
+};
+/// The task's accesses are released when all of its children are complete, not when its body ends.
+struct wait_clause {};
+inline constexpr wait_clause wait{};
+/// The spawn returns a handle even when the callable returns nothing.
+struct tracked_clause {};
+inline constexpr tracked_clause tracked{};
+/// Bytes of stack (guard included) the task needs when the default, setting stack.bytes, is too small.
+struct stack_bytes {
+  explicit constexpr stack_bytes(std::size_t bytes) noexcept : bytes(bytes) {}
+  std::size_t bytes;
+};
+/// Calls f(context) when the accesses allow the task to run, on whatever thread notices. It must not block or throw.
+struct onready {
+  constexpr onready(void (*f)(void *), void *context) noexcept : f(f), context(context) {}
+  void (*f)(void *);
+  void *context;
+};
+/// A number of accesses known only at run time; they are read before spawn returns. At most one per spawn.
+struct accesses {
+  explicit constexpr accesses(std::span<const access> list) noexcept : list(list) {}
+  std::span<const access> list;
+};
+
+// ---- spawning -----------------------------------------------------------------------------------------------------
+
+/// Creates a task that calls `f()` once every access in `clauses` allows it: after the earlier siblings that
+/// write what it reads, and after the earlier siblings that touch what it writes.
+///
+///     weft::spawn([&] { b = a + 1; }, weft::in(a), weft::out(b), weft::label("add"));
+///
+/// Returns nothing when `f` returns nothing, else a handle of the result. The callable is moved into the task
+/// and lives until the task and all of its descendants are complete.
+/// Cost: one allocation (pooled) for descriptor, closure and accesses. Thread safety: any thread; the first call starts
+/// the runtime. Exceptions: what `f` throws is rethrown by the handle, the group or the parent's taskwait. Throws
+/// weft::error when no memory is left or after shutdown(). The order of tasks follows the OmpSs-2 model.
+template <class F, class... Clauses>
+decltype(auto) spawn(F &&f, const Clauses &...clauses) {
+  return detail::spawn_in(nullptr, static_cast<F &&>(f), clauses...);
+}
+
+/// Waits until every child that the current task has spawned outside of groups, and all of their descendants, are complete; also for the
+/// children in groups that the task has open. Rethrows the first exception of a child spawned outside of groups.
+WEFT_API void taskwait();
+
+/// Waits until the current task could touch the data as the accesses say; children of it that touch other data go on.
+///
+///     weft::taskwait(weft::in(x));
+template <class... Accesses>
+  requires(sizeof...(Accesses) > 0 && (std::is_same_v<Accesses, access> && ...))
+void taskwait(const Accesses &...accesses) {
+  spawn([] {}, accesses..., if_(false), label("taskwait on"));
+}
+inline void taskwait(std::span<const access> list) { spawn([] {}, accesses(list), if_(false), label("taskwait on")); }
+
+/// Lets other ready work run before the caller goes on. Returns at once when there is none.
+WEFT_API void taskyield();
+
+namespace this_task {
+
+/// The label of the running task; "main" for the first thread, "thread" for other threads of the user.
+[[nodiscard]] WEFT_API const char *label() noexcept;
+/// True in a final task or a descendant of one.
+[[nodiscard]] WEFT_API bool in_final() noexcept;
+/// True when the group of the running task has been cancelled.
+[[nodiscard]] WEFT_API bool cancelled() noexcept;
+/// Suspends the caller for at least `ns` nanoseconds; the core goes on with other tasks.
+WEFT_API void sleep_for_ns(std::int64_t ns);
+
+template <class Rep, class Period>
+void sleep_for(std::chrono::duration<Rep, Period> d) {
+  sleep_for_ns(std::chrono::ceil<std::chrono::nanoseconds>(d).count());
+}
+template <class Clock, class Duration>
+void sleep_until(std::chrono::time_point<Clock, Duration> t) {
+  for (auto now = Clock::now(); now < t; now = Clock::now())
+    sleep_for(t - now);
+}
+
+} // namespace this_task
+} // namespace weft::inline v0

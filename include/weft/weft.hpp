@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of Weft.
+#pragma once
+
+#include <weft/access.hpp>
+#include <weft/block.hpp>
+#include <weft/error.hpp>
+#include <weft/group.hpp>
+#include <weft/handle.hpp>
+#include <weft/join.hpp>
+#include <weft/mutex.hpp>
+#include <weft/runtime.hpp>
+#include <weft/service.hpp>
+#include <weft/task.hpp>
+#include <weft/version.hpp>
