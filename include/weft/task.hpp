@@ -2,61 +2,13 @@
 // Spawning tasks, waiting for them, and what a task can say about itself.
 #pragma once
 
-#include <weft/access.hpp>
+#include <weft/clauses.hpp>
 #include <weft/detail/spawn.hpp>
 #include <weft/handle.hpp>
 
 #include <chrono>
-#include <span>
 
 namespace weft::inline v0 {
-
-// ---- clauses of spawn ---------------------------------------------------------------------------------------------
-
-/// A name for reports and tools; the string must outlive the task (a literal does).
-struct label {
-  explicit constexpr label(const char *text) noexcept : text(text) {}
-  const char *text;
-};
-/// Larger runs earlier where the policy has a choice; default 0; range -32768..32767, clamped.
-struct priority {
-  explicit constexpr priority(int value) noexcept : value(value) {}
-  int value;
-};
-/// Children of a final task run in place at once, in the order of their creation.
-struct final {
-  explicit constexpr final(bool on = true) noexcept : on(on) {}
-  bool on;
-};
-/// if_(false): the creator waits while the task runs, as soon as its accesses allow.
-struct if_ {
-  explicit constexpr if_(bool deferred) noexcept : deferred(deferred) {}
-  bool deferred;
-};
-/// The task's accesses are released when all of its children are complete, not when its body ends.
-struct wait_clause {};
-inline constexpr wait_clause wait{};
-/// The spawn returns a handle even when the callable returns nothing.
-struct tracked_clause {};
-inline constexpr tracked_clause tracked{};
-/// Bytes of stack (guard included) the task needs when the default, setting stack.bytes, is too small.
-struct stack_bytes {
-  explicit constexpr stack_bytes(std::size_t bytes) noexcept : bytes(bytes) {}
-  std::size_t bytes;
-};
-/// Calls f(context) when the accesses allow the task to run, on whatever thread notices. It must not block or throw.
-struct onready {
-  constexpr onready(void (*f)(void *), void *context) noexcept : f(f), context(context) {}
-  void (*f)(void *);
-  void *context;
-};
-/// A number of accesses known only at run time; they are read before spawn returns. At most one per spawn.
-struct accesses {
-  explicit constexpr accesses(std::span<const access> list) noexcept : list(list) {}
-  std::span<const access> list;
-};
-
-// ---- spawning -----------------------------------------------------------------------------------------------------
 
 /// Creates a task that calls `f()` once every access in `clauses` allows it: after the earlier siblings that
 /// write what it reads, and after the earlier siblings that touch what it writes.

@@ -2,7 +2,7 @@
 // The template shell of spawn(): sorts the clauses, moves the callable into the task, hands both to the library.
 #pragma once
 
-#include <weft/access.hpp>
+#include <weft/clauses.hpp>
 #include <weft/detail/core.hpp>
 
 #include <new>
@@ -11,15 +11,6 @@
 
 namespace weft::inline v0 {
 
-struct label;
-struct priority;
-struct final;
-struct if_;
-struct wait_clause;
-struct tracked_clause;
-struct stack_bytes;
-struct onready;
-struct accesses;
 template <class T>
 class handle;
 
