@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A FIFO whose links stand in its elements. Not thread-safe; owns nothing; an element is in one queue at a time.
+#pragma once
+
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Where the link stands: the member `next`, of type T* or of a base class of T.
+struct link_next {
+  template <class T>
+  static T *get(const T &t) noexcept {
+    return static_cast<T *>(t.next);
+  }
+  template <class T>
+  static void set(T &t, T *next) noexcept {
+    t.next = next;
+  }
+};
+
+/// The same for a member of another name: link_member<&task::next_ready>.
+template <auto Member>
+struct link_member {
+  template <class T>
+  static T *get(const T &t) noexcept {
+    return static_cast<T *>(t.*Member);
+  }
+  template <class T>
+  static void set(T &t, T *next) noexcept {
+    t.*Member = next;
+  }
+};
+
+template <class T, class Link = link_next>
+class intrusive_queue {
+public:
+  intrusive_queue() noexcept = default;
+  intrusive_queue(intrusive_queue &&other) noexcept
+      : m_first(std::exchange(other.m_first, nullptr)), m_last(std::exchange(other.m_last, nullptr)) {}
+  intrusive_queue &operator=(intrusive_queue &&other) noexcept {
+    m_first = std::exchange(other.m_first, nullptr);
+    m_last = std::exchange(other.m_last, nullptr);
+    return *this;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return m_first == nullptr; }
+  [[nodiscard]] T *front() const noexcept { return m_first; }
+
+  void push_back(T *t) noexcept {
+    Link::template set<T>(*t, nullptr);
+    if (m_last != nullptr)
+      Link::template set<T>(*m_last, t);
+    else
+      m_first = t;
+    m_last = t;
+  }
+
+  void push_front(T *t) noexcept {
+    Link::template set<T>(*t, m_first);
+    m_first = t;
+    if (m_last == nullptr)
+      m_last = t;
+  }
+
+  /// The oldest element, or nullptr. Its link is cleared.
+  T *pop_front() noexcept {
+    T *t = m_first;
+    if (t == nullptr)
+      return nullptr;
+    m_first = Link::template get<T>(*t);
+    if (m_first == nullptr)
+      m_last = nullptr;
+    Link::template set<T>(*t, nullptr);
+    return t;
+  }
+
+  /// Appends all of `other`, which is empty afterwards.
+  void splice(intrusive_queue &other) noexcept {
+    if (other.empty())
+      return;
+    if (m_last != nullptr)
+      Link::template set<T>(*m_last, other.m_first);
+    else
+      m_first = other.m_first;
+    m_last = std::exchange(other.m_last, nullptr);
+    other.m_first = nullptr;
+  }
+
+private:
+  T *m_first = nullptr;
+  T *m_last = nullptr;
+};
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings: what they are stands in settings.def, what they say now in `rt::settings`. Sources, each over the one
+// before: defaults, file, preset, environment, API.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+#define WEFT_CHOICES(type, spellings, ...) enum class type { __VA_ARGS__ };
+#include "config/settings.def"
+
+/// One plain field per key: key `sched.policy` is the field `sched_policy`. Where the table has a word for zero
+/// (workers "auto", throttle.bytes "off"), the field holds 0 for it.
+struct settings {
+#define WEFT_SETTING(type, field, ...) type field{};
+#include "config/settings.def"
+
+  settings(); ///< the defaults
+};
+
+enum class setting_index : std::size_t {
+#define WEFT_SETTING(type, field, ...) field,
+#include "config/settings.def"
+  count
+};
+inline constexpr std::size_t k_setting_count = static_cast<std::size_t>(setting_index::count);
+
+enum class setting_type { boolean, integer, real, bytes, duration, choice, text };
+enum class setting_read { start, live };
+enum class setting_stability { stable, experimental };
+
+struct setting_limit {
+  double least = 0;
+  double most = 0;
+  const char *zero_word = nullptr; ///< a word that stands for 0, which the range need not contain
+  bool bounded = false;
+};
+
+/// One row of the table.
+struct setting_info {
+  const char *key;
+  const char *environment; ///< "WEFT_SCHED_POLICY"
+  setting_type type;
+  const char *unit;    ///< of a bare number: "bytes", "us" or ""
+  const char *choices; ///< "a|b|c" of a choice; "" otherwise
+  const char *default_text;
+  setting_limit limit;
+  setting_read read;
+  setting_stability stability;
+  const char *alias; ///< or nullptr
+  const char *doc;
+};
+
+struct preset_value {
+  const char *preset;
+  const char *key;
+  const char *value;
+};
+
+const std::array<setting_info, k_setting_count> &setting_table();
+const std::vector<preset_value> &preset_table();
+
+/// Row of a key; k_setting_count where there is none.
+std::size_t find_setting(std::string_view key);
+/// The key most like `word`; "" where none is near.
+std::string nearest_key(std::string_view word);
+/// "auto, or an integer from 1 to 1024"
+std::string describe_allowed(const setting_info &info);
+/// A field as text that the parser reads back to the same value.
+std::string setting_text(const settings &s, std::size_t row);
+
+using key_value = std::pair<std::string, std::string>;
+
+/// All that settings depend on: loading reads nothing else (but the one file that the environment names).
+struct settings_input {
+  std::vector<key_value> environment;
+  std::vector<key_value> overrides; ///< keys and values from the API, later ones win
+  std::string root;                 ///< stands before the path of the file
+  bool openmp_aliases = false;      ///< let OMP_NUM_THREADS and its like speak where the WEFT_ name is silent
+};
+
+struct loaded_settings {
+  settings values;
+  std::array<std::string, k_setting_count> origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
+  std::vector<std::string> warnings;
+  std::string file; ///< the file that was read, or ""
+};
+
+/// Pure. Throws weft::error (bad_setting) that names key, value, what is allowed and where the value came from.
+loaded_settings load_settings(const settings_input &input);
+
+/// The settings of this process: environment, file and overrides, loaded on first use. Warnings go to stderr.
+const loaded_settings &process_settings();
+inline const settings &current_settings() { return process_settings().values; }
+
+/// Loads again, for a runtime that starts anew. The caller ensures that nobody reads settings meanwhile; references
+/// stay valid, their contents change.
+const loaded_settings &reload_process_settings();
+
+/// From the API: kept for the next (re)load. Throws bad_setting at once when key or value are wrong.
+void settings_override(std::string_view key, std::string_view value);
+void settings_clear_overrides() noexcept;
+
+/// The variables of this process's environment; none in a set-user-id program.
+std::vector<key_value> process_environment();
+
+} // namespace rt
+} // namespace weft::inline v0

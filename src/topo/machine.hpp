@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "os/quota.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct cpu_place {
+  int cpu = 0;     ///< the kernel's number
+  int node = 0;    ///< NUMA node
+  int package = 0; ///< socket
+  int core = 0;    ///< unique within its package; SMT siblings share it
+};
+
+/// One picture of the machine as this process may use it. Taken once; never changes.
+struct machine {
+  std::vector<cpu_place> cpus; ///< allowed by the affinity mask, ascending by number; never empty
+  int online_cpus = 1;         ///< what the machine has
+  int nodes = 1;               ///< NUMA nodes among `cpus`
+  cpu_quota quota;
+  memory_limit memory;
+  std::size_t page_bytes = 4096;
+
+  /// How many threads can run at once: the mask, cut to the quota rounded up; at least 1.
+  [[nodiscard]] int effective_cpus() const noexcept;
+
+  /// Numbers of `cpus` in the order in which workers are bound: neighbours first, SMT siblings side by side.
+  [[nodiscard]] std::vector<int> compact_order() const;
+  /// As far apart as possible: over the packages in turn, whole cores before SMT siblings.
+  [[nodiscard]] std::vector<int> spread_order() const;
+};
+
+/// Takes a picture. `root` stands before /proc and /sys paths; `mask` are the allowed cpus.
+machine read_machine(const std::string &root, const std::vector<int> &mask);
+
+/// The picture of this process, taken on first use with the caller's affinity mask.
+const machine &this_machine();
+
+} // namespace rt
+} // namespace weft::inline v0
