@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front to CMake. Targets: all demo test test-full bench cross lint format clean.
+#   make [BUILD=build] [JOBS=n] [CXX=...] [CC=...]
+BUILD ?= build
+JOBS ?= $(shell nproc)
+NINJA := $(shell command -v ninja 2>/dev/null)
+ifneq ($(NINJA),)
+export CMAKE_GENERATOR ?= Ninja
+endif
+configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
+compile = cmake --build $(BUILD) --parallel $(JOBS)
+ctest = ctest --output-on-failure --no-tests=error
+
+.PHONY: all configure demo test bench clean format lint
+all: configure
+	$(compile) --target weft_programs
+
+configure:
+	@tools/check/prerequisites build
+	$(configure)
+
+demo:
+	@tools/check/prerequisites demo
+	$(configure)
+	$(compile) --target cholesky
+	$(BUILD)/bin/cholesky
+
+test:
+	@tools/check/prerequisites test
+	$(configure)
+	$(compile)
+	cd $(BUILD) && $(ctest) -LE stress
+
+bench: configure
+	$(compile) --target weft_programs
+	$(BUILD)/bin/weft-bench
+
+# Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker.
+.PHONY: test-full full-gcc full-clang full-tsan full-asan full-static full-boost cross
+test-full: lint full-gcc full-clang full-static full-boost full-tsan full-asan cross
+	@echo "test-full: all parts passed"
+
+.NOTPARALLEL:
+full-%:
+	@tools/check/prerequisites full
+	cmake --preset $*
+	cmake --build --preset $* --parallel $(JOBS)
+	ctest --preset $*
+
+# The library and the examples for AArch64; the examples run under qemu where it is there.
+cross:
+	@tools/check/prerequisites full
+	cmake --preset aarch64
+	cmake --build --preset aarch64 --parallel $(JOBS)
+	ctest --preset aarch64
+
+sources = git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h'
+CLANG_FORMAT ?= $(shell command -v clang-format-19 || echo clang-format)
+format:
+	$(sources) | xargs $(CLANG_FORMAT) -i
+
+lint:
+	tools/check/lint
+	$(sources) | xargs $(CLANG_FORMAT) --dry-run --Werror
+
+clean:
+	rm -rf $(BUILD)

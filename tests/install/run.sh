@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs Weft into a scratch prefix and uses it the ways a user would, with nothing but that prefix; then moves the
+# prefix and does it again.
+#   run.sh --source DIR --build DIR --cxx COMPILER --cc COMPILER --shared 0|1
+set -euo pipefail
+
+while [ $# -gt 0 ]; do
+  case $1 in
+  --source) source=$2 ;;
+  --build) build=$2 ;;
+  --cxx) cxx=$2 ;;
+  --cc) cc=$2 ;;
+  --shared) shared=$2 ;;
+  *) echo "run.sh: unknown argument $1" >&2; exit 2 ;;
+  esac
+  shift 2
+done
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cp -r "$(dirname "$0")/consumer" "$scratch/consumer"
+consumer=$scratch/consumer
+version=$(sed -n 's/.*WEFT_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weft/version.hpp")
+cd "$scratch"
+unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH LD_LIBRARY_PATH CPATH LIBRARY_PATH weft_DIR weft_ROOT || true
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# expect WHAT COMMAND...: the program must succeed and print the one line that every consumer prints.
+expect() {
+  local what=$1 output
+  shift
+  output=$(timeout 60 "$@") || fail "$what: status $? and '$output'"
+  [ "$output" = "weft $version: 42" ] || fail "$what: printed '$output'"
+  echo "ok: $what"
+}
+
+# cmake_program WHAT OPTIONS...: the CMake consumer, configured with the options alone.
+cmake_program() {
+  local what=$1
+  shift
+  rm -rf cmake-build
+  if ! { cmake -S "$consumer" -B cmake-build -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF "$@" &&
+    cmake --build cmake-build --parallel "$(nproc)"; } >log 2>&1; then
+    cat log
+    fail "$what does not build"
+  fi
+  expect "$what" cmake-build/program
+}
+
+package() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "$@" weft; }
+
+use_shared() {
+  cmake_program "$1: find_package" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix"
+
+  "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs) -o program
+  expect "$1: pkg-config" env LD_LIBRARY_PATH="$libdir" ./program
+
+  "$cxx" -std=c++20 "$consumer/program.cpp" -I"$prefix/include" -L"$libdir" -lweft -Wl,-rpath,"$libdir" -o program
+  expect "$1: -I -L -lweft" ./program
+
+  if [ -e "$prefix/include/weft.h" ]; then
+    "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror "$consumer/program.c" $(package --cflags --libs) \
+      -Wl,-rpath,"$libdir" -o program
+    expect "$1: a C program" ./program
+  fi
+
+  "$cxx" -std=c++20 -shared -fPIC "$consumer/plugin.cpp" $(package --cflags --libs) -Wl,-rpath,"$libdir" -o plugin.so
+  "$cc" "$consumer/host.c" -ldl -o host
+  expect "$1: a module, loaded and unloaded" ./host "$scratch/plugin.so"
+}
+
+use_static() {
+  cmake_program "$1: find_package, weft::weft-static" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix" \
+    -DWEFT_TARGET=weft::weft-static
+
+  # pkg-config cannot choose between libweft.so and libweft.a, so only the latter is left.
+  rm -f "$libdir"/libweft.so*
+  "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs --static) -o program
+  expect "$1: pkg-config --static" ./program
+  "$cxx" -std=c++20 -static "$consumer/program.cpp" $(package --cflags --libs --static) -o program
+  expect "$1: a program without any shared library" ./program
+  if [ -e "$prefix/include/weft.h" ]; then
+    "$cc" -std=c11 "$consumer/program.c" $(package --cflags --libs --static) -o program
+    expect "$1: a C program, pkg-config --static" ./program
+  fi
+}
+
+# The library asks for nothing beyond the C and C++ runtimes, shows nothing but weft, and stays mapped.
+check_library() {
+  local library=$libdir/libweft.so dynamic foreign
+  dynamic=$(readelf -dW "$library")
+  grep -q 'SONAME.*\[libweft\.so\.0\]' <<<"$dynamic" || fail "libweft.so is not libweft.so.0"
+  grep -q NODELETE <<<"$dynamic" || fail "libweft.so may be unmapped under its workers (no -z nodelete)"
+  if grep -E 'RPATH|RUNPATH' <<<"$dynamic"; then fail "libweft.so has a search path"; fi
+  foreign=$(sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" |
+    grep -vE '^(libc|libm|libpthread|libstdc\+\+|libgcc_s|ld-linux.*|libboost_context)\.so' || true)
+  [ -z "$foreign" ] || fail "libweft.so needs $foreign"
+  foreign=$(nm -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ { print $3 }' |
+    grep -vE '^(weft_|_Z(T[ISV])?NK?(S_)?4weft|_ZT[ISV]N4weft)' || true)
+  [ -z "$foreign" ] || fail "libweft.so exports what is not weft's: $foreign"
+  echo "ok: what libweft.so needs and exports"
+}
+
+check_headers() {
+  local header
+  while read -r header; do
+    printf '#include "%s"\n' "$header" >header.cpp
+    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.cpp ||
+      fail "$header does not compile on its own"
+  done < <(cd "$prefix/include" && find . -name '*.h*' | sort)
+  echo "ok: every header compiles on its own"
+}
+
+check_no_paths() {
+  local path
+  for path in "$source" "$build" "$prefix"; do
+    if grep -rIlF "$path" "$prefix"; then fail "an installed file names $path"; fi
+  done
+  echo "ok: no installed file names the source, the build or the prefix"
+}
+
+prefix=$scratch/first
+cmake --install "$build" --prefix "$prefix" >log || { cat log; fail "cmake --install"; }
+libdir=$(dirname "$(find "$prefix" -name libweft.a)")
+check_no_paths
+check_headers
+if [ "$shared" = 1 ]; then
+  check_library
+  use_shared installed
+fi
+
+mv "$prefix" "$scratch/second"
+libdir=$scratch/second${libdir#"$prefix"}
+prefix=$scratch/second
+if [ "$shared" = 1 ]; then use_shared moved; fi
+use_static moved
+
+cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF
+cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source"
