@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bounded queue between one producer and one consumer.
+//
+// Roles       The producer calls push. The consumer calls pop, consume_all and empty. Either role may move between
+//             threads if something else (a lock) orders the hand-over.
+// Word        m_tail: the slot that the next push fills; m_head: the slot that the next pop empties. Both run through
+//             0..capacity; one slot stays unused, so equal means empty.
+// Invariants  I1  Only the producer writes m_tail and the slots [m_tail, m_head); only the consumer writes m_head.
+//             I2  m_seen_head is a past m_head, m_seen_tail a past m_tail: acting on them is safe, only pessimistic.
+// Orders      O1  m_tail store release, with O2: the slot is written before it is announced. Relaxed: torn items.
+//             O2  m_tail load acquire, with O1.
+//             O3  m_head store release, with O4: the slot is read before it is given back.
+//             O4  m_head load acquire, with O3. Relaxed: the producer may overwrite an item that is being read.
+// Progress    Wait-free. push and pop touch the other side's cache line only when their copy says full or empty.
+// Reclamation None: items are copied in and out, and must be trivially copyable.
+// Source      Lamport's ring with cached indices.
+// Checked by  tests/model/queue_models.cpp: spsc_*
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+#include "atomic/atomic.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class T, class P = real_atomics>
+class spsc_queue {
+  static_assert(std::is_trivially_copyable_v<T>, "spsc_queue holds pointers and small plain structs");
+
+ public:
+  /// Holds up to `capacity` items (at least one); any number will do.
+  explicit spsc_queue(std::size_t capacity)
+      : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)), m_count((capacity ? capacity : 1) + 1) {}
+
+  spsc_queue(const spsc_queue &) = delete;
+  spsc_queue &operator=(const spsc_queue &) = delete;
+
+  std::size_t capacity() const noexcept { return m_count - 1; }
+
+  /// Producer. False when full.
+  [[nodiscard]] bool push(T item) noexcept {
+    const std::size_t tail = m_tail.load(std::memory_order_relaxed);
+    const std::size_t next = after(tail);
+    if (next == m_seen_head.get()) {
+      m_seen_head.set(m_head.load(std::memory_order_acquire)); // O4
+      if (next == m_seen_head.get())
+        return false;
+    }
+    m_slots[tail].set(item);
+    m_tail.store(next, std::memory_order_release); // O1
+    return true;
+  }
+
+  /// Consumer. False when empty.
+  [[nodiscard]] bool pop(T &item) noexcept {
+    const std::size_t head = m_head.load(std::memory_order_relaxed);
+    if (head == m_seen_tail.get()) {
+      m_seen_tail.set(m_tail.load(std::memory_order_acquire)); // O2
+      if (head == m_seen_tail.get())
+        return false;
+    }
+    item = m_slots[head].get();
+    m_head.store(after(head), std::memory_order_release); // O3
+    return true;
+  }
+
+  /// Consumer. Calls f(item) for what was in the queue at the call, and returns how many; f must not throw. The slots
+  /// are given back together at the end.
+  template <class F>
+  std::size_t consume_all(F &&f) noexcept {
+    std::size_t head = m_head.load(std::memory_order_relaxed);
+    m_seen_tail.set(m_tail.load(std::memory_order_acquire)); // O2
+    std::size_t taken = 0;
+    for (; head != m_seen_tail.get(); head = after(head), ++taken)
+      f(m_slots[head].get());
+    if (taken)
+      m_head.store(head, std::memory_order_release); // O3
+    return taken;
+  }
+
+  /// Consumer: exact in one direction (false means that pop succeeds). Anyone else: a guess.
+  bool empty() const noexcept {
+    return m_head.load(std::memory_order_relaxed) == m_tail.load(std::memory_order_relaxed);
+  }
+
+ private:
+  using slot = typename P::template var<T>;
+  using index = typename P::template atomic<std::size_t>;
+  using plain_index = typename P::template var<std::size_t>;
+
+  std::size_t after(std::size_t i) const noexcept { return i + 1 == m_count ? 0 : i + 1; }
+
+  const std::unique_ptr<slot[]> m_slots;
+  const std::size_t m_count;
+  alignas(k_apart) index m_tail{0};      // written by the producer
+  plain_index m_seen_head{0};            // producer only
+  alignas(k_apart) index m_head{0};      // written by the consumer
+  plain_index m_seen_tail{0};            // consumer only
+};
+
+} // namespace rt
+} // namespace weft::inline v0

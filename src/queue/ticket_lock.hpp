@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitioned ticket lock: FIFO, each waiter looks at a slot (a cache line) of its own, sleepers are woken one by one.
+//
+// Roles       Any thread. unlock is called by the thread that holds the lock.
+// Word        m_head: the next ticket to give out. Slot i holds in `turn` the youngest ticket congruent to i that may
+//             enter, modulo 2^31, shifted left by one; bit 0 says that someone sleeps on the slot.
+// Invariants  I1  While ticket t holds the lock m_tail == t + 1, and only the holder touches m_tail.
+//             I2  A slot passes through its tickets in order and does not pass one before its owner has left. So a
+//                 waiter is never overtaken, equality suffices, and 31 bits do for fewer than 2^30 waiters.
+//             I3  More waiters than slots share slots: a wake-up wakes all sleepers of the slot, and those that it was
+//                 not meant for set bit 0 again.
+//             I4  Bit 0 is set only by a compare-exchange on the value that the waiter saw, and cleared only by the
+//                 exchange that moves the slot on, whose result says whether to wake. No sleeper is missed.
+// Orders      O1  turn load acquire (waiters, try_lock), with O2: what the last holder wrote is seen. try_lock needs
+//                 it here and not on its compare-exchange: the holder releases through the slot, not through m_head.
+//             O2  turn exchange release, with O1.
+//             Everything else is relaxed: m_head only numbers, and setting bit 0 continues O2's release sequence.
+// Progress    Blocking; starvation-free.
+// Reclamation The lock must outlive every unlock call. A wake-up may touch a slot after the next holder has entered.
+// Source      Dice's partitioned ticket lock in the form of Alvarez et al., PPoPP 2021, Listing 3. Here the slots have
+//             32 bits and a sleeper bit: FIFO hand-over to a preempted waiter stalls everyone, so waiters must park.
+// Checked by  tests/model/lock_models.cpp: ticket_lock_*
+#pragma once
+
+#include <bit>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "atomic/atomic.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class P = real_atomics>
+class ticket_lock {
+ public:
+  /// `slots` is rounded up to a power of two; as many as cpus keeps every waiter on a line of its own.
+  explicit ticket_lock(std::size_t slots = 64)
+      : m_count(std::bit_ceil(slots ? slots : 1)), m_slots(std::make_unique<slot[]>(m_count)), m_head(m_count) {
+    m_tail.set(m_count + 1);
+    for (std::size_t i = 0; i < m_count; ++i) // ticket m_count may enter; the other slots stand one round back
+      m_slots[i].turn.store(turn_of(i == 0 ? m_count : i), std::memory_order_relaxed);
+  }
+
+  ticket_lock(const ticket_lock &) = delete;
+  ticket_lock &operator=(const ticket_lock &) = delete;
+
+  void lock() noexcept { wait_turn(take_ticket()); }
+
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint64_t ticket = m_head.load(std::memory_order_relaxed);
+    if (!is_turn(slot_of(ticket).turn.load(std::memory_order_acquire), ticket)) // O1
+      return false;
+    return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed, std::memory_order_relaxed);
+  }
+
+  void unlock() noexcept {
+    const std::uint64_t next = m_tail.get();
+    m_tail.set(next + 1);
+    auto &turn = slot_of(next).turn;
+    if (turn.exchange(turn_of(next), std::memory_order_release) & k_sleeper) [[unlikely]] // O2
+      P::futex_wake(turn, INT_MAX);
+  }
+
+ protected:
+  std::uint64_t take_ticket() noexcept { return m_head.fetch_add(1, std::memory_order_relaxed); }
+
+  void wait_turn(std::uint64_t ticket) noexcept {
+    auto &turn = slot_of(ticket).turn;
+    for (int spins = 0; spins < P::k_spins; ++spins) {
+      if (is_turn(turn.load(std::memory_order_acquire), ticket)) // O1
+        return;
+      P::pause();
+    }
+    park(turn, ticket);
+  }
+
+  std::size_t slot_index(std::uint64_t ticket) const noexcept { return ticket & (m_count - 1); }
+  std::size_t slot_count() const noexcept { return m_count; }
+  std::uint64_t next_ticket() const noexcept { return m_tail.get(); } // holder only
+
+ private:
+  using word = typename P::template atomic<std::uint32_t>;
+  struct alignas(k_line) slot {
+    word turn{0};
+  };
+  static constexpr std::uint32_t k_sleeper = 1;
+
+  static std::uint32_t turn_of(std::uint64_t ticket) noexcept { return static_cast<std::uint32_t>(ticket << 1); }
+  static bool is_turn(std::uint32_t turn, std::uint64_t ticket) noexcept {
+    return (turn & ~k_sleeper) == turn_of(ticket);
+  }
+  slot &slot_of(std::uint64_t ticket) noexcept { return m_slots[slot_index(ticket)]; }
+
+  [[gnu::noinline]] void park(word &turn, std::uint64_t ticket) noexcept {
+    for (;;) {
+      std::uint32_t seen = turn.load(std::memory_order_acquire); // O1
+      if (is_turn(seen, ticket))
+        return;
+      if (!(seen & k_sleeper) && !turn.compare_exchange_strong(seen, seen | k_sleeper, std::memory_order_relaxed,
+                                                               std::memory_order_relaxed))
+        continue;
+      P::futex_wait(turn, seen | k_sleeper);
+    }
+  }
+
+  const std::size_t m_count;
+  const std::unique_ptr<slot[]> m_slots;
+  alignas(k_apart) typename P::template atomic<std::uint64_t> m_head; // every thread that locks
+  alignas(k_apart) typename P::template var<std::uint64_t> m_tail;    // the holder
+};
+
+} // namespace rt
+} // namespace weft::inline v0
