@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/thread.hpp"
+
+#include "base/log.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+
+namespace {
+
+constexpr std::size_t k_name_bytes = 16; // the kernel's limit, with the zero
+
+/// What a new thread needs to begin; it frees it.
+struct beginning {
+  thread::entry run;
+  void *argument;
+  char name[k_name_bytes];
+};
+
+sigset_t all_signals_but_faults() noexcept {
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
+    sigdelset(&blocked, fault);
+  return blocked;
+}
+
+void *begin(void *record) noexcept {
+  const beginning b = *static_cast<beginning *>(record);
+  delete static_cast<beginning *>(record);
+  const sigset_t blocked = all_signals_but_faults();
+  pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+  pthread_setname_np(pthread_self(), b.name);
+  b.run(b.argument);
+  return nullptr;
+}
+
+int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexcept {
+  pthread_attr_t attributes;
+  int failure = pthread_attr_init(&attributes);
+  if (failure != 0)
+    return failure;
+  if (stack_bytes != 0)
+    failure = pthread_attr_setstacksize(&attributes, stack_bytes);
+  if (failure == 0) {
+    // All signals are blocked from the first instruction; the thread opens what it wants itself.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failure = pthread_create(&handle, &attributes, begin, record);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  pthread_attr_destroy(&attributes);
+  return failure;
+}
+
+} // namespace
+
+thread::thread(thread &&other) noexcept
+    : m_handle(other.m_handle), m_joinable(std::exchange(other.m_joinable, false)) {}
+
+thread &thread::operator=(thread &&other) noexcept {
+  WEFT_CHECK(!m_joinable, "a thread object was overwritten before its thread was joined");
+  m_handle = other.m_handle;
+  m_joinable = std::exchange(other.m_joinable, false);
+  return *this;
+}
+
+thread::~thread() { WEFT_CHECK(!m_joinable, "a thread object was destroyed before its thread was joined"); }
+
+int thread::start(const char *name, entry run, void *argument, std::size_t stack_bytes) noexcept {
+  WEFT_CHECK(!m_joinable, "a thread was started twice without being joined");
+  auto *record = new (std::nothrow) beginning{run, argument, {}};
+  if (record == nullptr)
+    return ENOMEM;
+  std::strncpy(record->name, name, k_name_bytes - 1);
+  const int failure = create(m_handle, record, stack_bytes);
+  if (failure != 0)
+    delete record;
+  m_joinable = failure == 0;
+  return failure;
+}
+
+void thread::join() noexcept {
+  const int failure = pthread_join(m_handle, nullptr);
+  WEFT_CHECK(failure == 0, "a thread could not be joined: it was never started, or joins itself");
+  m_joinable = false;
+}
+
+int this_thread_id() noexcept { return static_cast<int>(syscall(SYS_gettid)); }
+
+} // namespace rt
+} // namespace weft::inline v0
