@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime as a whole: settings before it starts, what it has done, shutdown.
+#pragma once
+
+#include <weft/c/error.h>
+#include <weft/version.hpp>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The version of the library that runs, "0.1.0"; WEFT_VERSION_STRING is that of the header. Callable from:
+// anywhere.
+WEFT_API const char *weft_version(void);
+
+// Gives a setting its value from the program: weft_configure("workers", "4"). Over the environment. The keys
+// stand in docs/user/settings.md.
+//
+// Ownership: both strings are copied. Callable from: any thread, before the first use of any other function.
+// Blocks: never. Errors: INVALID_ARGUMENT (NULL), BAD_SETTING (unknown key, bad value), ALREADY_STARTED or
+// BAD_SETTING (too
+//   late).
+WEFT_API int weft_configure(const char *key, const char *value);
+
+// Starts the runtime if it has not started. Not needed: every call does it.
+//
+// Callable from: any thread. Blocks: no. Errors: BAD_SETTING, OUT_OF_RESOURCES, SHUT_DOWN.
+WEFT_API int weft_start(void);
+
+// Waits for all tasks and ends the workers. Not needed: exit() does it.
+//
+// Callable from: the first thread that used Weft, outside of tasks. Blocks: yes. Errors: NO_BLOCK (called
+// from elsewhere),
+//   SHUT_DOWN (a second time).
+WEFT_API int weft_shutdown(void);
+
+// Workers that run tasks, the user's first thread included; or a negative code when the runtime cannot start.
+WEFT_API int weft_worker_count(void);
+
+// The number of the calling worker, 0 for the first thread; or a negative code. A task that waits may go on
+// on another one.
+WEFT_API int weft_worker_id(void);
+
+// Monotonic totals over all workers since the start. Later versions add members at the end; `size` says which
+// the caller knows.
+typedef struct weft_statistics {
+  size_t size;         // sizeof(weft_statistics), set by the caller
+  uint64_t spawned;    // tasks created
+  uint64_t executed;   // bodies run or skipped
+  uint64_t suspended;  // frames that left their worker
+  uint64_t stolen;     // tasks and join branches taken from another worker's deque
+  uint64_t slept;      // times a worker slept in the kernel
+  uint64_t throttled;  // times a producer was held back
+  uint64_t live_bytes; // task memory in use
+} weft_statistics;
+
+// Fills *statistics as far as its `size` says; exact when nothing runs.
+//
+// Callable from: any thread, and tasks. Blocks: never. Errors: INVALID_ARGUMENT (NULL, a size that is too
+// small), SHUT_DOWN.
+WEFT_API int weft_stats(weft_statistics *statistics);
+
+// Sets *count to how many of the executed bodies worker `id` ran.
+//
+// Callable from: any thread, and tasks. Blocks: never. Errors: INVALID_ARGUMENT (NULL, no such worker),
+// SHUT_DOWN.
+WEFT_API int weft_executed_by(int id, uint64_t *count);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Polling services: callbacks that workers run when they have nothing better to do.
+#pragma once
+
+#include <weft/c/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_service weft_service;
+
+enum weft_place {
+  WEFT_PLACE_IDLE = 0, // by workers without work, again and again; when all workers sleep, every poll.period
+  WEFT_PLACE_TIMER = 1 // by the timer thread, every poll.period
+};
+
+// Registers poll(context), which returns another number than 0 when it did something. It is never called by
+// two threads at once and must not block.
+//
+// Ownership: the caller gives the service back with weft_service_destroy(); `name` must live until then. On
+// failure
+//   *service is NULL.
+// Callable from: any thread, and tasks. Blocks: never. Errors: INVALID_ARGUMENT, OUT_OF_RESOURCES, SHUT_DOWN.
+WEFT_API int weft_service_create(const char *name, int place, int (*poll)(void *context), void *context,
+                                 weft_service **service);
+
+// Ends the service; poll() is not running and will not be called when this returns. NULL is allowed.
+//
+// Callable from: any thread, and tasks. Blocks: while poll() runs. Errors: none. Undefined: called by poll()
+// itself.
+WEFT_API int weft_service_destroy(weft_service *service);
+
+#ifdef __cplusplus
+}
+#endif
