@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// A test case in a process of its own: settings are read once per process, and some cases end it.
+//
+//     TEST(exit, ends_the_process) {
+//       auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] { ...; std::exit(7); });
+//       EXPECT_TRUE(end.exited(7)) << end;
+//     }
+//
+// The case is run again by a new process of the same program; there in_process() calls the function and exits
+// with 0, or with 1 when an expectation has failed. One in_process() per case.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ostream>
+#include <poll.h>
+#include <spawn.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+extern "C" char **environ;
+
+namespace test {
+
+using environment = std::vector<std::pair<std::string, std::string>>;
+
+/// How a process ended, and what it wrote on both of its outputs.
+struct ending {
+  int status = 0; // of waitpid
+  bool hung = false;
+  std::string output;
+
+  [[nodiscard]] bool exited(int code) const {
+    return !hung && WIFEXITED(status) && WEXITSTATUS(status) == code;
+  }
+  [[nodiscard]] bool aborted() const { return !hung && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
+  [[nodiscard]] bool said(const std::string &text) const { return output.find(text) != std::string::npos; }
+
+  friend std::ostream &operator<<(std::ostream &to, const ending &e) {
+    if (e.hung)
+      to << "it hung and was killed";
+    else if (WIFEXITED(e.status))
+      to << "it exited with " << WEXITSTATUS(e.status);
+    else
+      to << "it was ended by signal " << WTERMSIG(e.status);
+    return to << "; its output:\n" << e.output;
+  }
+};
+
+inline std::string program_path() {
+  char path[4096];
+  ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  return {path, n > 0 ? static_cast<std::size_t>(n) : 0};
+}
+
+/// Runs a program to its end, with the given variables over the inherited ones.
+inline ending run(const std::vector<std::string> &arguments, const environment &settings,
+                  std::chrono::seconds limit = std::chrono::seconds(120)) {
+  std::vector<std::string> variables;
+  for (const auto &[key, value] : settings)
+    variables.push_back(key + "=" + value);
+  for (char **v = environ; *v; ++v) {
+    std::string inherited = *v;
+    bool overridden = false;
+    for (const auto &[key, value] : settings)
+      overridden = overridden || inherited.rfind(key + "=", 0) == 0;
+    if (!overridden)
+      variables.push_back(std::move(inherited));
+  }
+  std::vector<char *> argv, envp;
+  for (const auto &s : arguments)
+    argv.push_back(const_cast<char *>(s.c_str()));
+  for (const auto &s : variables)
+    envp.push_back(const_cast<char *>(s.c_str()));
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+
+  ending e;
+  int ends[2];
+  if (pipe(ends) != 0)
+    return e.status = 127 << 8, e.output = "no pipe", e;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  pid_t child = -1;
+  int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (failed) {
+    close(ends[0]);
+    return e.status = 127 << 8, e.output = "cannot start " + arguments[0], e;
+  }
+  using clock = std::chrono::steady_clock;
+  for (auto end = clock::now() + limit;;) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
+    pollfd readable{ends[0], POLLIN, 0};
+    int ready = left > 0 ? poll(&readable, 1, static_cast<int>(left)) : 0;
+    if (ready == 0) {
+      e.hung = true;
+      kill(child, SIGKILL);
+      break;
+    }
+    char part[4096];
+    ssize_t n = ready > 0 ? read(ends[0], part, sizeof part) : -1;
+    if (n == 0)
+      break;
+    if (n > 0)
+      e.output.append(part, static_cast<std::size_t>(n));
+    else if (errno != EINTR)
+      break;
+  }
+  close(ends[0]);
+  while (waitpid(child, &e.status, 0) < 0 && errno == EINTR) {
+  }
+  return e;
+}
+
+/// True in a process that in_process() has started.
+inline bool is_child() {
+  return std::getenv("TEST_CHILD") != nullptr;
+}
+
+template <class F>
+ending in_process(environment settings, F f) {
+  if (is_child()) {
+    f();
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  const testing::TestInfo *info = testing::UnitTest::GetInstance()->current_test_info();
+  settings.emplace_back("TEST_CHILD", "1");
+  return run({program_path(), std::string("--gtest_filter=") + info->test_suite_name() + "." + info->name(),
+              "--gtest_also_run_disabled_tests", "--gtest_repeat=1", "--gtest_output="},
+             settings);
+}
+
+} // namespace test

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends and copies of the process: exit from anywhere, static destructors, fork.
+#include "support/gate.hpp"
+#include "support/process.hpp"
+#include "support/scale.hpp"
+
+#include <weft/weft.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+int sum_by_tasks() {
+  int x = 0;
+  std::atomic<int> y{0};
+  for (int i = 0; i != 50; ++i) {
+    weft::spawn([&] { ++x; }, weft::inout(x));
+    weft::spawn([&] { weft::taskyield(), ++y; });
+  }
+  weft::taskwait();
+  return x + y;
+}
+
+TEST(exit, inside_of_a_task_ends_the_process_with_its_status) {
+  auto end = test::in_process({}, [] {
+    weft::spawn([] { std::exit(7); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(7)) << end;
+}
+
+TEST(exit, inside_of_a_task_that_has_suspended_works_too) {
+  auto end = test::in_process({}, [] {
+    for (int i = 0; i != 20; ++i)
+      weft::spawn([] { weft::this_task::block(); }); // for ever
+    weft::spawn([] {
+      test::dawdle();
+      std::exit(8);
+    });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(8)) << end;
+}
+
+TEST(exit, inside_of_a_foreign_thread_works_too) {
+  auto end = test::in_process({}, [] {
+    weft::spawn([] { test::dawdle(); });
+    std::thread([] {
+      weft::spawn([] {});
+      weft::taskwait();
+      std::exit(9);
+    }).join();
+  });
+  EXPECT_TRUE(end.exited(9)) << end;
+}
+
+TEST(exit, waits_for_tasks_that_nobody_waited_for) {
+  auto end = test::in_process({}, [] {
+    for (int i = 0; i != 10; ++i)
+      weft::spawn([] { test::dawdle(), std::printf("ran\n"), std::fflush(stdout); });
+    std::exit(0); // the main task is complete when its children are
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = end.output.find("ran\n", at)) != std::string::npos; ++at)
+    ++count;
+  EXPECT_EQ(count, 10u) << end;
+}
+
+TEST(exit, quick_and_hard_exits_do_not_wait) {
+  auto end = test::in_process({}, [] {
+    weft::spawn([] { weft::this_task::block(); });
+    _exit(5);
+  });
+  EXPECT_TRUE(end.exited(5)) << end;
+}
+
+struct uses_weft_when_destroyed {
+  const char *name;
+  ~uses_weft_when_destroyed() {
+    try {
+      int sum = sum_by_tasks();
+      std::printf("%s: %s\n", name, sum == 100 ? "ran" : "wrong");
+    } catch (const weft::error &e) {
+      std::printf("%s: %s\n", name, e.code() == weft::errc::shut_down ? "refused" : "wrong");
+    }
+    std::fflush(stdout);
+  }
+};
+
+TEST(exit, a_static_object_made_after_the_start_may_use_weft_in_its_destructor) {
+  auto end = test::in_process({}, [] {
+    EXPECT_EQ(sum_by_tasks(), 100);
+    static uses_weft_when_destroyed later{"later"};
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("later: ran")) << end;
+}
+
+TEST(exit, a_static_object_older_than_the_start_gets_an_error_in_its_destructor) {
+  auto end = test::in_process({}, [] {
+    static uses_weft_when_destroyed earlier{"earlier"};
+    EXPECT_EQ(sum_by_tasks(), 100);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("earlier: refused")) << end;
+}
+
+TEST(exit, a_program_that_uses_weft_only_while_it_ends_works) {
+  auto end = test::in_process({}, [] { static uses_weft_when_destroyed only{"only"}; });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("only: ran") || end.said("only: refused")) << end;
+}
+
+// Exit status of a child process made by fork() that runs f.
+template <class F>
+int in_fork(F f) {
+  std::fflush(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60); // a child that hangs ends by a signal
+    _exit(f() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(fork, the_child_of_a_process_that_has_used_weft_can_use_it) {
+  auto end = test::in_process({}, [] {
+    EXPECT_EQ(sum_by_tasks(), 100);
+    EXPECT_EQ(in_fork([] { return sum_by_tasks() == 100 && weft::worker_id() == 0; }), 0);
+    EXPECT_EQ(sum_by_tasks(), 100);
+    EXPECT_EQ(
+        in_fork([] { return in_fork([] { return sum_by_tasks() == 100; }) == 0 && sum_by_tasks() == 100; }),
+        0);
+    EXPECT_EQ(sum_by_tasks(), 100);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, parent_and_child_may_both_start_weft_after_it) {
+  auto end = test::in_process({}, [] {
+    EXPECT_EQ(in_fork([] { return sum_by_tasks() == 100; }), 0);
+    EXPECT_EQ(sum_by_tasks(), 100);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, a_child_that_does_not_use_weft_ends_normally) {
+  auto end = test::in_process({}, [] {
+    EXPECT_EQ(sum_by_tasks(), 100);
+    std::fflush(nullptr);
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      std::exit(3); // runs the exit handlers
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3) << status;
+    EXPECT_EQ(sum_by_tasks(), 100);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime as a whole: numbers, settings, the throttle, shutdown.
+#include "support/gate.hpp"
+#include "support/process.hpp"
+#include "support/scale.hpp"
+
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+TEST(runtime, the_number_of_workers_is_what_the_setting_says) {
+  auto end = test::in_process({{"WEFT_WORKERS", "7"}}, [] { EXPECT_EQ(weft::worker_count(), 7); });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(runtime, worker_zero_is_the_first_thread) {
+  EXPECT_EQ(weft::worker_id(), 0);
+  EXPECT_GE(weft::worker_count(), 1);
+}
+
+TEST(runtime, tasks_run_on_workers_and_other_threads_count_from_the_limit) {
+  std::atomic<int> outside{0};
+  for (int i = 0; i != 200; ++i)
+    weft::spawn([&] { outside += weft::worker_id() < 0 || weft::worker_id() >= weft::worker_count(); });
+  weft::taskwait();
+  EXPECT_EQ(outside, 0);
+  int id = -1;
+  std::thread([&] { id = weft::worker_id(); }).join();
+  EXPECT_GE(id, weft::worker_count());
+}
+
+TEST(runtime, totals_count_what_has_happened) {
+  weft::taskwait();
+  auto before = weft::stats();
+  int x = 0;
+  for (int i = 0; i != 500; ++i)
+    weft::spawn([&] { ++x; }, weft::inout(x));
+  weft::spawn([] { weft::this_task::sleep_for(std::chrono::microseconds(200)); });
+  weft::taskwait();
+  auto after = weft::stats();
+  EXPECT_EQ(after.spawned - before.spawned, 501u);
+  EXPECT_EQ(after.executed - before.executed, 501u);
+  EXPECT_GT(after.suspended, before.suspended);
+}
+
+TEST(runtime, the_bodies_that_workers_ran_add_up) {
+  for (int i = 0; i != 500; ++i)
+    weft::spawn([] {});
+  weft::taskwait();
+  std::uint64_t sum = 0;
+  for (int id = 0; id != weft::worker_count() + 8; ++id)
+    sum += weft::executed_by(id);
+  EXPECT_GE(sum, 500u);
+  EXPECT_LE(sum, weft::stats().executed);
+}
+
+TEST(runtime, totals_never_go_back) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> backwards{0};
+  std::thread observer([&] {
+    weft::statistics last;
+    while (!stop) {
+      auto now = weft::stats();
+      backwards += now.spawned < last.spawned || now.executed < last.executed ||
+                   now.suspended < last.suspended || now.stolen < last.stolen || now.slept < last.slept ||
+                   now.throttled < last.throttled;
+      last = now;
+    }
+  });
+  for (int round = 0; round != test::scaled(50, 5); ++round) {
+    for (int i = 0; i != 100; ++i)
+      weft::spawn([] { weft::taskyield(); });
+    weft::taskwait();
+  }
+  stop = true;
+  observer.join();
+  EXPECT_EQ(backwards, 0);
+}
+
+TEST(runtime, memory_of_tasks_is_given_back) {
+  int x = 0;
+  auto before = weft::stats().live_bytes;
+  for (int round = 0; round != 5; ++round) {
+    for (int i = 0; i != 1000; ++i)
+      weft::spawn([&] { ++x; }, weft::inout(x));
+    weft::taskwait();
+  }
+  // Each worker keeps up to 64 KiB of difference to itself.
+  EXPECT_LE(weft::stats().live_bytes,
+            before + static_cast<std::uint64_t>(weft::worker_count() + 2) * (64u << 10));
+}
+
+TEST(runtime, configure_sets_a_value_before_the_start) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    weft::configure("workers", "3"); // over the environment
+    weft::configure("sched.policy", "central");
+    EXPECT_EQ(weft::worker_count(), 3);
+    int x = 0;
+    weft::spawn([&] { x = 1; });
+    weft::taskwait();
+    EXPECT_EQ(x, 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+std::string refusal(const char *key, const char *value) {
+  try {
+    weft::configure(key, value);
+  } catch (const weft::error &e) {
+    EXPECT_EQ(e.code(), weft::errc::bad_setting);
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(runtime, configure_names_the_nearest_key) {
+  auto end = test::in_process({}, [] {
+    std::string text = refusal("worker", "4");
+    EXPECT_NE(text.find("workers"), std::string::npos) << text;
+    text = refusal("sched.polcy", "central");
+    EXPECT_NE(text.find("sched.policy"), std::string::npos) << text;
+    text = refusal("sched.policy", "centrl");
+    EXPECT_NE(text.find("central"), std::string::npos) << text;
+    EXPECT_NE(text.find("stealing"), std::string::npos) << text;
+    EXPECT_NE(refusal("workers", "0"), "accepted");
+    EXPECT_NE(refusal("workers", "many"), "accepted");
+    EXPECT_NE(refusal("workers", ""), "accepted");
+    EXPECT_NE(refusal("", "1"), "accepted");
+    weft::configure("workers", "2"); // a refused value leaves everything as it was
+    EXPECT_EQ(weft::worker_count(), 2);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(runtime, configure_after_the_start_is_too_late) {
+  weft::start();
+  int before = weft::worker_count();
+  EXPECT_NE(refusal("workers", "3"), "accepted");
+  EXPECT_EQ(weft::worker_count(), before);
+}
+
+TEST(runtime, an_unknown_variable_is_reported_with_the_nearest_name) {
+  auto end = test::in_process({{"WEFT_SCHED_POLCY", "central"}}, [] {
+    weft::spawn([] {});
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("WEFT_SCHED_POLCY")) << end;
+  EXPECT_TRUE(end.said("WEFT_SCHED_POLICY")) << end;
+}
+
+TEST(runtime, start_may_be_called_by_many_threads_at_once) {
+  auto end = test::in_process({{"WEFT_WORKERS", "3"}}, [] {
+    std::vector<std::thread> threads;
+    std::atomic<int> ran{0};
+    for (int t = 0; t != 8; ++t)
+      threads.emplace_back([&] {
+        weft::start();
+        weft::spawn([&] { ++ran; });
+        weft::taskwait();
+      });
+    for (auto &t : threads)
+      t.join();
+    EXPECT_EQ(ran, 8);
+    EXPECT_EQ(weft::worker_count(), 3);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+template <class F>
+weft::errc refused_with(F &&f) {
+  try {
+    f();
+  } catch (const weft::error &e) {
+    return e.code();
+  }
+  return {};
+}
+
+TEST(runtime, after_shutdown_every_use_is_an_error) {
+  auto end = test::in_process({}, [] {
+    std::atomic<int> ran{0};
+    for (int i = 0; i != 100; ++i)
+      weft::spawn([&] { test::dawdle(), ++ran; });
+    weft::shutdown(); // waits for them
+    EXPECT_EQ(ran, 100);
+    EXPECT_EQ(refused_with([] { weft::spawn([] {}); }), weft::errc::shut_down);
+    EXPECT_EQ(refused_with([] { weft::spawn([] { return 1; }).wait(); }), weft::errc::shut_down);
+    EXPECT_EQ(refused_with([] { weft::start(); }), weft::errc::shut_down);
+    EXPECT_EQ(refused_with([] {
+                weft::task_group g;
+                g.spawn([] {});
+              }),
+              weft::errc::shut_down);
+    EXPECT_EQ(refused_with([] { (void)weft::this_task::self(); }), weft::errc::shut_down);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(runtime, shutdown_without_a_start_is_accepted) {
+  auto end = test::in_process({}, [] { weft::shutdown(); });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(runtime, shutdown_inside_of_a_task_is_refused) {
+  auto end = test::in_process({}, [] {
+    bool refused = false;
+    weft::spawn([&] { refused = refused_with([] { weft::shutdown(); }) != weft::errc{}; });
+    weft::taskwait();
+    EXPECT_TRUE(refused);
+    bool ran = false;
+    weft::spawn([&] { ran = true; });
+    weft::taskwait();
+    EXPECT_TRUE(ran);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(throttle, holds_a_producer_back_and_bounds_memory) {
+  auto end = test::in_process({{"WEFT_THROTTLE_BYTES", "256KiB"}}, [] {
+    const int n = test::scaled(200'000);
+    std::atomic<int> ran{0};
+    std::atomic<std::uint64_t> most{0};
+    for (int i = 0; i != n; ++i)
+      weft::spawn([&, i] {
+        ++ran;
+        if (i % 64 == 0)
+          if (auto now = weft::stats().live_bytes; now > most)
+            most = now;
+      });
+    weft::taskwait();
+    EXPECT_EQ(ran, n);
+    EXPECT_GT(weft::stats().throttled, 0u);
+    // Each worker keeps up to 64 KiB of difference to itself.
+    EXPECT_LE(most, (256u << 10) + static_cast<unsigned>(weft::worker_count() + 2) * (64u << 10));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(throttle, holds_nested_producers_and_chains_back_without_deadlock) {
+  auto end = test::in_process({{"WEFT_THROTTLE_BYTES", "64KiB"}}, [] {
+    const int n = test::scaled(300, 60);
+    std::atomic<int> ran{0};
+    int x = 0;
+    for (int i = 0; i != n; ++i) {
+      weft::spawn(
+          [&] {
+            for (int k = 0; k != 50; ++k)
+              weft::spawn([&] { ++ran, ++x; }, weft::inout(x));
+          },
+          weft::weak_inout(x));
+      weft::spawn([&] {
+        for (int k = 0; k != 20; ++k)
+          weft::spawn([&] { ++ran; });
+        weft::taskwait();
+      });
+    }
+    weft::taskwait();
+    EXPECT_EQ(ran, 70 * n);
+    EXPECT_EQ(x, 50 * n);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(throttle, lets_a_producer_go_on_when_its_tasks_only_wait_for_it) {
+  auto end = test::in_process({{"WEFT_THROTTLE_BYTES", "64KiB"}}, [] {
+    // All live tasks wait for data that the producer gives free only after the last spawn.
+    const int n = 5000;
+    std::atomic<int> ran{0};
+    int x = 0;
+    std::atomic<weft::detail::task *> holder{nullptr};
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); },
+                weft::out(x));
+    EXPECT_TRUE(test::eventually([&] { return holder != nullptr; }));
+    for (int i = 0; i != n; ++i)
+      weft::spawn([&] { ++ran; }, weft::in(x));
+    weft::decrease_events(weft::task_ref(holder));
+    weft::taskwait();
+    EXPECT_EQ(ran, n);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(throttle, off_accepts_any_number) {
+  auto end = test::in_process({{"WEFT_THROTTLE_BYTES", "off"}}, [] {
+    const int n = test::scaled(50'000);
+    std::atomic<int> ran{0};
+    for (int i = 0; i != n; ++i)
+      weft::spawn([&] { ++ran; });
+    weft::taskwait();
+    EXPECT_EQ(ran, n);
+    EXPECT_EQ(weft::stats().throttled, 0u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace
