@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// No exception passes a C function: guarded() turns every one into a code, and its text into
+// weft_last_error_message().
+#pragma once
+
+#include "base/error.hpp"
+
+#include <weft.h>
+#include <weft/weft.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// What a C body's code becomes on its way through the runtime.
+class c_failure : public std::runtime_error {
+ public:
+  c_failure(int code, const char *what) : std::runtime_error(what), m_code(code) {}
+  [[nodiscard]] int code() const noexcept { return m_code; }
+
+ private:
+  int m_code;
+};
+
+/// Throws c_failure with a sentence that names the running task.
+[[noreturn]] WEFT_COLD void throw_body_failed(int code);
+
+/// The code that a failed body stands for. Only in a handler.
+[[nodiscard]] int code_of_current_exception() noexcept;
+
+/// Keeps the text of the exception for this thread and returns the C function's result; `code` is set when a
+/// body failed. Only in a handler.
+[[nodiscard]] WEFT_COLD int report_current_exception(int *code) noexcept;
+
+/// Keeps a text for weft_last_error_message() on this thread and returns `status`.
+WEFT_COLD int report(int status, const char *text) noexcept;
+
+template <class F>
+int guarded_code(int *code, F &&f) noexcept {
+  if (code)
+    *code = 0;
+  try {
+    f();
+    return WEFT_OK;
+  } catch (...) {
+    return report_current_exception(code);
+  }
+}
+template <class F>
+int guarded(F &&f) noexcept {
+  return guarded_code(nullptr, static_cast<F &&>(f));
+}
+
+/// Refuses a null argument: "weft_group_wait: 'group' is NULL; ...".
+inline void require(const void *pointer, const char *function, const char *parameter) {
+  if (!pointer)
+    throw_error(errc::invalid_argument, "%s: '%s' is NULL; it must point to an object", function, parameter);
+}
+inline void require_body(weft_body body, const char *function) {
+  if (!body)
+    throw_error(errc::invalid_argument, "%s: the function to call is NULL", function);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
+
+struct weft_group {
+  explicit weft_group(weft::exception_policy policy) : group(policy) {}
+  weft::task_group group;
+  std::exception_ptr failure; // what the last wait gave
+};
+
+struct weft_handle {
+  ~weft_handle() {
+    if (task)
+      weft::detail::task_drop_handle(task);
+  }
+  weft::detail::task *task = nullptr;
+  bool asked = false;
+  std::exception_ptr failure; // of the task, once asked
+};

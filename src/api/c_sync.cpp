@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins, mutexes, critical sections and services of C.
+#include "api/c_guard.hpp"
+
+#include <optional>
+
+using namespace weft::rt;
+
+struct weft_mutex {
+  weft::mutex mutex;
+};
+
+struct weft_service {
+  int (*poll)(void *);
+  void *context;
+  std::optional<weft::service> service;
+
+  static bool call(void *p) {
+    const auto *self = static_cast<weft_service *>(p);
+    return self->poll(self->context) != 0;
+  }
+};
+
+namespace {
+
+void throw_unless_zero(const char *function, int code) {
+  if (code != 0)
+    throw c_failure(
+        code,
+        (std::string(function) + ": the function that it called returned " + std::to_string(code)).c_str());
+}
+
+} // namespace
+
+static_assert(WEFT_PLACE_IDLE == static_cast<int>(weft::place::idle) &&
+              WEFT_PLACE_TIMER == static_cast<int>(weft::place::timer));
+
+int weft_join(weft_body f, void *f_arg, weft_body g, void *g_arg, int *code) {
+  return guarded_code(code, [&] {
+    require_body(f, "weft_join");
+    require_body(g, "weft_join");
+    int of_f = 0, of_g = 0;
+    weft::join([&] { of_f = f(f_arg); }, [&] { of_g = g(g_arg); });
+    throw_unless_zero("weft_join", of_f ? of_f : of_g);
+  });
+}
+
+int weft_mutex_create(weft_mutex **mutex) {
+  if (mutex)
+    *mutex = nullptr;
+  return guarded([&] {
+    require(mutex, "weft_mutex_create", "mutex");
+    *mutex = new weft_mutex;
+  });
+}
+
+int weft_mutex_lock(weft_mutex *mutex) {
+  return guarded([&] {
+    require(mutex, "weft_mutex_lock", "mutex");
+    mutex->mutex.lock();
+  });
+}
+
+int weft_mutex_try_lock(weft_mutex *mutex) {
+  bool locked = false;
+  const int status = guarded([&] {
+    require(mutex, "weft_mutex_try_lock", "mutex");
+    locked = mutex->mutex.try_lock();
+  });
+  if (status != WEFT_OK || locked)
+    return status;
+  return report(WEFT_ERR_BUSY, "weft_mutex_try_lock: the mutex is taken");
+}
+
+int weft_mutex_unlock(weft_mutex *mutex) {
+  return guarded([&] {
+    require(mutex, "weft_mutex_unlock", "mutex");
+    mutex->mutex.unlock();
+  });
+}
+
+int weft_mutex_destroy(weft_mutex *mutex) {
+  delete mutex;
+  return WEFT_OK;
+}
+
+int weft_critical(const char *name, weft_body body, void *arg, int *code) {
+  return guarded_code(code, [&] {
+    require_body(body, "weft_critical");
+    throw_unless_zero("weft_critical", weft::critical(name ? name : "", [&] { return body(arg); }));
+  });
+}
+
+int weft_service_create(const char *name, int place, int (*poll)(void *context), void *context,
+                        weft_service **service) {
+  if (service)
+    *service = nullptr;
+  return guarded([&] {
+    require(service, "weft_service_create", "service");
+    require(name, "weft_service_create", "name");
+    if (!poll)
+      throw_error(weft::errc::invalid_argument, "weft_service_create: the function of service '%s' is NULL",
+                  name);
+    if (place != WEFT_PLACE_IDLE && place != WEFT_PLACE_TIMER)
+      throw_error(
+          weft::errc::invalid_argument,
+          "weft_service_create: the place of service '%s' is %d; it must be one of enum weft_place (0 or 1)",
+          name, place);
+    auto made = std::make_unique<weft_service>();
+    made->poll = poll;
+    made->context = context;
+    made->service.emplace(name, static_cast<weft::place>(place), &weft_service::call, made.get());
+    *service = made.release();
+  });
+}
+
+int weft_service_destroy(weft_service *service) {
+  return guarded([&] { delete service; });
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks of C: a closure is the function and its argument, which stands behind it, on the heap, or with the
+// caller.
+#include "api/c_guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+static_assert(int{WEFT_TASK_FINAL} == int{detail::k_final} &&
+              int{WEFT_TASK_UNDEFERRED} == int{detail::k_undeferred} &&
+              int{WEFT_TASK_WAIT} == int{detail::k_wait});
+static_assert(WEFT_WEAK_INOUT == static_cast<int>(access_mode::weak_inout));
+
+struct c_body {
+  weft_body body;
+  void *arg;
+
+  static void invoke(void *p) {
+    const auto *self = static_cast<c_body *>(p);
+    if (const int code = self->body(self->arg))
+      throw_body_failed(code);
+  }
+  static void free_arg(void *p) noexcept { std::free(static_cast<c_body *>(p)->arg); }
+};
+static_assert(sizeof(c_body) == 16, "the copy behind it is aligned to 16 bytes");
+
+// Up to here an argument stands in the task's block, in steps; a longer one costs a malloc beside its memcpy.
+constexpr std::size_t k_inline_bytes = 1024;
+constexpr std::size_t k_step = 32;
+
+template <std::size_t... I>
+constexpr std::array<detail::body_ops, sizeof...(I)> make_ops(std::index_sequence<I...>) {
+  return {{{&c_body::invoke, nullptr, nullptr, static_cast<std::uint32_t>(sizeof(c_body) + I * k_step)}...}};
+}
+constexpr auto k_inline_ops = make_ops(std::make_index_sequence<k_inline_bytes / k_step + 1>{});
+constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, sizeof(c_body)};
+
+/// The list in the form of the core; a few accesses need no allocation.
+class access_list {
+ public:
+  access_list(const weft_access *list, std::size_t count, const char *function) : m_count(count) {
+    if (count > 0)
+      require(list, function, "list");
+    if (count > std::size(m_few)) {
+      m_many.resize(count);
+      m_first = m_many.data();
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (list[i].mode < WEFT_IN || list[i].mode > WEFT_WEAK_INOUT)
+        throw_error(errc::invalid_argument,
+                    "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function,
+                    i, list[i].mode, static_cast<int>(WEFT_WEAK_INOUT));
+      m_first[i] = {list[i].address, static_cast<access_mode>(list[i].mode)};
+    }
+  }
+  access_list(const access_list &) = delete;
+  access_list &operator=(const access_list &) = delete;
+  [[nodiscard]] std::span<const access> span() const noexcept { return {m_first, m_count}; }
+
+ private:
+  access m_few[8];
+  std::vector<access> m_many;
+  access *m_first = m_few;
+  std::size_t m_count;
+};
+
+/// Reads what the caller knows of the options, and refuses what this version does not know.
+weft_spawn_options known_options(const weft_spawn_options *from) {
+  weft_spawn_options known = WEFT_SPAWN_OPTIONS_INIT;
+  if (!from)
+    return known;
+  if (from->size < sizeof from->size)
+    throw_error(errc::invalid_argument,
+                "weft_spawn: options->size is %zu; set it to sizeof(weft_spawn_options)", from->size);
+  const auto *bytes = reinterpret_cast<const unsigned char *>(from);
+  for (std::size_t i = sizeof known; i < from->size; ++i)
+    if (bytes[i] != 0)
+      throw_error(
+          errc::not_supported,
+          "weft_spawn: the options are of a later version (%zu bytes, this library knows %zu) and use what "
+          "this version lacks; link a newer libweft",
+          from->size, sizeof known);
+  std::memcpy(&known, from, std::min(from->size, sizeof known));
+  if (known.flags & ~unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT})
+    throw_error(errc::invalid_argument,
+                "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT",
+                known.flags);
+  return known;
+}
+
+detail::spawn_options core_options(const weft_spawn_options &from) noexcept {
+  detail::spawn_options to;
+  to.label = from.label;
+  to.group = from.group ? &from.group->group : nullptr;
+  to.onready = from.onready;
+  to.onready_context = from.onready_context;
+  to.stack_bytes = from.stack_bytes;
+  to.priority = from.priority;
+  to.flags = static_cast<std::uint8_t>(from.flags);
+  return to;
+}
+
+struct free_deleter {
+  void operator()(void *p) const noexcept { std::free(p); }
+};
+using heap_copy = std::unique_ptr<void, free_deleter>;
+
+heap_copy copy_to_heap(const void *arg, std::size_t bytes) {
+  heap_copy copy(std::malloc(bytes));
+  if (!copy)
+    throw_error(errc::out_of_resources, "weft_spawn: no memory for a copy of the argument (%zu bytes)",
+                bytes);
+  std::memcpy(copy.get(), arg, bytes);
+  return copy;
+}
+
+detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::size_t accesses,
+                     const detail::spawn_options &options) {
+  if (bytes > k_inline_bytes) {
+    heap_copy copy = copy_to_heap(arg, bytes);
+    detail::task *t = detail::task_create(k_heap_ops, accesses, &options);
+    ::new (detail::storage(t)) c_body{body, copy.release()};
+    return t;
+  }
+  detail::task *t = detail::task_create(k_inline_ops[(bytes + k_step - 1) / k_step], accesses, &options);
+  auto *closure = ::new (detail::storage(t)) c_body{body, const_cast<void *>(arg)};
+  if (bytes > 0) {
+    closure->arg = closure + 1;
+    std::memcpy(closure->arg, arg, bytes);
+  }
+  return t;
+}
+
+} // namespace
+} // namespace rt
+} // namespace weft::inline v0
+
+using namespace weft::rt;
+
+int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count,
+               const weft_spawn_options *options, weft_handle **handle) {
+  if (handle)
+    *handle = nullptr;
+  return guarded([&] {
+    require_body(body, "weft_spawn");
+    if (arg_bytes > 0)
+      require(arg, "weft_spawn", "arg");
+    const access_list accesses(list, count, "weft_spawn");
+    weft::detail::spawn_options core = core_options(known_options(options));
+    std::unique_ptr<weft_handle> made;
+    if (handle) {
+      made = std::make_unique<weft_handle>();
+      core.flags |= weft::detail::k_tracked;
+    }
+    weft::detail::task *t = create(body, arg, arg_bytes, count, core);
+    if (made)
+      made->task = t;
+    weft::detail::task_submit(t, accesses.span().data(), count, nullptr, 0);
+    if (handle)
+      *handle = made.release();
+  });
+}
+
+int weft_taskwait(int *code) {
+  return guarded_code(code, [] { weft::taskwait(); });
+}
+
+int weft_taskwait_on(const weft_access *list, size_t count) {
+  return guarded([&] {
+    const access_list accesses(list, count, "weft_taskwait_on");
+    weft::taskwait(accesses.span());
+  });
+}
+
+int weft_taskyield() {
+  return guarded([] { weft::taskyield(); });
+}
+
+int weft_task_sleep_for(int64_t ns) {
+  return guarded([&] {
+    if (ns > 0)
+      weft::this_task::sleep_for_ns(ns);
+  });
+}
+
+const char *weft_task_label() {
+  return weft::this_task::label();
+}
+int weft_task_in_final() {
+  return weft::this_task::in_final() ? 1 : 0;
+}
+int weft_task_cancelled() {
+  return weft::this_task::cancelled() ? 1 : 0;
+}
+
+int weft_handle_wait(weft_handle *handle, int *code) {
+  return guarded_code(code, [&] {
+    require(handle, "weft_handle_wait", "handle");
+    weft::detail::task_wait_done(handle->task);
+    if (!handle->asked)
+      handle->failure = weft::detail::task_take_exception(handle->task);
+    handle->asked = true;
+    if (handle->failure)
+      std::rethrow_exception(handle->failure);
+  });
+}
+
+int weft_handle_ready(const weft_handle *handle) {
+  int ready = 0;
+  const int status = guarded([&] {
+    require(handle, "weft_handle_ready", "handle");
+    ready = weft::detail::task_is_done(handle->task) ? 1 : 0;
+  });
+  return status == WEFT_OK ? ready : status;
+}
+
+int weft_handle_destroy(weft_handle *handle) {
+  return guarded([&] { delete handle; });
+}
