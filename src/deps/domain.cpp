@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deps/domain.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::size_t k_first_capacity = 16;
+constexpr std::size_t k_own_scanned = 16; // own accesses that prune() is willing to look through per entry
+
+} // namespace
+
+domain::domain(task &parent) : m_parent(parent) {
+  rebuild();
+  for (std::uint32_t i = 0; i < parent.extent; ++i) {
+    data_access &a = parent.accesses()[i];
+    slot(a.address) = own(&a);
+  }
+}
+
+domain::~domain() { std::free(m_entries); }
+
+std::size_t domain::home(const void *address) const noexcept {
+  return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> m_shift);
+}
+
+data_access *domain::find(const void *address) const noexcept {
+  for (std::size_t i = home(address);; i = (i + 1) & m_mask) {
+    if (m_entries[i].address == address)
+      return m_entries[i].last;
+    if (!m_entries[i].address)
+      return nullptr;
+  }
+}
+
+data_access *&domain::slot(const void *address) {
+  std::size_t i = home(address);
+  for (; m_entries[i].address; i = (i + 1) & m_mask)
+    if (m_entries[i].address == address)
+      return m_entries[i].last;
+  if ((m_used + 1) * 4 > (m_mask + 1) * 3) {
+    rebuild();
+    return slot(address);
+  }
+  ++m_used;
+  m_entries[i].address = address;
+  return m_entries[i].last;
+}
+
+void domain::erase(const void *address) noexcept {
+  for (std::size_t i = home(address); m_entries[i].address; i = (i + 1) & m_mask)
+    if (m_entries[i].address == address)
+      m_entries[i].last = nullptr;
+}
+
+/// True when the entry has no use any more; its access then loses its last reference here.
+bool domain::drop_if_released(entry &e) noexcept {
+  if (is_own(e.last))
+    return false;
+  // O1: acquire: who released the access touches it no more
+  if (!is_released(e.last->flags.load(std::memory_order_acquire)))
+    return false;
+  if (m_parent.extent > k_own_scanned)
+    return false;
+  task &t = *e.last->task;
+  data_access *back_to = nullptr;
+  for (std::uint32_t i = 0; i < m_parent.extent; ++i)
+    if (m_parent.accesses()[i].address == e.address)
+      back_to = own(&m_parent.accesses()[i]);
+  e.last = back_to;
+  drop_references(t, 1);
+  return back_to == nullptr;
+}
+
+/// Moves what is still needed to a table of fitting size: prunes, then grows or shrinks.
+void domain::rebuild() {
+  std::size_t kept = 0;
+  if (m_entries)
+    for (std::size_t i = 0; i <= m_mask; ++i)
+      if (entry &e = m_entries[i]; e.address && e.last && !drop_if_released(e))
+        ++kept;
+  std::size_t capacity = k_first_capacity;
+  while (capacity < kept * 2 + 2)
+    capacity *= 2;
+  auto *fresh = static_cast<entry *>(std::calloc(capacity, sizeof(entry)));
+  if (!fresh)
+    throw std::bad_alloc();
+  entry *old = m_entries;
+  const std::size_t old_capacity = old ? m_mask + 1 : 0;
+  m_entries = fresh;
+  m_mask = capacity - 1;
+  m_shift = static_cast<unsigned>(64 - __builtin_ctzll(capacity));
+  m_used = kept;
+  for (std::size_t i = 0; i < old_capacity; ++i) {
+    if (!old[i].address || !old[i].last)
+      continue;
+    std::size_t j = home(old[i].address);
+    while (m_entries[j].address)
+      j = (j + 1) & m_mask;
+    m_entries[j] = old[i];
+  }
+  std::free(old);
+}
+
+void domain::prune() { rebuild(); }
+
+} // namespace rt
+} // namespace weft::inline v0

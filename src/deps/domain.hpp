@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accesses of one task's children, by address: which access came last, so that the next one follows it.
+#pragma once
+
+#include "task/task.hpp"
+
+#include <cstddef>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// An open-addressing table from address to the last access. Only the frame of the parent task touches it. An entry whose
+/// low bit is set names the parent's own access: no child has used that address yet.
+class domain {
+public:
+  explicit domain(task &parent);
+  ~domain();
+  domain(const domain &) = delete;
+  domain &operator=(const domain &) = delete;
+
+  /// The slot of an address: null when it is new. Valid until the next call. May drop entries nobody needs.
+  data_access *&slot(const void *address);
+  [[nodiscard]] data_access *find(const void *address) const noexcept;
+  void erase(const void *address) noexcept;
+
+  /// Forgets every address whose last access has released; their tasks' memory becomes free.
+  void prune();
+
+  template <class F>
+  void for_each(F &&f) {
+    for (std::size_t i = 0; i <= m_mask; ++i)
+      if (m_entries[i].address && m_entries[i].last)
+        f(m_entries[i].last);
+  }
+
+  static data_access *own(data_access *a) noexcept {
+    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1);
+  }
+  static bool is_own(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 1) != 0; }
+  static data_access *plain(data_access *a) noexcept {
+    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) & ~std::uintptr_t{1});
+  }
+
+private:
+  struct entry {
+    const void *address;
+    data_access *last; // null: erased
+  };
+  [[nodiscard]] std::size_t home(const void *address) const noexcept;
+  void rebuild();
+  bool drop_if_released(entry &e) noexcept;
+
+  entry *m_entries = nullptr;
+  std::size_t m_mask = 0;
+  std::size_t m_used = 0; // slots that hold an address, erased ones too
+  unsigned m_shift = 0;
+  task &m_parent;
+};
+
+/// Chooses how deliveries are made atomic: wait-free, or by a lock per address (an ablation of the paper). Before any task.
+void use_locked_dependencies(bool on) noexcept;
+
+/// Enters the accesses of a new task into its parent's domain. True: all are satisfied, the task may run; false:
+/// the delivery that satisfies the last one will put it on a ready list. Throws std::bad_alloc before anything is linked.
+bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
+                    std::size_t second_count);
+
+/// Gives up all accesses of a task whose body has ended: closes the domain of its children, then releases. Tasks
+/// that may run now are appended to `ready`. Returns how many references of `t` died with it here (for the caller to drop).
+std::uint32_t release_accesses(task &t, ready_list &ready);
+
+/// Called by the parent's frame when no child is left: frees what the domain still holds.
+void children_are_complete(task &parent) noexcept;
+
+/// Called when memory is short: frees what finished children hold.
+void trim_domain(task &parent) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task object: descriptor, closure and access records in one block.
+#pragma once
+
+#include "base/intrusive_list.hpp"
+#include "deps/access_state.hpp"
+#include "task/completion.hpp"
+#include "weft/detail/core.hpp"
+#include "weft/group.hpp"
+
+#include <atomic>
+
+namespace weft::inline v0 {
+namespace rt {
+
+using detail::body_ops;
+using detail::frame;
+using detail::runnable;
+using detail::task;
+
+using data_access = basic_data_access<real_atomics, task>;
+class domain;
+
+/// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
+struct task_extra {
+  std::atomic<std::int64_t> events{0};      // see events.cpp
+  bool has_events = false;                  // of the running task
+  std::atomic<void *> block_word{nullptr};  // see block.cpp
+  void (*onready)(void *) = nullptr;
+  void *onready_context = nullptr;
+  std::size_t stack_bytes = 0;
+  std::exception_ptr own_error;             // for the handle; published by the done word
+  std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
+  std::atomic<bool> failing{false};
+  std::atomic<bool> children_cancelled{false};
+  task_group::state *open_groups = nullptr; // of the running task
+};
+
+} // namespace rt
+
+namespace detail {
+
+/// The first line is written by the creator and by the one who runs the task, the second also by others.
+/// While a task waits for its children `next` names the waiting frame; null says that the body has ended.
+struct task : runnable {
+  const body_ops *ops = nullptr;
+  task *parent = nullptr;
+  task_group *group = nullptr;
+  std::int32_t owned_children = 0;        // plain half of `children`; of the running body
+  std::atomic<std::uint32_t> unsatisfied; // accesses that still hold the task back, plus one while it is entered
+  std::atomic<std::uint32_t> references;  // completion, each live access, the handle
+  const char *label = nullptr;
+  rt::domain *children_domain = nullptr;  // accesses of the children; of the running body
+  // second cache line
+  rt::completion_word<> children;
+  std::atomic<rt::task_extra *> extra{nullptr};
+  std::atomic<void *> done_word{nullptr}; // null, a waiting frame, or k_done; only with k_tracked or k_undeferred
+
+  [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
+  void set(std::uint8_t flag) noexcept { flags = static_cast<std::uint8_t>(flags | flag); }
+  rt::data_access *accesses() noexcept {
+    return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ((ops->bytes + 7u) & ~7u));
+  }
+  static constexpr std::size_t block_bytes(const body_ops &o, std::size_t accesses) noexcept {
+    return k_storage_offset + ((o.bytes + 7u) & ~7u) + accesses * sizeof(rt::data_access);
+  }
+};
+static_assert(sizeof(task) <= k_storage_offset);
+
+} // namespace detail
+
+namespace rt {
+
+inline void *const k_done = reinterpret_cast<void *>(std::uintptr_t{1});
+inline void *const k_runnable_now = reinterpret_cast<void *>(std::uintptr_t{2}); // undeferred: may be run by its creator
+
+using ready_list = intrusive_queue<runnable>;
+
+/// The extra block of a task, made on first use. Any thread.
+task_extra &extra_of(task &t);
+inline task_extra *peek_extra(const task &t) noexcept {
+  return t.extra.load(std::memory_order_acquire); // O1: pairs with the publication in extra_of
+}
+
+/// Drops `n` references; the last one frees the block. Any thread.
+void drop_references(task &t, std::uint32_t n) noexcept;
+
+[[nodiscard]] inline const char *label_of(const task &t) noexcept { return t.label ? t.label : "task"; }
+
+} // namespace rt
+} // namespace weft::inline v0
