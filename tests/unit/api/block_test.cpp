@@ -64,14 +64,14 @@ TEST(block, a_std_thread_may_unblock) {
   for (int t = 0; t != 4; ++t) {
     auto box = std::make_shared<std::atomic<weft::detail::task *>>(nullptr);
     const int n = test::scaled(200, 20);
-    weft::spawn([box, n, &rounds] {
+    weft::spawn([box, &rounds] {
       for (int i = 0; i != n; ++i) {
         box->store(weft::this_task::self().get());
         weft::this_task::block();
         ++rounds;
       }
     });
-    threads.emplace_back([box, n] {
+    threads.emplace_back([box] {
       for (int i = 0; i != n; ++i) {
         weft::detail::task *task;
         while (!(task = box->exchange(nullptr)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exceptions from tasks: where they arrive, and that suspension keeps them apart.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
-#include "support/process.hpp"
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>

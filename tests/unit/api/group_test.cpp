@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // task_group: deep waiting, the three ways with exceptions, cancellation.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
-#include "support/process.hpp"
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>

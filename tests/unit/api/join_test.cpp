@@ -39,7 +39,7 @@ TEST(join, works_in_tasks_and_in_foreign_threads) {
   const int n = test::k_sanitized ? 12 : 18;
   long in_task[4] = {}, in_thread[2] = {};
   for (long &r : in_task)
-    weft::spawn([&r, n] { r = fib(n); });
+    weft::spawn([&r] { r = fib(n); });
   std::thread a([&] { in_thread[0] = fib(n); }), b([&] { in_thread[1] = fib(n); });
   weft::taskwait();
   a.join();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends and copies of the process: exit from anywhere, static destructors, fork.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
-#include "support/process.hpp"
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Polling services: called at their place, never twice at once, never after the destructor.
 #include "support/gate.hpp"
-#include "support/process.hpp"
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft::spawn: the order that accesses give to siblings, and every clause.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
-#include "support/process.hpp"
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that Weft did not start: they spawn, wait and end at any time, each with data-flow order of its
 // own.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
-#include "support/process.hpp"
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>
@@ -48,7 +48,7 @@ TEST(thread, many_spawn_at_the_same_time) {
   std::vector<std::thread> threads;
   std::vector<int> results(6);
   for (int &x : results)
-    threads.emplace_back([&x, n] {
+    threads.emplace_back([&x] {
       for (int i = 0; i != n; ++i) {
         weft::spawn([&x, i] { x = (x * 31 + i) % 10'007; }, weft::inout(x));
         if (i % 100 == 0)
