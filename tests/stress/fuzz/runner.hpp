@@ -2,6 +2,7 @@
 // Runs a program: serially (what it means) and as Weft tasks (what must give the same).
 #pragma once
 
+#include "stress/fuzz/facts.hpp"
 #include "stress/fuzz/program.hpp"
 
 #include <weft/weft.hpp>
@@ -16,87 +17,6 @@
 #include <vector>
 
 namespace fuzz {
-
-/// What happened so far in this process; a zero at the end of a whole test is a hole in it.
-enum class fact : std::size_t {
-  in,
-  out,
-  inout,
-  weak_in,
-  weak_out,
-  weak_inout, // accesses, in the order of access_mode
-  null_access,
-  twice,
-  list,
-  taskwait,
-  taskwait_on,
-  yield,
-  sleep,
-  block_by_thread,
-  block_by_task,
-  mutex,
-  event,
-  group,
-  parents_group,
-  chaos,
-  handle,
-  join,
-  final,
-  if_false,
-  wait_clause,
-  priority,
-  onready,
-  own_stack,
-  deep,
-  exception,
-  foreign_thread,
-  two_programs,
-  stolen,
-  suspended,
-  throttled,
-  count
-};
-inline constexpr const char *k_fact_names[] = {"in",
-                                               "out",
-                                               "inout",
-                                               "weak_in",
-                                               "weak_out",
-                                               "weak_inout",
-                                               "null_access",
-                                               "twice",
-                                               "list",
-                                               "taskwait",
-                                               "taskwait_on",
-                                               "yield",
-                                               "sleep",
-                                               "block_by_thread",
-                                               "block_by_task",
-                                               "mutex",
-                                               "event",
-                                               "group",
-                                               "parents_group",
-                                               "chaos",
-                                               "handle",
-                                               "join",
-                                               "final",
-                                               "if_false",
-                                               "wait_clause",
-                                               "priority",
-                                               "onready",
-                                               "own_stack",
-                                               "deep",
-                                               "exception",
-                                               "foreign_thread",
-                                               "two_programs",
-                                               "stolen",
-                                               "suspended",
-                                               "throttled"};
-inline constexpr auto k_facts = static_cast<std::size_t>(fact::count);
-static_assert(std::size(k_fact_names) == k_facts);
-inline std::array<std::atomic<std::uint64_t>, k_facts> g_facts{};
-inline void note(fact f) {
-  g_facts[static_cast<std::size_t>(f)].fetch_add(1, std::memory_order_relaxed);
-}
 
 /// What a failing task throws.
 struct flagged {
@@ -432,37 +352,6 @@ class parallel_run {
 
   // Spawning, through every form that the interface has.
 
-  void spawn(context &c, const node &n) {
-    weft::task_group *group = nullptr;
-    if (n.group >= 0) {
-      group = &c.groups[static_cast<std::size_t>(n.group)];
-      note(fact::group);
-    } else if (n.group == k_parents_group) {
-      group = c.own_group;
-      note(fact::parents_group);
-    }
-    std::vector<weft::access> accesses;
-    if (n.null_access) {
-      accesses.push_back({nullptr, access_mode::inout});
-      note(fact::null_access);
-    }
-    for (const use &u : n.uses) {
-      note(static_cast<fact>(u.mode));
-      for (const weft::access &a : accesses)
-        if (a.address == &cell(u.cell))
-          note(fact::twice);
-      accesses.push_back({&cell(u.cell), u.mode});
-    }
-    if (n.tracked) {
-      note(fact::handle);
-      c.handles.emplace_back(&n, with_options(group, n, accesses, callable<true>(this, &n, group, c)));
-    } else if (n.final || n.undeferred || n.wait || n.onready || n.priority || n.stack_bytes) {
-      with_options(group, n, accesses, callable<false>(this, &n, group, c));
-    } else {
-      plain(group, accesses, callable<false>(this, &n, group, c));
-    }
-  }
-
   template <class F, class... Clauses>
   static decltype(auto) into(weft::task_group *group, F &&f, const Clauses &...clauses) {
     return group ? group->spawn(std::move(f), clauses...) : weft::spawn(std::move(f), clauses...);
@@ -509,6 +398,37 @@ class parallel_run {
     return n.onready ? with(weft::wait, ready) : with(weft::wait);
   }
   static void count(void *context) { ++*static_cast<std::atomic<int> *>(context); }
+
+  void spawn(context &c, const node &n) {
+    weft::task_group *group = nullptr;
+    if (n.group >= 0) {
+      group = &c.groups[static_cast<std::size_t>(n.group)];
+      note(fact::group);
+    } else if (n.group == k_parents_group) {
+      group = c.own_group;
+      note(fact::parents_group);
+    }
+    std::vector<weft::access> accesses;
+    if (n.null_access) {
+      accesses.push_back({nullptr, access_mode::inout});
+      note(fact::null_access);
+    }
+    for (const use &u : n.uses) {
+      note(static_cast<fact>(u.mode));
+      for (const weft::access &a : accesses)
+        if (a.address == &cell(u.cell))
+          note(fact::twice);
+      accesses.push_back({&cell(u.cell), u.mode});
+    }
+    if (n.tracked) {
+      note(fact::handle);
+      c.handles.emplace_back(&n, with_options(group, n, accesses, callable<true>(this, &n, group, c)));
+    } else if (n.final || n.undeferred || n.wait || n.onready || n.priority || n.stack_bytes) {
+      with_options(group, n, accesses, callable<false>(this, &n, group, c));
+    } else {
+      plain(group, accesses, callable<false>(this, &n, group, c));
+    }
+  }
 
   struct checked_lock {
     weft::mutex mutex;
