@@ -1,0 +1,7 @@
+// expect: (deleted function|deleted constructor)
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/weft.hpp>
+
+void f(weft::task_group &group) {
+  weft::task_group copy = group;
+}
