@@ -48,7 +48,7 @@ struct setting_limit {
 /// One row of the table.
 struct setting_info {
   const char *key;
-  const char *environment; ///< "WEFT_SCHED_POLICY"
+  std::string environment; ///< "WEFT_SCHED_POLICY"
   setting_type type;
   const char *unit;    ///< of a bare number: "bytes", "us" or ""
   const char *choices; ///< "a|b|c" of a choice; "" otherwise
@@ -77,6 +77,8 @@ std::string nearest_key(std::string_view word);
 std::string describe_allowed(const setting_info &info);
 /// A field as text that the parser reads back to the same value.
 std::string setting_text(const settings &s, std::size_t row);
+/// Parses `text` into its field; false (and no change) where it is not allowed.
+[[nodiscard]] bool set_setting(settings &s, std::size_t row, std::string_view text);
 
 using key_value = std::pair<std::string, std::string>;
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the sources to one set of values.
+#include "config/settings.hpp"
+#include "config/toml.hpp"
+#include "config/value.hpp"
+
+#include "base/error.hpp"
+#include "os/file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace weft::inline v0 {
+namespace rt {
+
+namespace {
+
+using std::string;
+using std::string_view;
+
+struct assignment {
+  std::size_t row;
+  string text;
+  string origin;
+};
+
+/// Variables that start with WEFT_ and are no settings.
+constexpr string_view k_other_variables[] = {"WEFT_CONFIG"};
+
+string did_you_mean(string_view near) {
+  return near.empty() ? "; `weft config` lists all" : "; did you mean '" + string(near) + "'?";
+}
+
+std::size_t require_setting(string_view key, const string &origin) {
+  const auto row = find_setting(key);
+  if (row == k_setting_count)
+    throw error(errc::bad_setting,
+                "unknown setting '" + string(key) + "' (from " + origin + ")" + did_you_mean(nearest_key(key)));
+  return row;
+}
+
+string refusal(const assignment &a) {
+  const auto &info = setting_table()[a.row];
+  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin + "): it must be " +
+                describe_allowed(info);
+  if (info.type == setting_type::choice)
+    if (const auto near = nearest(a.text, split_choices(info.choices)); !near.empty())
+      what += did_you_mean(near);
+  return what;
+}
+
+void apply(loaded_settings &out, const std::vector<assignment> &source) {
+  for (const auto &a : source) {
+    if (!set_setting(out.values, a.row, a.text))
+      throw error(errc::bad_setting, refusal(a));
+    out.origin[a.row] = a.origin;
+  }
+}
+
+/// The first variable of that name, as getenv() finds it; nullptr where there is none or it is empty.
+const string *variable(const settings_input &input, string_view name) {
+  const auto found = std::find_if(input.environment.begin(), input.environment.end(),
+                                  [&](const key_value &v) { return v.first == name; });
+  return found == input.environment.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+struct settings_file {
+  string path;
+  bool required = false; ///< the user named it
+};
+
+settings_file choose_file(const settings_input &input) {
+  for (const auto &[name, value] : input.environment)
+    if (name == "WEFT_CONFIG") // set and empty: no file at all
+      return {value, true};
+  if (const auto *folder = variable(input, "XDG_CONFIG_HOME"); folder != nullptr && folder->front() == '/')
+    return {*folder + "/weft/weft.toml"};
+  if (const auto *home = variable(input, "HOME"))
+    return {*home + "/.config/weft/weft.toml"};
+  return {};
+}
+
+std::vector<assignment> from_file(const settings_input &input, loaded_settings &out) {
+  const auto [path, required] = choose_file(input);
+  if (path.empty())
+    return {};
+  const auto text = read_file(input.root + path);
+  if (!text) {
+    if (required)
+      throw error(errc::bad_setting, "WEFT_CONFIG names the file '" + path + "', which cannot be read: " +
+                                         std::strerror(errno));
+    if (errno != ENOENT && errno != ENOTDIR)
+      out.warnings.push_back("the settings in '" + path + "' are not used: " + std::strerror(errno));
+    return {};
+  }
+  out.file = path;
+  std::vector<assignment> source;
+  for (auto &entry : parse_toml(*text, path)) {
+    const string origin = "file " + path + ":" + std::to_string(entry.line);
+    source.push_back({require_setting(entry.key, origin), std::move(entry.text), origin});
+  }
+  return source;
+}
+
+/// OpenMP's variable of that meaning. What Weft cannot use of it is reported, not refused: it was written for another.
+void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
+  const char *alias = setting_table()[row].alias;
+  const auto *value = alias != nullptr && input.openmp_aliases ? variable(input, alias) : nullptr;
+  if (value == nullptr)
+    return;
+  assignment a{row, *value, string("environment ") + alias};
+  settings scratch;
+  if (set_setting(scratch, row, a.text))
+    source.push_back(std::move(a));
+  else
+    out.warnings.push_back(refusal(a) + "; it is ignored");
+}
+
+std::vector<assignment> from_environment(const settings_input &input, loaded_settings &out) {
+  std::vector<assignment> source;
+  for (std::size_t row = 0; row < k_setting_count; ++row) {
+    const auto &name = setting_table()[row].environment;
+    if (const auto *value = variable(input, name))
+      source.push_back({row, *value, "environment " + name});
+    else
+      add_alias(input, row, source, out);
+  }
+  return source;
+}
+
+void report_unknown_variables(const settings_input &input, loaded_settings &out) {
+  std::vector<string_view> known(std::begin(k_other_variables), std::end(k_other_variables));
+  for (const auto &info : setting_table())
+    known.push_back(info.environment);
+  for (const auto &[name, value] : input.environment)
+    if (name.starts_with("WEFT_") && std::find(known.begin(), known.end(), name) == known.end())
+      out.warnings.push_back("the environment variable " + name + " is no setting of Weft" +
+                             did_you_mean(nearest(name, known)));
+}
+
+std::vector<assignment> from_overrides(const settings_input &input) {
+  std::vector<assignment> source;
+  for (const auto &[key, value] : input.overrides)
+    source.push_back({require_setting(key, "API"), value, "API"});
+  return source;
+}
+
+/// The preset is itself a setting: the last source that names one chooses it.
+std::vector<assignment> from_preset(std::initializer_list<const std::vector<assignment> *> sources) {
+  constexpr auto k_row = static_cast<std::size_t>(setting_index::preset);
+  loaded_settings chosen;
+  for (const auto *source : sources)
+    for (const auto &a : *source)
+      if (a.row == k_row)
+        apply(chosen, {a});
+  const string name = setting_text(chosen.values, k_row);
+  std::vector<assignment> out;
+  for (const auto &row : preset_table())
+    if (row.preset == name)
+      out.push_back({find_setting(row.key), row.value, "preset " + name});
+  return out;
+}
+
+} // namespace
+
+loaded_settings load_settings(const settings_input &input) {
+  loaded_settings out;
+  out.origin.fill("default");
+  const auto file = from_file(input, out);
+  const auto environment = from_environment(input, out);
+  const auto api = from_overrides(input);
+  apply(out, file);
+  apply(out, from_preset({&file, &environment, &api}));
+  apply(out, environment);
+  apply(out, api);
+  report_unknown_variables(input, out);
+  return out;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of this process.
+#include "config/settings.hpp"
+
+#include "base/log.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include <sys/auxv.h>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+
+namespace {
+
+struct process_state {
+  std::mutex mutex;
+  std::vector<key_value> overrides;
+  std::unique_ptr<loaded_settings> loaded;
+  std::vector<std::string> said; ///< warnings that were printed
+};
+
+process_state &state() {
+  static auto *const s = new process_state; // never destroyed: threads may ask while we exit
+  return *s;
+}
+
+/// Under the mutex.
+void load(process_state &s) {
+  settings_input input;
+  input.environment = process_environment();
+  input.overrides = s.overrides;
+  auto fresh = load_settings(input);
+  for (const auto &warning : fresh.warnings)
+    if (std::find(s.said.begin(), s.said.end(), warning) == s.said.end()) {
+      s.said.push_back(warning);
+      warn("%s", warning.c_str());
+    }
+  if (s.loaded == nullptr)
+    s.loaded = std::make_unique<loaded_settings>(std::move(fresh));
+  else
+    *s.loaded = std::move(fresh);
+}
+
+} // namespace
+
+std::vector<key_value> process_environment() {
+  std::vector<key_value> out;
+  if (getauxval(AT_SECURE) != 0)
+    return out;
+  for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (char *const equals = std::strchr(*entry, '='))
+      out.emplace_back(std::string(*entry, equals), equals + 1);
+  return out;
+}
+
+const loaded_settings &process_settings() {
+  auto &s = state();
+  const std::lock_guard hold(s.mutex);
+  if (s.loaded == nullptr)
+    load(s);
+  return *s.loaded;
+}
+
+const loaded_settings &reload_process_settings() {
+  auto &s = state();
+  const std::lock_guard hold(s.mutex);
+  load(s);
+  return *s.loaded;
+}
+
+void settings_override(std::string_view key, std::string_view value) {
+  settings_input only_this;
+  only_this.overrides.emplace_back(key, value);
+  load_settings(only_this); // throws where it is wrong
+  auto &s = state();
+  const std::lock_guard hold(s.mutex);
+  s.overrides.push_back(only_this.overrides.front());
+}
+
+void settings_clear_overrides() noexcept {
+  auto &s = state();
+  const std::lock_guard hold(s.mutex);
+  s.overrides.clear();
+}
+
+} // namespace rt
+} // namespace weft::inline v0
