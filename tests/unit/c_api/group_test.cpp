@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of C: waiting, failures, cancellation.
+#include "support/gate.hpp"
+
+#include <weft.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace {
+
+int fail_with(void *arg) {
+  return *static_cast<int *>(arg);
+}
+
+struct owned_group {
+  explicit owned_group(int policy = WEFT_POLICY_BY_SETTING) {
+    EXPECT_EQ(weft_group_create(policy, &group), 0);
+  }
+  ~owned_group() { EXPECT_EQ(weft_group_destroy(group), 0); }
+  int spawn(weft_body body, const void *arg, std::size_t bytes, weft_handle **handle = nullptr) {
+    weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+    o.group = group;
+    return weft_spawn(body, arg, bytes, nullptr, 0, &o, handle);
+  }
+  weft_group *group = nullptr;
+};
+
+TEST(c_group, waits_for_its_tasks_and_can_be_used_again) {
+  owned_group g;
+  std::atomic<int> n = 0;
+  for (int round = 1; round <= 3; ++round) {
+    for (int i = 0; i < 20; ++i)
+      ASSERT_EQ(g.spawn(
+                    [](void *arg) {
+                      ++*static_cast<std::atomic<int> *>(arg);
+                      return 0;
+                    },
+                    &n, 0),
+                0);
+    int code = 1;
+    EXPECT_EQ(weft_group_wait(g.group, &code), 0);
+    EXPECT_EQ(code, 0);
+    EXPECT_EQ(n, 20 * round);
+  }
+}
+
+TEST(c_group, the_first_failure_cancels) {
+  owned_group g(WEFT_POLICY_FIRST_CANCELS);
+  int code = 6;
+  ASSERT_EQ(g.spawn(fail_with, &code, sizeof code), 0);
+  code = 0;
+  EXPECT_EQ(weft_group_wait(g.group, &code), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, 6);
+  std::array<int, 2> codes{};
+  std::size_t count = 0;
+  EXPECT_EQ(weft_group_failures(g.group, codes.data(), codes.size(), &count), 0);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(codes[0], 6);
+  EXPECT_EQ(weft_group_wait(g.group, &code), 0) << "a failure is given once";
+  EXPECT_EQ(weft_group_failures(g.group, nullptr, 0, &count), 0);
+  EXPECT_EQ(count, 0u);
+}
+
+TEST(c_group, collect_all_lists_every_failure) {
+  owned_group g(WEFT_POLICY_COLLECT_ALL);
+  for (int i = 0; i < 6; ++i)
+    ASSERT_EQ(g.spawn(fail_with, &i, sizeof i), 0);
+  int code = 0;
+  EXPECT_EQ(weft_group_wait(g.group, &code), WEFT_ERR_TASK_FAILED);
+  EXPECT_NE(code, 0);
+  std::array<int, 8> codes{};
+  std::size_t count = 0;
+  EXPECT_EQ(weft_group_failures(g.group, codes.data(), 2, &count), 0);
+  EXPECT_EQ(count, 5u);
+  EXPECT_EQ(codes[2], 0) << "two were asked for";
+  EXPECT_EQ(weft_group_failures(g.group, codes.data(), codes.size(), &count), 0);
+  std::sort(codes.begin(), codes.begin() + 5);
+  EXPECT_EQ(codes, (std::array<int, 8>{1, 2, 3, 4, 5, 0, 0, 0}));
+}
+
+TEST(c_group, cancel_is_seen_by_running_tasks_and_skips_the_others) {
+  struct shared {
+    test::gate started;
+    std::atomic<bool> saw = false;
+    std::atomic<int> late = 0;
+  } s;
+  owned_group g;
+  EXPECT_EQ(weft_group_cancelled(g.group), 0);
+  ASSERT_EQ(g.spawn(
+                [](void *arg) {
+                  auto *s = static_cast<shared *>(arg);
+                  s->started.open();
+                  s->saw = test::eventually([] { return weft_task_cancelled() == 1; });
+                  return 0;
+                },
+                &s, 0),
+            0);
+  ASSERT_TRUE(s.started.pass());
+  EXPECT_EQ(weft_group_cancel(g.group), 0);
+  EXPECT_EQ(weft_group_cancelled(g.group), 1);
+  weft_handle *handle = nullptr;
+  ASSERT_EQ(g.spawn(
+                [](void *arg) {
+                  ++static_cast<shared *>(arg)->late;
+                  return 0;
+                },
+                &s, 0, &handle),
+            0);
+  EXPECT_EQ(weft_handle_wait(handle, nullptr), WEFT_ERR_CANCELLED);
+  EXPECT_EQ(weft_handle_destroy(handle), 0);
+  EXPECT_EQ(weft_group_wait(g.group, nullptr), 0);
+  EXPECT_TRUE(s.saw);
+  EXPECT_EQ(s.late, 0);
+}
+
+TEST(c_group, bad_arguments_are_refused) {
+  weft_group *group = reinterpret_cast<weft_group *>(&group);
+  std::size_t count = 0;
+  EXPECT_EQ(weft_group_create(4, &group), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(group, nullptr);
+  EXPECT_EQ(weft_group_create(0, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_group_wait(nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_group_cancel(nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_group_cancelled(nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_group_failures(nullptr, nullptr, 0, &count), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_group_destroy(nullptr), 0);
+}
+
+} // namespace

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks and handles of C: arguments, accesses, options, failures.
+#include "support/gate.hpp"
+
+#include <weft.h>
+#include <weft/weft.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+int fail_with(void *arg) {
+  return *static_cast<int *>(arg);
+}
+int succeed(void *) {
+  return 0;
+}
+int count_up(void *arg) {
+  ++*static_cast<std::atomic<int> *>(arg);
+  return 0;
+}
+
+/// Copies of every size arrive whole and aligned, on the block and on the heap.
+template <std::size_t Size>
+struct payload {
+  int *good;
+  std::array<unsigned char, Size> bytes;
+  static int check(void *arg) {
+    const auto *self = static_cast<payload *>(arg);
+    bool right = reinterpret_cast<std::uintptr_t>(arg) % 16 == 0;
+    for (std::size_t i = 0; i < Size; ++i)
+      right = right && self->bytes[i] == static_cast<unsigned char>(i * 7 + Size);
+    *self->good += right;
+    return 0;
+  }
+};
+
+template <std::size_t Size>
+int passes() {
+  int good = 0;
+  {
+    payload<Size> p;
+    p.good = &good;
+    for (std::size_t i = 0; i < Size; ++i)
+      p.bytes[i] = static_cast<unsigned char>(i * 7 + Size);
+    EXPECT_EQ(weft_spawn(&payload<Size>::check, &p, sizeof p, nullptr, 0, nullptr, nullptr), 0);
+    std::memset(&p, 0, sizeof p);
+  }
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  return good;
+}
+
+TEST(c_spawn, the_argument_is_copied_whatever_its_size) {
+  EXPECT_EQ(passes<1>(), 1);
+  EXPECT_EQ(passes<8>(), 1);
+  EXPECT_EQ(passes<24>(), 1);
+  EXPECT_EQ(passes<25>(), 1);
+  EXPECT_EQ(passes<500>(), 1);
+  EXPECT_EQ(passes<1016>(), 1);
+  EXPECT_EQ(passes<1017>(), 1);
+  EXPECT_EQ(passes<4096>(), 1);
+  EXPECT_EQ(passes<100'000>(), 1);
+}
+
+TEST(c_spawn, an_argument_of_no_bytes_is_passed_as_it_is) {
+  std::atomic<int> n = 0;
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(n, 1);
+}
+
+TEST(c_spawn, accesses_order_the_tasks) {
+  struct step {
+    int *value;
+    int factor, summand;
+    static int run(void *arg) {
+      const auto *s = static_cast<step *>(arg);
+      *s->value = *s->value * s->factor + s->summand;
+      return 0;
+    }
+  };
+  int x = 0, expected = 0;
+  for (int i = 0; i < 50; ++i) {
+    const step s{&x, i % 3, i};
+    const weft_access a = weft_inout(&x);
+    ASSERT_EQ(weft_spawn(&step::run, &s, sizeof s, &a, 1, nullptr, nullptr), 0);
+    expected = expected * (i % 3) + i;
+  }
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(x, expected);
+}
+
+TEST(c_spawn, a_list_of_many_accesses_is_read_before_the_call_returns) {
+  std::array<int, 40> cells{};
+  for (int &cell : cells) {
+    int *p = &cell;
+    const weft_access a = weft_out(p);
+    ASSERT_EQ(weft_spawn(
+                  [](void *arg) {
+                    **static_cast<int **>(arg) = 1;
+                    return 0;
+                  },
+                  &p, sizeof p, &a, 1, nullptr, nullptr),
+              0);
+  }
+  struct sum {
+    std::array<int, 40> *cells;
+    int *into;
+  };
+  int total = 0;
+  const sum s{&cells, &total};
+  std::vector<weft_access> list;
+  for (int &cell : cells)
+    list.push_back(weft_in(&cell));
+  ASSERT_EQ(weft_spawn(
+                [](void *arg) {
+                  const auto *s = static_cast<sum *>(arg);
+                  for (int cell : *s->cells)
+                    *s->into += cell;
+                  return 0;
+                },
+                &s, sizeof s, list.data(), list.size(), nullptr, nullptr),
+            0);
+  list.assign(list.size(), weft_access{nullptr, -1});
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(total, 40);
+}
+
+TEST(c_spawn, taskwait_on_waits_for_the_data) {
+  int x = 0;
+  const weft_access a = weft_out(&x), b = weft_in(&x);
+  ASSERT_EQ(weft_spawn(
+                [](void *arg) {
+                  weft_task_sleep_for(1'000'000);
+                  *static_cast<int *>(arg) = 3;
+                  return 0;
+                },
+                &x, 0, &a, 1, nullptr, nullptr),
+            0);
+  EXPECT_EQ(weft_taskwait_on(&b, 1), 0);
+  EXPECT_EQ(x, 3);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
+TEST(c_spawn, tasks_of_c_and_of_cxx_order_each_other) {
+  int x = 0;
+  weft::spawn([&] { x = 4; }, weft::out(x));
+  const weft_access a = weft_inout(&x);
+  ASSERT_EQ(weft_spawn(
+                [](void *arg) {
+                  *static_cast<int *>(arg) *= 10;
+                  return 0;
+                },
+                &x, 0, &a, 1, nullptr, nullptr),
+            0);
+  weft::spawn([&] { x += 2; }, weft::inout(x));
+  weft::taskwait();
+  EXPECT_EQ(x, 42);
+}
+
+TEST(c_spawn, options_reach_the_task) {
+  struct seen {
+    std::string label;
+    int final = -1;
+    std::atomic<int> ready = 0;
+  } s;
+  weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+  o.label = "a label";
+  o.priority = 7;
+  o.flags = WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED;
+  o.stack_bytes = 1 << 20;
+  o.onready = [](void *context) { ++*static_cast<std::atomic<int> *>(context); };
+  o.onready_context = &s.ready;
+  ASSERT_EQ(weft_spawn(
+                [](void *arg) {
+                  auto *s = static_cast<seen *>(arg);
+                  s->label = weft_task_label();
+                  s->final = weft_task_in_final();
+                  volatile char large[600 << 10];
+                  large[0] = 0;
+                  return static_cast<int>(large[0]);
+                },
+                &s, 0, nullptr, 0, &o, nullptr),
+            0);
+  EXPECT_EQ(s.label, "a label"); // undeferred: it has run
+  EXPECT_EQ(s.final, 1);
+  EXPECT_EQ(s.ready, 1);
+  EXPECT_EQ(weft_task_in_final(), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
+TEST(c_spawn, options_of_another_version_are_read_as_far_as_both_know_them) {
+  struct later {
+    weft_spawn_options known;
+    void *unknown;
+  };
+  std::atomic<int> n = 0;
+  later o{WEFT_SPAWN_OPTIONS_INIT, nullptr};
+  o.known.size = sizeof o;
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &o.known, nullptr), 0);
+  o.unknown = &n;
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &o.known, nullptr), WEFT_ERR_NOT_SUPPORTED);
+
+  weft_spawn_options earlier = WEFT_SPAWN_OPTIONS_INIT;
+  earlier.size = offsetof(weft_spawn_options, flags);
+  earlier.flags = 0xffff; // is not read
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &earlier, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(n, 2);
+}
+
+TEST(c_spawn, bad_arguments_are_refused_and_nothing_runs) {
+  std::atomic<int> n = 0;
+  weft_access bad = {&n, 6};
+  weft_spawn_options no_size = {}, bad_flags = WEFT_SPAWN_OPTIONS_INIT;
+  bad_flags.flags = 8;
+  weft_handle *handle = reinterpret_cast<weft_handle *>(&n);
+  EXPECT_EQ(weft_spawn(nullptr, &n, 0, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(count_up, nullptr, 8, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, &bad, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_NE(std::strstr(weft_last_error_message(), "access 0 has mode 6"), nullptr)
+      << weft_last_error_message();
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &no_size, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &bad_flags, &handle), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(handle, nullptr);
+  EXPECT_EQ(weft_taskwait_on(nullptr, 2), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(n, 0);
+}
+
+TEST(c_taskwait, gives_the_code_of_a_failed_child_once) {
+  int code = 5;
+  weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+  o.label = "loader";
+  ASSERT_EQ(weft_spawn(fail_with, &code, sizeof code, nullptr, 0, &o, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(&code), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, 5);
+  EXPECT_STREQ(weft_last_error_message(), "the task 'loader' returned 5");
+  EXPECT_EQ(weft_taskwait(&code), 0);
+  EXPECT_EQ(code, 0);
+}
+
+TEST(c_taskwait, a_cxx_exception_becomes_a_code_and_its_text) {
+  int code = 0;
+  weft::spawn([] { throw std::runtime_error("the disk is full"); });
+  EXPECT_EQ(weft_taskwait(&code), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, WEFT_ERR_EXCEPTION);
+  EXPECT_STREQ(weft_last_error_message(), "the disk is full");
+
+  weft::spawn([] { throw 1; });
+  EXPECT_EQ(weft_taskwait(&code), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(code, WEFT_ERR_EXCEPTION);
+}
+
+TEST(c_taskwait, a_failure_of_c_is_an_exception_for_cxx) {
+  const int code = -3;
+  ASSERT_EQ(weft_spawn(fail_with, &code, sizeof code, nullptr, 0, nullptr, nullptr), 0);
+  std::string said;
+  try {
+    weft::taskwait();
+  } catch (const std::runtime_error &e) {
+    said = e.what();
+  }
+  EXPECT_NE(said.find("returned -3"), std::string::npos) << said;
+}
+
+TEST(c_taskwait, an_error_of_weft_keeps_its_code) {
+  weft::spawn([] { throw weft::error(weft::errc::cancelled, "called off"); });
+  EXPECT_EQ(weft_taskwait(nullptr), WEFT_ERR_CANCELLED);
+  EXPECT_STREQ(weft_last_error_message(), "called off");
+}
+
+TEST(c_handle, waiting_twice_gives_the_same_answer) {
+  int code = 9;
+  weft_handle *handle = nullptr;
+  ASSERT_EQ(weft_spawn(fail_with, &code, sizeof code, nullptr, 0, nullptr, &handle), 0);
+  ASSERT_NE(handle, nullptr);
+  for (int i = 0; i < 2; ++i) {
+    code = 0;
+    EXPECT_EQ(weft_handle_wait(handle, &code), WEFT_ERR_TASK_FAILED);
+    EXPECT_EQ(code, 9);
+  }
+  EXPECT_EQ(weft_handle_destroy(handle), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0) << "the failure belongs to the handle";
+}
+
+TEST(c_handle, is_ready_when_the_body_has_ended_and_not_before) {
+  test::gate gate;
+  weft_handle *handle = nullptr;
+  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0,
+                       nullptr, 0, nullptr, &handle),
+            0);
+  EXPECT_EQ(weft_handle_ready(handle), 0);
+  gate.open();
+  EXPECT_EQ(weft_handle_wait(handle, nullptr), 0);
+  EXPECT_EQ(weft_handle_ready(handle), 1);
+  EXPECT_EQ(weft_handle_destroy(handle), 0);
+}
+
+TEST(c_handle, may_be_given_back_before_the_task_ends) {
+  test::gate gate;
+  weft_handle *handle = nullptr;
+  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0,
+                       nullptr, 0, nullptr, &handle),
+            0);
+  EXPECT_EQ(weft_handle_destroy(handle), 0);
+  gate.open();
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
+TEST(c_handle, null_is_refused_but_may_be_destroyed) {
+  EXPECT_EQ(weft_handle_wait(nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_handle_ready(nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_handle_destroy(nullptr), 0);
+}
+
+TEST(c_task, yield_and_sleep_return) {
+  EXPECT_EQ(weft_spawn(succeed, nullptr, 0, nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(weft_taskyield(), 0);
+  EXPECT_EQ(weft_task_sleep_for(1000), 0);
+  EXPECT_EQ(weft_task_sleep_for(-1), 0);
+  EXPECT_EQ(weft_task_cancelled(), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
+} // namespace
