@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of `weft`. Each gets the words after its name and returns the exit status.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft_tool {
+
+using words = std::vector<std::string>;
+
+inline constexpr int k_ok = 0;
+inline constexpr int k_failed = 1; ///< the settings or the machine said no
+inline constexpr int k_usage = 2;  ///< the command line makes no sense
+inline constexpr int k_no_program = 127;
+
+int run_info(const words &arguments);
+int run_config(const words &arguments);
+int run_run(const words &arguments);
+
+extern const char k_info_help[];
+extern const char k_config_help[];
+extern const char k_run_help[];
+
+/// Prints "weft: ..." on stderr and returns k_usage.
+int usage_error(const std::string &what);
+/// "; did you mean 'x'?" or "".
+std::string suggestion(std::string_view word, const std::vector<std::string_view> &candidates);
+/// True when the only argument asks for help.
+bool asks_for_help(const words &arguments);
+
+} // namespace weft_tool

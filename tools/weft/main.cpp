@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft: runs programs with settings, shows settings and the machine.
+#include "commands.hpp"
+
+#include "config/value.hpp"
+
+#include <weft/version.hpp>
+
+#include <cstdio>
+#include <exception>
+
+namespace weft_tool {
+
+int usage_error(const std::string &what) {
+  std::fprintf(stderr, "weft: %s; see `weft help`\n", what.c_str());
+  return k_usage;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view> &candidates) {
+  const auto near = weft::rt::nearest(word, candidates);
+  return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
+}
+
+bool asks_for_help(const words &arguments) {
+  return arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h");
+}
+
+namespace {
+
+struct command {
+  const char *name;
+  int (*run)(const words &arguments);
+  const char *help;
+  const char *summary;
+};
+
+int run_help(const words &arguments);
+
+int run_version(const words &) {
+  std::puts("weft " WEFT_VERSION_STRING);
+  return k_ok;
+}
+
+constexpr char k_help_help[] = "usage: weft help [COMMAND]\n";
+constexpr char k_version_help[] = "usage: weft --version\n";
+
+constexpr command k_commands[] = {
+    {"run", run_run, k_run_help, "run a program with settings"},
+    {"config", run_config, k_config_help, "show every setting, its value and where that came from"},
+    {"info", run_info, k_info_help, "show the machine as Weft sees it"},
+    {"version", run_version, k_version_help, "print the version"},
+    {"help", run_help, k_help_help, "explain a command"},
+};
+
+const command *find_command(const std::string &name) {
+  for (const auto &c : k_commands)
+    if (name == c.name)
+      return &c;
+  return nullptr;
+}
+
+int unknown_command(const std::string &name) {
+  std::vector<std::string_view> names;
+  for (const auto &c : k_commands)
+    names.emplace_back(c.name);
+  return usage_error("unknown command '" + name + "'" + suggestion(name, names));
+}
+
+int run_help(const words &arguments) {
+  if (arguments.size() > 1)
+    return usage_error("help explains one command at a time");
+  if (!arguments.empty()) {
+    const auto *c = find_command(arguments[0]);
+    if (c == nullptr)
+      return unknown_command(arguments[0]);
+    std::fputs(c->help, stdout);
+    return k_ok;
+  }
+  std::puts("usage: weft COMMAND [ARGUMENTS]\n");
+  for (const auto &c : k_commands)
+    std::printf("  %-8s %s\n", c.name, c.summary);
+  std::puts("\n`weft help COMMAND` says more about one of them.");
+  return k_ok;
+}
+
+std::string command_of(const std::string &word) {
+  if (word == "--version" || word == "-V")
+    return "version";
+  if (word == "--help" || word == "-h")
+    return "help";
+  return word;
+}
+
+int dispatch(const words &all) {
+  if (all.empty())
+    return run_help({}), k_usage;
+  const auto name = command_of(all[0]);
+  const auto *c = find_command(name);
+  if (c == nullptr)
+    return unknown_command(name);
+  const words arguments(all.begin() + 1, all.end());
+  if (asks_for_help(arguments)) {
+    std::fputs(c->help, stdout);
+    return k_ok;
+  }
+  return c->run(arguments);
+}
+
+} // namespace
+} // namespace weft_tool
+
+int main(int argc, char **argv) try {
+  const int status = weft_tool::dispatch({argv + (argc > 0 ? 1 : 0), argv + argc});
+  if (std::fflush(stdout) != 0) {
+    std::perror("weft: cannot write the output");
+    return weft_tool::k_failed;
+  }
+  return status;
+} catch (const std::exception &e) {
+  std::fprintf(stderr, "weft: %s\n", e.what());
+  return weft_tool::k_failed;
+}
