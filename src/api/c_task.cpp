@@ -163,11 +163,11 @@ int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_acc
       core.flags |= weft::detail::k_tracked;
     }
     weft::detail::task *t = create(body, arg, arg_bytes, count, core);
-    if (made)
-      made->task = t;
     weft::detail::task_submit(t, accesses.span().data(), count, nullptr, 0);
-    if (handle)
-      *handle = made.release();
+    if (!handle)
+      return;
+    made->task = t;
+    *handle = made.release();
   });
 }
 
@@ -187,10 +187,7 @@ int weft_taskyield() {
 }
 
 int weft_task_sleep_for(int64_t ns) {
-  return guarded([&] {
-    if (ns > 0)
-      weft::this_task::sleep_for_ns(ns);
-  });
+  return guarded([&] { weft::this_task::sleep_for_ns(ns); });
 }
 
 const char *weft_task_label() {

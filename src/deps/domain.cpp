@@ -14,7 +14,7 @@ constexpr std::size_t k_own_scanned = 16; // own accesses that prune() is willin
 } // namespace
 
 domain::domain(task &parent) : m_parent(parent) {
-  rebuild();
+  rebuild(parent.extent);
   for (std::uint32_t i = 0; i < parent.extent; ++i) {
     data_access &a = parent.accesses()[i];
     slot(a.address) = own(&a);
@@ -36,15 +36,16 @@ data_access *domain::find(const void *address) const noexcept {
   }
 }
 
-data_access *&domain::slot(const void *address) {
+void domain::reserve(std::size_t count) {
+  if ((m_used + count) * 4 > (m_mask + 1) * 3)
+    rebuild(count);
+}
+
+data_access *&domain::slot(const void *address) noexcept {
   std::size_t i = home(address);
   for (; m_entries[i].address; i = (i + 1) & m_mask)
     if (m_entries[i].address == address)
       return m_entries[i].last;
-  if ((m_used + 1) * 4 > (m_mask + 1) * 3) {
-    rebuild();
-    return slot(address);
-  }
   ++m_used;
   m_entries[i].address = address;
   return m_entries[i].last;
@@ -75,15 +76,15 @@ bool domain::drop_if_released(entry &e) noexcept {
   return back_to == nullptr;
 }
 
-/// Moves what is still needed to a table of fitting size: prunes, then grows or shrinks.
-void domain::rebuild() {
+/// Moves what is still needed to a table that has room for `room` more: prunes, then grows or shrinks.
+void domain::rebuild(std::size_t room) {
   std::size_t kept = 0;
   if (m_entries)
     for (std::size_t i = 0; i <= m_mask; ++i)
       if (entry &e = m_entries[i]; e.address && e.last && !drop_if_released(e))
         ++kept;
   std::size_t capacity = k_first_capacity;
-  while (capacity < kept * 2 + 2)
+  while (capacity < kept * 2 + room * 3 / 2 + 2)
     capacity *= 2;
   auto *fresh = static_cast<entry *>(std::calloc(capacity, sizeof(entry)));
   if (!fresh)
@@ -105,7 +106,7 @@ void domain::rebuild() {
   std::free(old);
 }
 
-void domain::prune() { rebuild(); }
+void domain::prune() { rebuild(0); }
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -18,8 +18,10 @@ public:
   domain(const domain &) = delete;
   domain &operator=(const domain &) = delete;
 
-  /// The slot of an address: null when it is new. Valid until the next call. May drop entries nobody needs.
-  data_access *&slot(const void *address);
+  /// Makes room for `count` new addresses; may drop entries that nobody needs. Throws std::bad_alloc, with nothing changed.
+  void reserve(std::size_t count);
+  /// The slot of an address, for which room was reserved: null when it is new. Valid until the next call.
+  data_access *&slot(const void *address) noexcept;
   [[nodiscard]] data_access *find(const void *address) const noexcept;
   void erase(const void *address) noexcept;
 
@@ -47,7 +49,7 @@ private:
     data_access *last; // null: erased
   };
   [[nodiscard]] std::size_t home(const void *address) const noexcept;
-  void rebuild();
+  void rebuild(std::size_t room);
   bool drop_if_released(entry &e) noexcept;
 
   entry *m_entries = nullptr;

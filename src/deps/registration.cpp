@@ -192,7 +192,7 @@ std::uint32_t merge_repetitions(data_access *a, std::uint32_t count) {
 enum class entered { satisfied, linked };
 
 /// Makes `a` the last access to its address in `d`. `satisfied`: nothing holds it, and nobody else knows it yet.
-entered enter(domain &d, data_access &a, mailbox &box) {
+entered enter(domain &d, data_access &a, mailbox &box) noexcept {
   data_access *&last = d.slot(a.address);
   data_access *before = last;
   last = &a;
@@ -243,6 +243,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   if (count == 0)
     return true;
   domain &d = domain_of(*t.parent);
+  d.reserve(count);
   data_access *records = t.accesses();
   std::uint32_t strong = 0;
   for (std::uint32_t i = 0; i < count; ++i)

@@ -81,6 +81,7 @@ WEFT_API void task_drop_handle(task *t) noexcept;
 struct join_job : runnable {
   explicit join_job(void (*f)(join_job *)) noexcept : invoke(f) { what = kind::join; }
   void (*invoke)(join_job *);
+  task *parent = nullptr;
   std::atomic<void *> state{nullptr}; // null, the waiting frame, or k_join_done
   std::exception_ptr error;
 };

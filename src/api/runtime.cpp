@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "manage/dispatcher.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/runtime.hpp>
+
+namespace weft::inline v0 {
+
+using namespace rt;
+
+void configure(const char *key, const char *value) {
+  if (is_started())
+    throw_error(errc::already_started, "configure(\"%s\", \"%s\") comes too late: the runtime has started; call it first", key, value);
+  settings_override(key, value);
+}
+
+void start() { this_worker(); }
+
+void shutdown() {
+  worker *w = this_worker_or_null();
+  if (!is_started())
+    return;
+  if (!w || w->standing_on || w->current != &w->root || w->id != 0)
+    throw_error(errc::invalid_argument, "shutdown() is called by task '%s'; only the main task can end the runtime",
+                w && w->current ? label_of(*w->current) : "thread");
+  wait_for_children(w->root);
+  rethrow_children_error(w->root);
+  stop_runtime();
+}
+
+int worker_count() {
+  this_worker();
+  return static_cast<int>(the_runtime().workers);
+}
+
+int worker_id() { return static_cast<int>(this_worker().id); }
+
+namespace {
+
+std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
+
+} // namespace
+
+statistics stats() {
+  statistics s;
+  if (!is_started())
+    return s;
+  runtime &rt = the_runtime();
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire);
+  for (unsigned id = 0; id < used; ++id) {
+    worker *w = rt.slots[id].load(std::memory_order_acquire);
+    if (!w)
+      continue;
+    s.spawned += read(w->counts.spawned);
+    s.executed += read(w->counts.executed);
+    s.suspended += read(w->suspensions);
+    s.stolen += read(w->counts.joins_stolen);
+    s.slept += read(w->counts.slept);
+    s.throttled += read(w->counts.throttled);
+  }
+  s.stolen += rt.ready->steals();
+  if (worker *w = this_worker_or_null())
+    w->memory.flush_accounting();
+  const std::int64_t live = live_bytes();
+  s.live_bytes = live > 0 ? static_cast<std::uint64_t>(live) : 0;
+  return s;
+}
+
+std::uint64_t executed_by(int id) {
+  if (!is_started() || id < 0 || static_cast<unsigned>(id) >= k_slots)
+    return 0;
+  worker *w = the_runtime().slots[id].load(std::memory_order_acquire);
+  return w ? read(w->counts.executed) : 0;
+}
+
+service::service(const char *name, place where, bool (*f)(void *), void *context) {
+  if (!f)
+    throw_error(errc::invalid_argument, "service '%s' has no function; pass one that returns whether it did something", name);
+  this_worker();
+  auto *e = new service_list::entry{name, f, context, where};
+  m_entry = e;
+  services(where).add(e);
+  if (where == place::timer)
+    the_runtime().clock.poll_services(static_cast<std::uint64_t>(the_runtime().cfg.poll_period.count()) * 1000u);
+  else
+    the_runtime().idle.notify_all(); // sleepers without a deadline do not know of it yet
+}
+
+service::~service() {
+  auto *e = static_cast<service_list::entry *>(m_entry);
+  services(e->where).remove(e);
+  delete e;
+}
+
+} // namespace weft::inline v0

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Suspended stacks. One file per instruction set: <processor>/context.S; generic/context.cpp uses Boost.Context.
+#pragma once
+
+#include <cstddef>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// A suspended stack: everything a callee must save lies on it, above `sp`.
+struct context {
+  void *sp = nullptr;
+};
+
+extern "C" {
+/// Saves the caller's state on its stack, stores that stack in *from and continues `to`. Returns, on `from`, the value
+/// of the switch that continues it. Callee-saved registers and the floating-point control words are kept; status flags,
+/// the exception globals (exception_state.hpp) and the thread pointer (thread_pointer.hpp) are not. No thread_local may
+/// be used in a function that calls this: the stack may continue on another thread.
+/// `context` is one register: (from, to.sp, value) are the first three arguments.
+void *weft_context_switch(context *from, context to, void *value) noexcept;
+}
+
+/// A context that, when first switched to, calls `entry` with the value of that switch. `entry` must neither return nor
+/// throw: unwinding and backtraces end below it. The stack is [low, low + bytes).
+context make_context(void *low, std::size_t bytes, void (*entry)(void *value)) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

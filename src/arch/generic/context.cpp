@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switch for processors without a file of their own: Boost.Context's fcontext.
+#include "arch/context.hpp"
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <new>
+
+namespace weft::inline v0 {
+namespace rt {
+
+namespace fc = boost::context::detail;
+
+namespace {
+
+/// Lies on the stack that switches away. fcontext hands the suspended stack to the target, which stores it.
+struct message {
+  context *from;
+  void *value;
+};
+
+void *receive(fc::transfer_t t) noexcept {
+  auto *m = static_cast<message *>(t.data);
+  void *value = m->value;
+  m->from->sp = t.fctx;
+  return value;
+}
+
+/// At the top of a fresh stack.
+struct start {
+  void (*entry)(void *);
+  fc::fcontext_t stack;
+};
+
+// The first switch to a fresh context carries `start`, the message comes second: see weft_context_switch.
+struct first_message {
+  start *what;
+  message *real;
+};
+
+[[noreturn]] void run(fc::transfer_t t) {
+  auto *m = static_cast<first_message *>(t.data);
+  auto entry = m->what->entry;
+  entry(receive({t.fctx, m->real}));
+  __builtin_trap();
+}
+
+constexpr std::uintptr_t k_fresh = 1; // low bit of context::sp: not started yet
+
+} // namespace
+
+extern "C" void *weft_context_switch(context *from, context to, void *value) noexcept {
+  message m{from, value};
+  const auto bits = reinterpret_cast<std::uintptr_t>(to.sp);
+  if ((bits & k_fresh) == 0)
+    return receive(fc::jump_fcontext(to.sp, &m));
+  auto *s = reinterpret_cast<start *>(bits - k_fresh);
+  first_message f{s, &m};
+  return receive(fc::jump_fcontext(s->stack, &f));
+}
+
+context make_context(void *low, std::size_t bytes, void (*entry)(void *)) noexcept {
+  const auto top = (reinterpret_cast<std::uintptr_t>(low) + bytes - sizeof(start)) & ~std::uintptr_t{15};
+  auto *s = new (reinterpret_cast<void *>(top)) start{entry, nullptr};
+  s->stack = fc::make_fcontext(s, top - reinterpret_cast<std::uintptr_t>(low), run);
+  return {reinterpret_cast<void *>(top + k_fresh)};
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Valgrind guesses when a program changes stacks; told, it guesses no more. Costs a few instructions elsewhere.
+#pragma once
+
+#if defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+
+namespace weft::inline v0 {
+namespace rt {
+
+#ifdef VALGRIND_STACK_REGISTER
+inline unsigned valgrind_stack(void *low, void *high) noexcept { return VALGRIND_STACK_REGISTER(low, high); }
+inline void valgrind_forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
+#else
+inline unsigned valgrind_stack(void *, void *) noexcept { return 0; }
+inline void valgrind_forget_stack(unsigned) noexcept {}
+#endif
+
+} // namespace rt
+} // namespace weft::inline v0

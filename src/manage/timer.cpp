@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manage/timer.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "manage/dispatcher.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+struct lock_guard {
+  explicit lock_guard(pthread_mutex_t &m) : m(m) { pthread_mutex_lock(&m); }
+  ~lock_guard() { pthread_mutex_unlock(&m); }
+  pthread_mutex_t &m;
+};
+
+} // namespace
+
+timer::timer() { forget_after_fork(); }
+
+void timer::forget_after_fork() {
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&m_changed, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  pthread_mutex_init(&m_mutex, nullptr);
+  m_thread.forget();
+  m_calls.clear();
+}
+
+void timer::ensure_thread() {
+  if (m_thread.joinable() || m_stopping)
+    return;
+  if (int e = m_thread.start("weft-timer", [](void *p) { static_cast<timer *>(p)->run(); }, this))
+    throw_error(errc::out_of_resources, "the timer thread cannot be started (%s); raise the limit of threads", std::strerror(e));
+}
+
+void timer::at(std::uint64_t deadline_ns, call &c) {
+  lock_guard guard(m_mutex);
+  ensure_thread();
+  c.at = m_calls.emplace(deadline_ns, &c);
+  c.pending = true;
+  if (c.at == m_calls.begin())
+    pthread_cond_signal(&m_changed);
+}
+
+void timer::cancel(call &c) {
+  lock_guard guard(m_mutex);
+  if (!c.pending)
+    return;
+  m_calls.erase(c.at);
+  c.pending = false;
+}
+
+void timer::poll_services(std::uint64_t period_ns) {
+  lock_guard guard(m_mutex);
+  ensure_thread();
+  m_period_ns = period_ns;
+  pthread_cond_signal(&m_changed);
+}
+
+void timer::wait_until(std::uint64_t deadline_ns) {
+  if (deadline_ns == UINT64_MAX) {
+    pthread_cond_wait(&m_changed, &m_mutex);
+    return;
+  }
+  timespec t{static_cast<time_t>(deadline_ns / 1'000'000'000u), static_cast<long>(deadline_ns % 1'000'000'000u)};
+  pthread_cond_timedwait(&m_changed, &m_mutex, &t);
+}
+
+void timer::run() {
+  lock_guard guard(m_mutex);
+  std::uint64_t next_poll = 0;
+  while (!m_stopping) {
+    const std::uint64_t now = now_ns();
+    while (!m_calls.empty() && m_calls.begin()->first <= now) {
+      call &c = *m_calls.begin()->second;
+      m_calls.erase(m_calls.begin());
+      c.pending = false;
+      c.f(c.context); // the last touch: the caller may go on and take the call with it
+    }
+    const bool polls = m_period_ns && !services(place::timer).empty();
+    if (polls && next_poll <= now) {
+      pthread_mutex_unlock(&m_mutex);
+      services(place::timer).poll();
+      pthread_mutex_lock(&m_mutex);
+      next_poll = now_ns() + m_period_ns;
+      continue;
+    }
+    const std::uint64_t due = m_calls.empty() ? UINT64_MAX : m_calls.begin()->first;
+    wait_until(polls ? std::min(due, next_poll) : due);
+  }
+}
+
+void timer::stop() {
+  {
+    lock_guard guard(m_mutex);
+    m_stopping = true;
+    pthread_cond_signal(&m_changed);
+  }
+  if (m_thread.joinable())
+    m_thread.join();
+}
+
+} // namespace rt
+} // namespace weft::inline v0

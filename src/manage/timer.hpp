@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls at a time: a thread of its own, so that time passes while all workers compute. Asleep while nothing is due.
+#pragma once
+
+#include "os/thread.hpp"
+
+#include <cstdint>
+#include <map>
+#include <pthread.h>
+
+namespace weft::inline v0 {
+namespace rt {
+
+class timer {
+public:
+  /// One pending call; lives where the caller likes until it was called or cancelled.
+  struct call {
+    void (*f)(void *context) = nullptr; // runs on the timer's thread under its lock: short, must not call the timer
+    void *context = nullptr;
+    std::multimap<std::uint64_t, call *>::iterator at{};
+    bool pending = false;
+  };
+
+  timer();
+  timer(const timer &) = delete;
+  timer &operator=(const timer &) = delete;
+
+  /// Calls c.f(c.context) at `deadline_ns` of the monotonic clock. Starts the thread on first use; throws weft::error when it cannot.
+  void at(std::uint64_t deadline_ns, call &c);
+  /// After it returns the call is neither pending nor running.
+  void cancel(call &c);
+  /// Calls the timer place's services every `period_ns` from now on.
+  void poll_services(std::uint64_t period_ns);
+  void stop();
+  void forget_after_fork();
+
+private:
+  void ensure_thread();
+  void run();
+  void wait_until(std::uint64_t deadline_ns);
+
+  pthread_mutex_t m_mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t m_changed;
+  std::multimap<std::uint64_t, call *> m_calls;
+  std::uint64_t m_period_ns = 0;
+  thread m_thread;
+  bool m_stopping = false;
+};
+
+} // namespace rt
+} // namespace weft::inline v0

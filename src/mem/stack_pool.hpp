@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks for tasks: guarded, cached per worker (newest first, its pages are warm), carved from larger mappings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Describes one stack; stands at the top of its memory. Usable: [low, low + bytes).
+struct stack {
+  void *low = nullptr;   // above the guard
+  std::size_t bytes = 0;
+  stack *next = nullptr; // of whoever keeps it
+  bool sized = false;    // of a size of its own
+  bool guarded = false;
+};
+
+/// Before the first stack: bytes per stack, guard page included, and how many free ones each worker keeps.
+void configure_stacks(std::uint64_t bytes, int cache) noexcept;
+[[nodiscard]] std::uint64_t configured_stack_bytes() noexcept;
+
+/// Free stacks of one worker; what is too much goes to a list that all share.
+class stack_cache {
+public:
+  [[nodiscard]] stack *acquire() noexcept {
+    stack *s = m_first;
+    if (!s) [[unlikely]]
+      return acquire_slow();
+    m_first = s->next;
+    --m_count;
+    return s;
+  }
+  void release(stack *s) noexcept {
+    if (s->sized || m_count >= s_capacity || !s->guarded) [[unlikely]]
+      return release_slow(s);
+    s->next = m_first;
+    m_first = s;
+    ++m_count;
+  }
+
+private:
+  friend void configure_stacks(std::uint64_t bytes, int cache) noexcept;
+  static inline int s_capacity = 64;
+  [[nodiscard]] stack *acquire_slow() noexcept;
+  void release_slow(stack *s) noexcept;
+  stack *m_first = nullptr;
+  int m_count = 0;
+};
+
+/// A stack of at least `bytes` for one task that asked for it; null when memory is gone.
+[[nodiscard]] stack *acquire_sized_stack(std::size_t bytes) noexcept;
+
+/// A guard that contains an address: the stack's range. Async-signal-safe.
+struct guarded_range {
+  const char *low = nullptr; // of the guard; null: not one of ours
+  std::size_t guard_bytes = 0;
+  std::size_t stack_bytes = 0;
+};
+[[nodiscard]] guarded_range find_guard(const void *address) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policy `central`: one queue, one lock. The plainest there is; also what the others are measured against.
+#include "sched/policies.hpp"
+#include "sched/shared_queue.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+class central final : public policy {
+public:
+  void attach(unsigned) override {}
+  void add(runnable *r, unsigned, origin) override { m_queue.add(r); }
+  runnable *get(unsigned) override { return m_queue.get(); }
+
+private:
+  shared_queue m_queue;
+};
+
+} // namespace
+
+std::unique_ptr<policy> make_central() { return std::make_unique<central>(); }
+
+std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers, unsigned slots) {
+  switch (s.sched_policy) {
+  case policy_kind::stealing:
+    return make_stealing(slots);
+  case policy_kind::delegated:
+    return make_delegated(s, workers, slots);
+  case policy_kind::local_fifo:
+    return make_local_fifo(s, m, slots);
+  case policy_kind::central:
+    return make_central();
+  }
+  return make_stealing(slots);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

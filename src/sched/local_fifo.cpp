@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policy `local-fifo`: the priority local-FIFO scheduler of HPX (Grubel 2016, section 2.3.1). Two FIFO queues per worker:
+// staged (created, not yet started) and pending (to be run next, and resumed). A worker looks at the high-priority queues,
+// its own pending, its own staged (moved to pending in batches), then at others' staged before others' pending, those of
+// its NUMA node first, and last at the low-priority queue.
+#include "sched/policies.hpp"
+#include "sched/shared_queue.hpp"
+
+#include <atomic>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr int k_batch = 8; // staged tasks that become pending at once
+
+struct alignas(k_apart) local_queues {
+  shared_queue staged;
+  shared_queue pending;
+  int node = 0;
+  std::uint64_t steals = 0; // of the owner
+};
+
+class local_fifo final : public policy {
+public:
+  local_fifo(const settings &s, const machine &m, unsigned slots)
+      : m_machine(m), m_locals(slots), m_high(static_cast<std::size_t>(s.sched_high_queues > 0 ? s.sched_high_queues : 1)) {}
+  ~local_fifo() override {
+    for (auto &l : m_locals)
+      delete l.load(std::memory_order_relaxed);
+  }
+
+  void attach(unsigned id) override {
+    if (m_locals[id].load(std::memory_order_relaxed))
+      return;
+    auto *l = new local_queues;
+    l->node = node_of(id);
+    m_locals[id].store(l, std::memory_order_release); // O1: pairs with the acquire in search
+    if (m_used.load(std::memory_order_relaxed) <= id)
+      m_used.store(id + 1, std::memory_order_release); // O1
+  }
+
+  void add(runnable *r, unsigned id, origin from) override {
+    if (r->priority > 0)
+      return m_high[(id == k_outside ? 0 : id) % m_high.size()].add(r);
+    if (r->priority < 0)
+      return m_low.add(r);
+    local_queues &l = *m_locals[id == k_outside ? 0 : id].load(std::memory_order_acquire); // O1
+    (from == origin::fresh ? l.staged : l.pending).add(r);
+  }
+
+  runnable *get(unsigned id) override {
+    local_queues &mine = *m_locals[id].load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < m_high.size(); ++i)
+      if (runnable *r = m_high[(id + i) % m_high.size()].get())
+        return r;
+    if (runnable *r = mine.pending.get())
+      return r;
+    if (runnable *r = stage(mine))
+      return r;
+    for (bool same_node : {true, false})
+      if (runnable *r = search(mine, id, same_node))
+        return r;
+    return m_low.get();
+  }
+
+  std::uint64_t steals() const override {
+    std::uint64_t n = 0;
+    for (auto &l : m_locals)
+      if (local_queues *p = l.load(std::memory_order_acquire)) // O1
+        n += __atomic_load_n(&p->steals, __ATOMIC_RELAXED);
+    return n;
+  }
+
+private:
+  [[nodiscard]] int node_of(unsigned id) const {
+    const auto &cpus = m_machine.cpus;
+    return cpus.empty() ? 0 : cpus[id % cpus.size()].node;
+  }
+
+  /// Moves a batch from staged to pending; the first of it is returned.
+  static runnable *stage(local_queues &l) {
+    runnable *first = l.staged.get();
+    if (!first)
+      return nullptr;
+    for (int i = 1; i < k_batch; ++i) {
+      runnable *r = l.staged.get();
+      if (!r)
+        break;
+      l.pending.add(r);
+    }
+    return first;
+  }
+
+  runnable *search(local_queues &mine, unsigned id, bool same_node) {
+    const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
+    for (shared_queue local_queues::*queue : {&local_queues::staged, &local_queues::pending}) {
+      for (unsigned i = 1; i < used; ++i) {
+        local_queues *other = m_locals[(id + i) % used].load(std::memory_order_acquire); // O1
+        if (!other || other == &mine || (other->node == mine.node) != same_node)
+          continue;
+        if (runnable *r = (other->*queue).get()) {
+          __atomic_store_n(&mine.steals, mine.steals + 1, __ATOMIC_RELAXED);
+          return r;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  const machine &m_machine;
+  std::vector<std::atomic<local_queues *>> m_locals;
+  std::atomic<unsigned> m_used{0};
+  std::vector<shared_queue> m_high;
+  shared_queue m_low;
+};
+
+} // namespace
+
+std::unique_ptr<policy> make_local_fifo(const settings &s, const machine &m, unsigned slots) {
+  return std::make_unique<local_fifo>(s, m, slots);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policies there are; make_policy() chooses.
+#pragma once
+
+#include "sched/policy.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+std::unique_ptr<policy> make_stealing(unsigned slots);
+std::unique_ptr<policy> make_central();
+std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers, unsigned slots);
+std::unique_ptr<policy> make_local_fifo(const settings &s, const machine &m, unsigned slots);
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ready work runs next. A policy orders; waking, sleeping and immediate successors are the worker room's.
+#pragma once
+
+#include "config/settings.hpp"
+#include "topo/machine.hpp"
+#include "weft/detail/core.hpp"
+
+#include <memory>
+
+namespace weft::inline v0 {
+namespace rt {
+
+using detail::runnable;
+
+inline constexpr unsigned k_outside = ~0u; // the caller is no worker
+
+enum class origin { fresh, resumed, yielded };
+
+class policy {
+public:
+  virtual ~policy() = default;
+  /// Worker `id` exists from now on. Called once per id, by one thread at a time.
+  virtual void attach(unsigned id) = 0;
+  /// Hands over ready work. `id` is the caller's or k_outside.
+  virtual void add(runnable *r, unsigned id, origin from) = 0;
+  /// Something for worker `id` to run, or null when nothing was found.
+  virtual runnable *get(unsigned id) = 0;
+  /// The newest work that worker `id` added, if the policy keeps it apart; give_back returns it to the same place.
+  virtual runnable *take_newest(unsigned) { return nullptr; }
+  virtual void give_back(runnable *r, unsigned id) { add(r, id, origin::fresh); }
+  /// Items taken from another worker's queue.
+  [[nodiscard]] virtual std::uint64_t steals() const { return 0; }
+};
+
+/// `slots` bounds the ids.
+std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigned workers, unsigned slots);
+
+} // namespace rt
+} // namespace weft::inline v0

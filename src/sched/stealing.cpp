@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policy `stealing`: one deque per worker, newest first at home, oldest first away. Work with a priority, from outside
+// or yielding stands in shared queues.
+#include "queue/deque.hpp"
+#include "sched/policies.hpp"
+#include "sched/shared_queue.hpp"
+
+#include <atomic>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr unsigned k_look_outside_every = 61; // a prime, as in Go and tokio: shared work must not starve
+
+struct alignas(k_apart) home {
+  work_deque<runnable *> deque;
+  unsigned turn = 0;         // of the owner
+  unsigned seed = 0;         // of the owner: where stealing starts
+  std::uint64_t steals = 0;  // of the owner, read as a hint
+};
+
+class stealing final : public policy {
+public:
+  explicit stealing(unsigned slots) : m_homes(slots) {}
+  ~stealing() override {
+    for (auto &h : m_homes)
+      delete h.load(std::memory_order_relaxed);
+  }
+
+  void attach(unsigned id) override {
+    if (m_homes[id].load(std::memory_order_relaxed))
+      return;
+    auto *h = new home;
+    h->seed = id * 7919 + 1;
+    m_homes[id].store(h, std::memory_order_release); // O1: pairs with the thief's acquire
+    if (m_used.load(std::memory_order_relaxed) <= id)
+      m_used.store(id + 1, std::memory_order_release); // O1
+  }
+
+  void add(runnable *r, unsigned id, origin from) override {
+    if (r->priority > 0) [[unlikely]]
+      m_urgent.add(r);
+    else if (r->priority < 0) [[unlikely]]
+      m_patient.add(r);
+    else if (id == k_outside || from == origin::yielded) [[unlikely]]
+      m_outside.add(r);
+    else
+      at(id).deque.push(r);
+  }
+
+  runnable *get(unsigned id) override {
+    home &h = at(id);
+    if (runnable *r = m_urgent.get()) [[unlikely]]
+      return r;
+    if (++h.turn % k_look_outside_every == 0)
+      if (runnable *r = m_outside.get())
+        return r;
+    if (runnable *r = h.deque.pop())
+      return r;
+    if (runnable *r = m_outside.get())
+      return r;
+    if (runnable *r = steal(h))
+      return r;
+    return m_patient.get();
+  }
+
+  runnable *take_newest(unsigned id) override { return at(id).deque.pop(); }
+  void give_back(runnable *r, unsigned id) override { at(id).deque.push(r); }
+
+  std::uint64_t steals() const override {
+    std::uint64_t n = 0;
+    for (auto &h : m_homes)
+      if (home *p = h.load(std::memory_order_acquire)) // O1
+        n += __atomic_load_n(&p->steals, __ATOMIC_RELAXED);
+    return n;
+  }
+
+private:
+  home &at(unsigned id) noexcept { return *m_homes[id].load(std::memory_order_relaxed); }
+
+  runnable *steal(home &mine) {
+    const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
+    mine.seed = mine.seed * 1664525u + 1013904223u;
+    for (bool again = true; again;) {
+      again = false;
+      for (unsigned i = 0, v = (mine.seed >> 16) % used; i < used; ++i, v = v + 1 == used ? 0 : v + 1) {
+        home *victim = m_homes[v].load(std::memory_order_acquire); // O1
+        if (!victim || victim == &mine || victim->deque.empty())
+          continue;
+        auto s = victim->deque.steal();
+        if (s) {
+          __atomic_store_n(&mine.steals, mine.steals + 1, __ATOMIC_RELAXED);
+          return s.item;
+        }
+        again |= s.outcome == steal_outcome::lost;
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<std::atomic<home *>> m_homes;
+  std::atomic<unsigned> m_used{0};
+  shared_queue m_urgent, m_outside, m_patient;
+};
+
+} // namespace
+
+std::unique_ptr<policy> make_stealing(unsigned slots) { return std::make_unique<stealing>(slots); }
+
+} // namespace rt
+} // namespace weft::inline v0

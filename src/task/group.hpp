@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of weft::task_group.
+#pragma once
+
+#include "queue/spin_lock.hpp"
+#include "task/task.hpp"
+
+#include <stop_token>
+#include <vector>
+
+namespace weft::inline v0 {
+
+/// First line: of the task that made the group. Second line: of everybody.
+struct alignas(64) task_group::state {
+  rt::task *owner = nullptr;
+  detail::runnable *waiter = nullptr; // the frame in wait(); written before settle
+  state *next_open = nullptr;         // the owner's other open groups
+  std::int32_t owned = 0;
+  exception_policy policy = exception_policy::first_cancels;
+  alignas(64) rt::completion_word<> word;
+  std::atomic<bool> cancelled{false};
+  rt::spin_lock<> lock; // guards the rest
+  std::stop_source *stop = nullptr;
+  std::vector<std::exception_ptr> *errors = nullptr;
+};
+static_assert(sizeof(task_group::state) <= 128);
+
+namespace rt {
+
+using group_state = task_group::state;
+
+/// Keeps an exception as the group's policy says. Any thread.
+void group_failed(group_state &g, const task &t, std::exception_ptr error) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

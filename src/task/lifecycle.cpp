@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/lifecycle.hpp"
+
+#include "base/log.hpp"
+#include "deps/domain.hpp"
+#include "task/events.hpp"
+
+#include <typeinfo>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+task_hooks g_hooks{};
+
+void report_lost(const char *label, const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception &e) {
+    warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
+  } catch (...) {
+    warn("task '%s' threw, and nobody asked for it; call taskwait(), group.wait() or handle.get()", label);
+  }
+}
+
+void free_task(task &t) noexcept {
+  if (t.ops->destroy_result)
+    t.ops->destroy_result(detail::storage(&t));
+  if (task_extra *x = t.extra.load(std::memory_order_relaxed)) {
+    if (x->own_error)
+      report_lost(label_of(t), x->own_error);
+    if (x->children_error)
+      report_lost(label_of(t), x->children_error);
+    delete x;
+  }
+  g_hooks.deallocate(&t);
+}
+
+void wake_waiter(runnable *&waiter) {
+  auto *f = static_cast<frame *>(waiter);
+  waiter = nullptr;
+  make_ready(*f);
+}
+
+/// Everything below the task is complete. Tells the group and the parent, and goes on with the parent when that completes it.
+/// `deaths`: references of the task's accesses that end here as well. `plainly`: the child is counted in the plain field of a frame below on this stack.
+void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
+  for (;;) {
+    if (t->ops->destroy)
+      t->ops->destroy(detail::storage(t));
+    task *const parent = t->parent;
+    group_state *const g = t->group ? &t->group->internals() : nullptr;
+    const bool owned_by_parent = !g || g->owner == parent;
+    drop_references(*t, 1 + deaths);
+    if (plainly && owned_by_parent) {
+      --(g ? g->owned : parent->owned_children);
+      return;
+    }
+    if (g && g->word.remove())
+      wake_waiter(g->waiter);
+    if (g && owned_by_parent)
+      return;
+    if (!parent->children.remove())
+      return;
+    if (parent->next)
+      return wake_waiter(parent->next);
+    deaths = parent->has(detail::k_wait) ? release_accesses(*parent, ready) : 0;
+    plainly = false;
+    t = parent;
+  }
+}
+
+void signal_done(task &t) {
+  void *waiter = t.done_word.exchange(k_done, std::memory_order_acq_rel); // O2: pairs with the waiter's exchange and loads
+  if (waiter && waiter != k_runnable_now)
+    make_ready(*static_cast<frame *>(waiter));
+}
+
+/// Body and events are over: releases the accesses, settles the children.
+void end_task(task &t, bool plainly, ready_list &ready) {
+  const bool childless = t.children.done(t.owned_children);
+  const bool release_now = childless || !t.has(detail::k_wait);
+  const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
+  const bool tracked = t.has(detail::k_tracked);
+  if (childless) {
+    if (tracked)
+      signal_done(t);
+    return complete(&t, deaths, plainly, ready);
+  }
+  if (deaths)
+    drop_references(t, deaths);
+  if (tracked)
+    signal_done(t);
+  t.next = nullptr; // the body has ended, nobody waits
+  if (t.children.settle(t.owned_children))
+    complete(&t, release_now ? 0 : release_accesses(t, ready), false, ready);
+}
+
+void run_body(void *p) noexcept {
+  task &t = *static_cast<task *>(p);
+  try {
+    t.ops->invoke(detail::storage(&t));
+  } catch (...) {
+    fail(t, std::current_exception());
+  }
+}
+
+void start_body(task &t) noexcept {
+  task_extra *x = t.has(detail::k_special) ? peek_extra(t) : nullptr;
+  if (!x || !x->stack_bytes)
+    return run_body(&t);
+  try {
+    run_on_own_stack(x->stack_bytes, [](void *p) { run_body(p); }, &t);
+  } catch (...) { // no such stack: the task fails
+    fail(t, std::current_exception());
+  }
+}
+
+} // namespace
+
+void set_task_hooks(const task_hooks &hooks) noexcept { g_hooks = hooks; }
+const task_hooks &the_task_hooks() noexcept { return g_hooks; }
+
+task_extra &extra_of(task &t) {
+  task_extra *x = peek_extra(t);
+  if (x)
+    return *x;
+  auto *fresh = new task_extra;
+  // O1: publishes the block; on failure the other's block is seen whole
+  if (t.extra.compare_exchange_strong(x, fresh, std::memory_order_acq_rel, std::memory_order_acquire))
+    return *fresh;
+  delete fresh;
+  return *x;
+}
+
+void drop_references(task &t, std::uint32_t n) noexcept {
+  // O3: acquire: all other references are gone, and what their holders wrote is visible; then no atomic write is needed
+  if (t.references.load(std::memory_order_acquire) == n ||
+      t.references.fetch_sub(n, std::memory_order_acq_rel) == n) // O3
+    free_task(t);
+}
+
+bool is_cancelled(const task &t) noexcept {
+  if (t.group && t.group->internals().cancelled.load(std::memory_order_relaxed))
+    return true;
+  const task_extra *x = t.parent ? peek_extra(*t.parent) : nullptr;
+  return !t.group && x && x->children_cancelled.load(std::memory_order_relaxed);
+}
+
+runnable *execute(task &t, bool in_place) noexcept {
+  executor *e = this_executor();
+  task *const outer = e->current;
+  e->current = &t;
+  if (is_cancelled(t)) [[unlikely]]
+    t.set(detail::k_cancelled);
+  else
+    start_body(t);
+  e = this_executor(); // the thread may have changed
+  e->current = outer;
+  task_extra *x = peek_extra(t);
+  if (x && x->has_events && !end_body_of_events(*x)) [[unlikely]]
+    return nullptr;
+  ready_list ready;
+  end_task(t, in_place && t.parent == outer, ready);
+  runnable *successor = nullptr;
+  while (runnable *r = ready.pop_front())
+    if (announce_ready(*static_cast<task *>(r))) {
+      if (!successor)
+        successor = r;
+      else
+        g_hooks.enqueue(*r);
+    }
+  return successor;
+}
+
+void events_are_over(task &t) {
+  ready_list ready;
+  end_task(t, false, ready);
+  enqueue_all(ready);
+}
+
+bool announce_ready(task &t) {
+  if (!(t.flags & (detail::k_special | detail::k_undeferred))) [[likely]]
+    return true;
+  if (t.has(detail::k_special))
+    if (task_extra *x = peek_extra(t); x && x->onready)
+      x->onready(x->onready_context);
+  if (!t.has(detail::k_undeferred))
+    return true;
+  if (void *creator = t.done_word.exchange(k_runnable_now, std::memory_order_acq_rel)) // O2: pairs with run_undeferred
+    make_ready(*static_cast<frame *>(creator));
+  return false;
+}
+
+void enqueue_all(ready_list &ready) {
+  while (runnable *r = ready.pop_front())
+    if (announce_ready(*static_cast<task *>(r)))
+      g_hooks.enqueue(*r);
+}
+
+namespace {
+
+exceptions_kind g_default_policy = exceptions_kind::first_cancels;
+
+/// A child outside of groups failed: its parent's taskwait will throw.
+void parent_failed(task &parent, const task &t, std::exception_ptr error) {
+  task_extra &x = extra_of(parent);
+  if (x.failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
+    return;
+  x.children_error = std::move(error);
+  if (g_default_policy == exceptions_kind::first_cancels)
+    x.children_cancelled.store(true, std::memory_order_relaxed);
+  static_cast<void>(t);
+}
+
+[[noreturn]] void terminate_for(const task &t, const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception &e) {
+    fatal("task '%s' threw and its policy is terminate: %s", label_of(t), e.what());
+  } catch (...) {
+    fatal("task '%s' threw and its policy is terminate", label_of(t));
+  }
+}
+
+} // namespace
+
+void set_default_exception_policy(exceptions_kind kind) noexcept { g_default_policy = kind; }
+exception_policy default_exception_policy() noexcept {
+  switch (g_default_policy) {
+  case exceptions_kind::collect_all:
+    return exception_policy::collect_all;
+  case exceptions_kind::terminate:
+    return exception_policy::terminate;
+  case exceptions_kind::first_cancels:
+    break;
+  }
+  return exception_policy::first_cancels;
+}
+
+void fail(task &t, std::exception_ptr error) noexcept {
+  t.set(detail::k_cancelled);
+  if (t.has(detail::k_tracked)) {
+    extra_of(t).own_error = std::move(error);
+  } else if (t.group) {
+    if (t.group->internals().policy == exception_policy::terminate)
+      terminate_for(t, error);
+    group_failed(t.group->internals(), t, std::move(error));
+  } else if (g_default_policy == exceptions_kind::terminate) {
+    terminate_for(t, error);
+  } else {
+    parent_failed(*t.parent, t, std::move(error));
+  }
+}
+
+} // namespace rt
+} // namespace weft::inline v0

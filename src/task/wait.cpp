@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/wait.hpp"
+
+#include "deps/domain.hpp"
+
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// A counter of outstanding tasks with its plain half and the place for the waiting frame.
+struct scope {
+  completion_word<> &word;
+  std::int32_t &owned;
+  runnable *&waiter;
+};
+
+void wait_in(scope s, const task *root, const group_state *group) {
+  while (!s.word.done(s.owned)) {
+    if (the_task_hooks().help(root, group))
+      continue;
+    suspend(
+        [](executor &, frame &f, void *p) {
+          const scope at = *static_cast<scope *>(p); // the frame, and *p with it, may go on as soon as it has settled
+          at.waiter = &f;
+          if (at.word.settle(at.owned)) {
+            at.waiter = nullptr;
+            make_ready(f);
+          }
+        },
+        &s);
+    break;
+  }
+  s.word.reset();
+  s.owned = 0;
+}
+
+void wait_on_word(std::atomic<void *> &word) {
+  suspend(
+      [](executor &, frame &f, void *p) {
+        void *nothing = nullptr;
+        // O2: publishes the frame; pairs with the exchange of whoever signals
+        if (!static_cast<std::atomic<void *> *>(p)->compare_exchange_strong(nothing, &f, std::memory_order_acq_rel,
+                                                                           std::memory_order_acquire))
+          make_ready(f);
+      },
+      &word);
+}
+
+} // namespace
+
+void wait_for_children(task &t) {
+  task_extra *x = peek_extra(t);
+  for (group_state *g = x ? x->open_groups : nullptr; g; g = g->next_open)
+    wait_for_group(*g);
+  wait_in({t.children, t.owned_children, t.next}, &t, nullptr);
+  children_are_complete(t);
+}
+
+void wait_for_group(group_state &g) { wait_in({g.word, g.owned, g.waiter}, nullptr, &g); }
+
+void wait_until_done(task &t) {
+  if (t.done_word.load(std::memory_order_acquire) != k_done) // O2: pairs with signal_done
+    wait_on_word(t.done_word);
+}
+
+void wait_until_runnable(task &t) {
+  wait_on_word(t.done_word);
+  t.done_word.store(nullptr, std::memory_order_relaxed); // not shared until it runs
+}
+
+void rethrow_children_error(task &t) {
+  task_extra *x = peek_extra(t);
+  if (!x || !x->children_error)
+    return;
+  std::exception_ptr error = std::exchange(x->children_error, nullptr);
+  x->children_cancelled.store(false, std::memory_order_relaxed);
+  x->failing.store(false, std::memory_order_release); // O4: pairs with the exchange of the next failure
+  std::rethrow_exception(std::move(error));
+}
+
+} // namespace rt
+} // namespace weft::inline v0

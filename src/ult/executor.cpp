@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ult/executor.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+
+#include <new>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+thread_local executor *t_executor = nullptr;
+loop_hooks g_hooks{};
+
+/// Stands at the top of every pool stack.
+struct alignas(64) stack_root {
+  sanitized_stack sanitized;
+};
+
+stack_root *root_of(stack &s) noexcept {
+  auto top = reinterpret_cast<std::uintptr_t>(s.low) + s.bytes - sizeof(stack_root);
+  return reinterpret_cast<stack_root *>(top & ~std::uintptr_t{63});
+}
+
+std::size_t usable(stack &s) noexcept {
+  return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(s)) - static_cast<char *>(s.low));
+}
+
+void stand_on(executor &e, stack *s, sanitized_stack *sanitized) noexcept {
+  e.standing_on = s;
+  e.sanitized = sanitized;
+  e.stack_low = s ? static_cast<const char *>(s->low) : e.thread_stack_low;
+}
+
+/// First thing on a stack that has been switched to: does what the stack that was left asked for.
+void arrived() noexcept {
+  executor &e = *this_executor();
+  if (stack *gone = std::exchange(e.left_stack, nullptr)) {
+    forget_stack(root_of(*gone)->sanitized);
+    e.stacks.release(gone);
+  }
+  if (left_function publish = std::exchange(e.left, nullptr))
+    publish(e, *e.left_frame, e.left_context);
+}
+
+WEFT_UNINSTRUMENTED void loop_entry(void *root) {
+  stack_entered(static_cast<stack_root *>(root)->sanitized);
+  arrived();
+  g_hooks.loop();
+  __builtin_unreachable();
+}
+
+/// A stack that will run the worker loop.
+stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *)) {
+  stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();
+  if (!s)
+    throw_error(errc::out_of_resources,
+                "no memory for another task stack; lower stack.bytes, or raise the limits of memory or of mappings "
+                "(vm.max_map_count)");
+  stack_root *root = ::new (static_cast<void *>(root_of(*s))) stack_root;
+  announce_stack(root->sanitized, s->low, s->bytes);
+  start = make_context(s->low, usable(*s), entry);
+  return s;
+}
+
+struct destination {
+  context state;
+  stack *on;
+  sanitized_stack *sanitized;
+  void *value;
+};
+
+/// Everything of the frame that the switch itself does not restore.
+void resumed(frame &f) noexcept {
+  executor &e = *this_executor();
+  e.current = f.current;
+  put_exception_state(f.exceptions);
+  arrived();
+}
+
+destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sanitized, nullptr}; }
+
+/// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
+destination choose(executor &e, frame &f, left_function publish, void *context_of_publish) {
+  runnable *next = g_hooks.pick(e);
+  destination d;
+  if (next && next->what == runnable::kind::frame) {
+    d = to_frame(*static_cast<frame *>(next));
+  } else {
+    context start;
+    try {
+      d.on = fresh_stack(e, 0, start, &loop_entry);
+    } catch (...) {
+      if (next)
+        g_hooks.enqueue(&e, *static_cast<frame *>(next));
+      throw;
+    }
+    d.state = start;
+    d.sanitized = &root_of(*d.on)->sanitized;
+    d.value = root_of(*d.on);
+    e.handoff = next;
+  }
+  f.what = runnable::kind::frame;
+  f.home = e.standing_on ? nullptr : &e;
+  f.standing_on = e.standing_on;
+  f.sanitized = e.sanitized;
+  f.current = e.current;
+  f.exceptions = take_exception_state();
+  e.left = publish;
+  e.left_frame = &f;
+  e.left_context = context_of_publish;
+  e.current = nullptr;
+  ++e.suspensions;
+  stand_on(e, d.on, d.sanitized);
+  return d;
+}
+
+} // namespace
+
+executor *this_executor() noexcept {
+  asm volatile("" ::: "memory");
+  return t_executor;
+}
+void set_this_executor(executor *e) noexcept { t_executor = e; }
+void set_loop_hooks(const loop_hooks &hooks) noexcept { g_hooks = hooks; }
+
+WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish) {
+  frame f;
+  const destination d = choose(*this_executor(), f, publish, context_of_publish);
+  switch_stack(&f.state, *f.sanitized, d.state, *d.sanitized, d.value);
+  resumed(f);
+}
+
+namespace {
+
+destination choose_frame(frame &f) noexcept {
+  executor &e = *this_executor();
+  e.left_stack = e.standing_on;
+  const destination d = to_frame(f);
+  stand_on(e, d.on, d.sanitized);
+  return d;
+}
+
+} // namespace
+
+WEFT_UNINSTRUMENTED void leave_for_frame(frame &f) noexcept {
+  sanitized_stack *mine = this_executor()->sanitized;
+  const destination d = choose_frame(f);
+  context nobody;
+  switch_stack(&nobody, *mine, d.state, *d.sanitized, d.value, leave::for_good);
+  __builtin_unreachable();
+}
+
+namespace {
+
+/// A call on a stack of its own: the caller's stack is a frame that nobody else can see, resumed when the call ends.
+struct own_stack_call {
+  void (*entry)(void *);
+  void *argument;
+  frame caller;
+  stack *on = nullptr;
+};
+
+WEFT_UNINSTRUMENTED void own_stack_entry(void *p);
+
+void own_stack_body(own_stack_call &call) {
+  arrived();
+  call.entry(call.argument);
+  executor &e = *this_executor(); // the thread may have changed
+  e.left_stack = e.standing_on;
+  call.caller.exceptions = take_exception_state();
+  stand_on(e, call.caller.standing_on, call.caller.sanitized);
+}
+
+WEFT_UNINSTRUMENTED void own_stack_entry(void *p) {
+  own_stack_call &call = *static_cast<own_stack_call *>(p);
+  sanitized_stack *mine = &root_of(*call.on)->sanitized;
+  stack_entered(*mine);
+  own_stack_body(call);
+  context nobody;
+  switch_stack(&nobody, *mine, call.caller.state, *call.caller.sanitized, nullptr, leave::for_good);
+  __builtin_unreachable();
+}
+
+destination prepare_own_stack(own_stack_call &call, std::size_t bytes) {
+  executor &e = *this_executor();
+  context start;
+  call.on = fresh_stack(e, bytes, start, &own_stack_entry);
+  call.caller.standing_on = e.standing_on;
+  call.caller.sanitized = e.sanitized;
+  call.caller.current = e.current;
+  sanitized_stack *sanitized = &root_of(*call.on)->sanitized;
+  stand_on(e, call.on, sanitized);
+  return {start, call.on, sanitized, &call};
+}
+
+void finish_own_stack(own_stack_call &call) noexcept {
+  this_executor()->current = call.caller.current;
+  arrived();
+}
+
+} // namespace
+
+WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument) {
+  own_stack_call call;
+  call.entry = entry;
+  call.argument = argument;
+  const destination d = prepare_own_stack(call, bytes);
+  switch_stack(&call.caller.state, *call.caller.sanitized, d.state, *d.sanitized, d.value);
+  finish_own_stack(call);
+}
+
+void make_ready(frame &f) {
+  if (executor *home = f.home) {
+    home->own_frame.store(&f, std::memory_order_release); // O1: pairs with the acquire of the home's loop
+    g_hooks.wake(*home);
+  } else {
+    g_hooks.enqueue(this_executor(), f);
+  }
+}
+
+std::size_t stack_left(const executor &e) noexcept {
+  const char *here = static_cast<const char *>(__builtin_frame_address(0));
+  return here > e.stack_low ? static_cast<std::size_t>(here - e.stack_low) : 0;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

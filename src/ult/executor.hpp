@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lightweight threads: what a kernel thread needs to leave one stack and stand on another.
+#pragma once
+
+#include "arch/context.hpp"
+#include "arch/exception_state.hpp"
+#include "arch/sanitizer.hpp"
+#include "mem/stack_pool.hpp"
+#include "weft/detail/core.hpp"
+
+#include <atomic>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct executor;
+
+} // namespace rt
+
+namespace detail {
+
+/// A suspended stack. Lives on that stack, inside suspend().
+struct frame : runnable {
+  rt::context state;
+  rt::exception_state exceptions;
+  rt::executor *home = nullptr; // the only thread that may continue it: for a thread's own stack
+  rt::stack *standing_on = nullptr;
+  rt::sanitized_stack *sanitized = nullptr;
+  task *current = nullptr;
+};
+
+} // namespace detail
+
+namespace rt {
+
+using detail::frame;
+using detail::runnable;
+using detail::task;
+
+/// Runs on the next stack, once the frame that was left may be resumed: makes it known to whoever will resume it.
+using left_function = void (*)(executor &here, frame &left, void *context);
+
+/// The part of a worker that switching needs. Only its own thread touches it, but for own_frame.
+struct executor {
+  stack *standing_on = nullptr; // null: the thread's own stack
+  sanitized_stack *sanitized = nullptr;
+  const char *stack_low = nullptr; // of the stack that it stands on
+  task *current = nullptr;         // running
+  runnable *handoff = nullptr;     // first work of a fresh loop
+
+  left_function left = nullptr; // what the stack that was left asked for
+  frame *left_frame = nullptr;
+  void *left_context = nullptr;
+  stack *left_stack = nullptr; // to be given back
+
+  stack_cache stacks;
+  sanitized_stack thread_stack;
+  const char *thread_stack_low = nullptr;
+  std::atomic<frame *> own_frame{nullptr}; // the thread's own stack, ready to be continued; set by anyone
+  std::uint64_t suspensions = 0;
+};
+
+/// What the worker room supplies.
+struct loop_hooks {
+  runnable *(*pick)(executor &e);             // something to go on with, without waiting; or null
+  void (*loop)();                             // the worker loop; does not return
+  void (*enqueue)(executor *here, frame &f);  // a frame without home is ready; `here` null: no worker calls
+  void (*wake)(executor &home);               // its own_frame has been set
+};
+void set_loop_hooks(const loop_hooks &hooks) noexcept;
+
+/// The calling thread's executor or null. Never inlined: a function that suspends may be on another thread afterwards.
+WEFT_NOINLINE executor *this_executor() noexcept;
+void set_this_executor(executor *e) noexcept;
+
+/// Leaves the current stack until somebody makes the frame ready. Throws weft::error when no stack can be had; then
+/// `publish` has not been called.
+void suspend(left_function publish, void *context);
+
+/// From a worker loop: continues `f`, or a fresh stack of `bytes` that runs `loop`; the stack of the caller is given back.
+[[noreturn]] void leave_for_frame(frame &f) noexcept;
+
+/// Runs `entry(argument)` on a stack of its own of at least `bytes`; the caller's stack waits for it.
+void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument);
+
+/// The frame may go on: hands it to its home thread or to the scheduler. Any thread. The last touch of the frame.
+void make_ready(frame &f);
+
+/// Bytes between the caller's frame and the low end of its stack.
+std::size_t stack_left(const executor &e) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

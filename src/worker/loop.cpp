@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker loop: a ladder of sources of work, then a spin, then sleep.
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "deps/domain.hpp"
+#include "manage/dispatcher.hpp"
+#include "worker/runtime.hpp"
+
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr int k_looks_per_clock_read = 32;
+constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only with this much stack left
+
+runnable *own_frame(worker &w) noexcept {
+  if (!w.own_frame.load(std::memory_order_relaxed)) [[likely]]
+    return nullptr;
+  return w.own_frame.exchange(nullptr, std::memory_order_acquire); // O1: pairs with make_ready
+}
+
+runnable *steal_join(worker &w) noexcept {
+  runtime &rt = the_runtime();
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O2: pairs with adoption
+  w.seed = w.seed * 1664525u + 1013904223u;
+  unsigned v = (w.seed >> 16) % used;
+  for (unsigned i = 0; i < used; ++i, v = v + 1 == used ? 0 : v + 1) {
+    worker *victim = rt.slots[v].load(std::memory_order_acquire); // O2
+    if (!victim || victim == &w)
+      continue;
+    for (;;) {
+      auto s = victim->joins.steal();
+      if (s) {
+        count(w.counts.joins_stolen);
+        return s.item;
+      }
+      if (s.outcome == steal_outcome::empty)
+        break;
+    }
+  }
+  return nullptr;
+}
+
+/// One look at every source of work.
+runnable *look(worker &w) {
+  runtime &rt = the_runtime();
+  if (runnable *f = own_frame(w)) [[unlikely]]
+    return f;
+  if (runnable *r = rt.ready->get(w.id))
+    return r;
+  return steal_join(w);
+}
+
+/// Everything to be said to others before this worker stops working.
+void tidy(worker &w) {
+  w.memory.flush_remote();
+  w.memory.flush_accounting();
+}
+
+runnable *spin(worker &w) {
+  runtime &rt = the_runtime();
+  if (rt.spin_ns == 0)
+    return nullptr;
+  rt.spinning.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t until = now_ns() + rt.spin_ns;
+  runnable *r = nullptr;
+  do {
+    for (int i = 0; i < k_looks_per_clock_read && !r; ++i) {
+      r = look(w);
+      if (!r)
+        cpu_pause();
+    }
+  } while (!r && !rt.stopping.load(std::memory_order_relaxed) && now_ns() < until);
+  rt.spinning.fetch_sub(1, std::memory_order_relaxed);
+  return r;
+}
+
+/// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
+runnable *sleep(worker &w) {
+  runtime &rt = the_runtime();
+  rt.idle.prepare(w.id);
+  if (runnable *r = look(w)) {
+    if (rt.idle.cancel(w.id))
+      rt.idle.notify_one(); // chosen for something else: pass it on
+    return r;
+  }
+  if (rt.stopping.load(std::memory_order_acquire)) { // O3: pairs with stop_runtime
+    rt.idle.cancel(w.id);
+    return nullptr;
+  }
+  const bool polls = !services(place::idle).empty();
+  count(w.counts.slept);
+  rt.idle.commit(w.id, polls ? static_cast<std::int64_t>(now_ns() + static_cast<std::uint64_t>(rt.cfg.poll_period.count()) * 1000u)
+                             : 0);
+  return nullptr;
+}
+
+/// Waits for work; null when the runtime stops.
+runnable *find_work(worker &w) {
+  runtime &rt = the_runtime();
+  if (runnable *r = look(w)) [[likely]]
+    return r;
+  for (;;) {
+    tidy(w);
+    runnable *r = spin(w);
+    if (r) {
+      rt.idle.notify_one(); // where one item was there may be more
+      return r;
+    }
+    if (rt.stopping.load(std::memory_order_acquire)) // O3
+      return look(w);
+    if (rt.producers.let_go())
+      continue;
+    if (!services(place::idle).empty() && services(place::idle).poll())
+      continue;
+    r = sleep(w);
+    if (r || (r = look(w)))
+      return r;
+  }
+}
+
+bool descends(const task &t, const task *root, const group_state *group) noexcept {
+  constexpr int k_generations = 16; // a longer way is not worth walking
+  const task *a = &t;
+  for (int i = 0; a && i < k_generations; ++i, a = a->parent) {
+    if (group && a->group && &a->group->internals() == group)
+      return true;
+    if (root && a->parent == root)
+      return true;
+  }
+  return false;
+}
+
+void run(worker &w, runnable *r) {
+  switch (r->what) {
+  case runnable::kind::frame:
+    leave_for_frame(*static_cast<frame *>(r));
+  case runnable::kind::join:
+    run_join(*static_cast<detail::join_job *>(r));
+    return;
+  case runnable::kind::task:
+    count(w.counts.executed);
+    dispatch_successor(w, execute(*static_cast<task *>(r), false));
+    return;
+  }
+}
+
+} // namespace
+
+void enqueue(worker *here, runnable &r, origin from) {
+  runtime &rt = the_runtime();
+  rt.ready->add(&r, here ? here->id : k_outside, from);
+  rt.idle.notify_one();
+}
+
+/// The immediate successor becomes the first thing that this worker's loop runs.
+void dispatch_successor(worker &, runnable *successor) {
+  if (!successor)
+    return;
+  worker &w = *this_worker_or_null(); // the thread may have changed
+  runtime &rt = the_runtime();
+  if (rt.successor_odds != UINT32_MAX) {
+    w.seed = w.seed * 1664525u + 1013904223u;
+    if (w.seed > rt.successor_odds || rt.successor_odds == 0)
+      return enqueue(&w, *successor, origin::fresh);
+  }
+  w.handoff = successor;
+}
+
+void worker_loop() {
+  for (;;) {
+    worker &w = *this_worker_or_null();
+    runnable *r = own_frame(w);
+    if (r) [[unlikely]] {
+      if (runnable *kept = std::exchange(w.handoff, nullptr))
+        enqueue(&w, *kept, origin::fresh);
+    } else {
+      r = std::exchange(w.handoff, nullptr);
+      if (!r)
+        r = find_work(w);
+    }
+    if (r)
+      run(w, r);
+    else if (w.thread_frame) // stopping
+      leave_for_frame(*w.thread_frame);
+  }
+}
+
+/// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
+runnable *pick(executor &e) {
+  worker &w = static_cast<worker &>(e);
+  while (detail::join_job *job = w.joins.pop())
+    enqueue(&w, *job, origin::fresh);
+  if (runnable *kept = std::exchange(w.handoff, nullptr))
+    enqueue(&w, *kept, origin::fresh);
+  if (runnable *f = own_frame(w))
+    return f;
+  return the_runtime().ready->get(w.id);
+}
+
+bool help(const task *root, const group_state *group) {
+  worker &w = *this_worker_or_null();
+  if (stack_left(w) < k_stack_reserve)
+    return false;
+  policy &ready = *the_runtime().ready;
+  runnable *r = ready.take_newest(w.id);
+  if (!r)
+    return false;
+  if (r->what != runnable::kind::task || !descends(*static_cast<task *>(r), root, group)) {
+    ready.give_back(r, w.id);
+    return false;
+  }
+  count(w.counts.executed);
+  if (runnable *successor = execute(*static_cast<task *>(r), true))
+    enqueue(this_worker_or_null(), *successor, origin::fresh);
+  return true;
+}
+
+void run_join(detail::join_job &job) {
+  static constexpr detail::body_ops nothing{nullptr, nullptr, nullptr, 0};
+  task branch;
+  branch.ops = &nothing;
+  branch.set(detail::k_implicit);
+  branch.parent = job.parent;
+  branch.label = "join branch";
+  branch.references.store(1, std::memory_order_relaxed); // never dropped: it lives here
+  worker &w = *this_worker_or_null();
+  w.current = &branch;
+  try {
+    job.invoke(&job);
+  } catch (...) {
+    job.error = std::current_exception();
+  }
+  try {
+    wait_for_children(branch);
+    rethrow_children_error(branch);
+  } catch (...) {
+    if (!job.error)
+      job.error = std::current_exception();
+  }
+  ready_list none;
+  release_accesses(branch, none);
+  delete branch.extra.load(std::memory_order_relaxed);
+  this_worker_or_null()->current = nullptr;
+  // O4: release: what the branch wrote; acquire: the frame as it was published. The last touch of the job.
+  void *waiter = job.state.exchange(k_done, std::memory_order_acq_rel);
+  if (waiter)
+    make_ready(*static_cast<frame *>(waiter));
+}
+
+} // namespace rt
+} // namespace weft::inline v0

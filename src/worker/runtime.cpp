@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting, adopting threads, stopping, forking.
+#include "worker/runtime.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "deps/domain.hpp"
+#include "manage/dispatcher.hpp"
+#include "mem/overflow.hpp"
+#include "os/affinity.hpp"
+#include "topo/machine.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+enum class phase { not_started, running, stopped };
+
+pthread_mutex_t g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
+std::atomic<phase> g_phase{phase::not_started};
+runtime *g_runtime = nullptr; // never freed: threads of the user may come late
+
+struct start_lock {
+  start_lock() { pthread_mutex_lock(&g_start_mutex); }
+  ~start_lock() { pthread_mutex_unlock(&g_start_mutex); }
+};
+
+constexpr detail::body_ops k_no_body{nullptr, nullptr, nullptr, 0};
+
+const char *thread_stack_low() noexcept {
+  pthread_attr_t a;
+  void *low = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &a) == 0) {
+    pthread_attr_getstack(&a, &low, &bytes);
+    pthread_attr_destroy(&a);
+  }
+  return static_cast<const char *>(low);
+}
+
+/// The calling thread becomes the worker's thread.
+void settle_on_thread(worker &w) {
+  w.thread_stack_low = thread_stack_low();
+  w.stack_low = w.thread_stack_low;
+  announce_thread_stack(w.thread_stack);
+  w.sanitized = &w.thread_stack;
+  set_this_executor(&w);
+}
+
+const char *current_label() {
+  executor *e = this_executor();
+  return e && e->current ? label_of(*e->current) : nullptr;
+}
+
+void worker_main(void *p) {
+  worker &w = *static_cast<worker *>(p);
+  settle_on_thread(w);
+  overflow_guard guard;
+  try {
+    suspend([](executor &e, frame &f, void *) { static_cast<worker &>(e).thread_frame = &f; }, nullptr);
+  } catch (const error &e) {
+    warn("worker %u cannot start: %s", w.id, e.what());
+  }
+  set_this_executor(nullptr);
+}
+
+void bind_worker(const runtime &rt, worker &w) {
+  if (rt.cfg.bind == bind_kind::none)
+    return;
+  const machine &m = this_machine();
+  const std::vector<int> order = rt.cfg.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
+  if (int e = bind_this_thread(order[w.id % order.size()]))
+    warn("worker %u cannot be bound to cpu %d (%s); it goes on unbound", w.id, order[w.id % order.size()], std::strerror(e));
+}
+
+void started_worker_main(void *p) {
+  bind_worker(the_runtime(), *static_cast<worker *>(p));
+  worker_main(p);
+}
+
+worker &make_worker(runtime &rt, unsigned id) {
+  auto *w = new worker(id, static_cast<std::size_t>(rt.cfg.join_deque));
+  rt.ready->attach(id);
+  rt.slots[id].store(w, std::memory_order_release); // O1: pairs with the thief's acquire
+  if (rt.used_slots.load(std::memory_order_relaxed) <= id)
+    rt.used_slots.store(id + 1, std::memory_order_release); // O1
+  return *w;
+}
+
+void start_threads(runtime &rt) {
+  for (unsigned id = 1; id < rt.workers; ++id) {
+    worker &w = make_worker(rt, id);
+    if (int e = w.os_thread.start("weft-worker", &started_worker_main, &w)) {
+      warn("only %u of %u workers could be started (%s); the program goes on with those", id, rt.workers, std::strerror(e));
+      return;
+    }
+  }
+}
+
+void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
+
+void forget_in_child() {
+  g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
+  g_phase.store(phase::not_started, std::memory_order_relaxed);
+  g_runtime = nullptr; // the threads are gone; what they held stays where it is
+  set_this_executor(nullptr);
+}
+
+void at_exit() { stop_runtime(); }
+
+void set_all_hooks() {
+  set_loop_hooks({&pick, &worker_loop,
+                  [](executor *here, frame &f) {
+                    enqueue(static_cast<worker *>(here), f, origin::resumed);
+                  },
+                  [](executor &home) { the_runtime().idle.notify_worker(static_cast<worker &>(home).id); }});
+  set_task_hooks({[](runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }, &help,
+                  [](void *block) noexcept {
+                    worker *w = this_worker_or_null();
+                    heap::deallocate(block, w ? &w->memory : nullptr);
+                  }});
+  set_live_bytes_hook(&live_bytes_hook);
+  set_overflow_label(&current_label);
+}
+
+/// With the start lock.
+void start_locked() {
+  if (g_phase.load(std::memory_order_relaxed) == phase::running)
+    return;
+  if (g_phase.load(std::memory_order_relaxed) == phase::stopped)
+    throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
+  static bool once = [] {
+    pthread_atfork(nullptr, nullptr, &forget_in_child);
+    std::atexit(&at_exit);
+    return true;
+  }();
+  static_cast<void>(once);
+  auto fresh = std::make_unique<runtime>();
+  set_all_hooks();
+  g_runtime = fresh.release();
+  g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started
+  start_threads(*g_runtime);
+  services(place::timer);
+}
+
+/// Gives the thread's slot back when the thread ends, after its tasks have.
+struct thread_guard {
+  worker *w = nullptr;
+  ~thread_guard();
+};
+thread_local thread_guard t_guard;
+
+thread_guard::~thread_guard() {
+  if (!w || getpid() == this_thread_id() || this_executor() != w)
+    return; // the main thread leaves in at_exit
+  try {
+    wait_for_children(w->root);
+    rethrow_children_error(w->root);
+  } catch (const std::exception &e) {
+    warn("a thread ended and its task had thrown, and nobody asked for it: %s", e.what());
+  } catch (...) {
+    warn("a thread ended and its task had thrown, and nobody asked for it");
+  }
+  w->memory.flush_remote();
+  w->memory.flush_accounting();
+  uninstall_overflow_stack();
+  start_lock lock;
+  set_this_executor(nullptr);
+  w->adopted = false;
+}
+
+worker &slot_for_thread(runtime &rt) {
+  if (!rt.slots[0].load(std::memory_order_relaxed))
+    return make_worker(rt, 0);
+  for (unsigned id = 0; id < k_slots; ++id) {
+    worker *w = rt.slots[id].load(std::memory_order_relaxed);
+    if (!w && id >= rt.workers)
+      return make_worker(rt, id);
+    if (w && !w->adopted && (id == 0 || id >= rt.workers))
+      return *w;
+  }
+  throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead",
+              k_foreign_slots);
+}
+
+WEFT_COLD worker &adopt() {
+  start_lock lock;
+  start_locked();
+  worker &w = slot_for_thread(*g_runtime);
+  w.adopted = true;
+  w.root.label = w.id == 0 ? "main" : "thread";
+  settle_on_thread(w);
+  w.current = &w.root;
+  install_overflow_stack();
+  t_guard.w = &w;
+  return w;
+}
+
+} // namespace
+
+worker::worker(unsigned number, std::size_t join_capacity)
+    : id(number), memory(heap_of_slot(number)), seed(number * 7919u + 17u), joins(static_cast<std::int64_t>(join_capacity)) {
+  root.ops = &k_no_body;
+  root.label = "worker";
+  root.set(detail::k_implicit);
+  root.references.store(1, std::memory_order_relaxed); // never dropped
+}
+
+runtime::runtime()
+    : cfg(current_settings()),
+      workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
+      ready(make_policy(cfg, this_machine(), workers, k_slots)), idle(k_slots), producers(cfg.throttle_bytes),
+      spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
+      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})) {
+  use_locked_dependencies(cfg.deps_system == deps_kind::locks);
+  set_allocator(cfg.mem_allocator);
+  configure_stacks(cfg.stack_bytes, cfg.stack_cache);
+  set_default_exception_policy(cfg.group_exceptions);
+}
+
+worker &this_worker() {
+  if (executor *e = this_executor()) [[likely]]
+    return *static_cast<worker *>(e);
+  return adopt();
+}
+
+runtime &the_runtime() noexcept { return *g_runtime; }
+bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == phase::running; } // O2
+
+void start_runtime() { this_worker(); }
+
+void stop_runtime() {
+  worker *w = this_worker_or_null();
+  if (!is_started())
+    return;
+  runtime &rt = *g_runtime;
+  const bool orderly = w && w->adopted && !w->standing_on && w->current == &w->root;
+  if (orderly) {
+    try {
+      wait_for_children(w->root);
+      rethrow_children_error(w->root);
+    } catch (const std::exception &e) {
+      warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());
+    } catch (...) {
+      warn("the program ended and a task had thrown, and nobody asked for it; call taskwait()");
+    }
+  }
+  g_phase.store(phase::stopped, std::memory_order_relaxed);
+  rt.stopping.store(true, std::memory_order_release); // O3: pairs with the loads before a worker sleeps
+  rt.idle.notify_all();
+  if (!orderly)
+    return; // exit() inside a task: its worker cannot wait for itself; the process is about to end
+  for (unsigned id = 1; id < rt.workers; ++id)
+    if (worker *other = rt.slots[id].load(std::memory_order_relaxed))
+      other->os_thread.join();
+  rt.clock.stop();
+  set_this_executor(nullptr);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

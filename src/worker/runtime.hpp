@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime: workers, the policy they share, how they sleep, how producers are held back.
+#pragma once
+
+#include "config/settings.hpp"
+#include "manage/timer.hpp"
+#include "mem/slab.hpp"
+#include "os/thread.hpp"
+#include "park/eventcount.hpp"
+#include "queue/deque.hpp"
+#include "queue/spin_lock.hpp"
+#include "sched/policy.hpp"
+#include "task/wait.hpp"
+#include "ult/executor.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace weft::inline v0 {
+namespace rt {
+
+inline constexpr unsigned k_foreign_slots = 64; // threads of the user beyond the first that may use Weft at once
+inline constexpr unsigned k_slots = 1024 + k_foreign_slots;
+
+/// Written by its worker only, read by anyone.
+struct counters {
+  std::uint64_t spawned = 0;
+  std::uint64_t executed = 0;
+  std::uint64_t slept = 0;
+  std::uint64_t throttled = 0;
+  std::uint64_t joins_stolen = 0;
+};
+
+inline void count(std::uint64_t &c) noexcept { __atomic_store_n(&c, c + 1, __ATOMIC_RELAXED); }
+
+/// A thread that runs tasks: one of ours, or one of the user's while it waits.
+struct alignas(128) worker : executor {
+  worker(unsigned id, std::size_t join_capacity);
+  const unsigned id;
+  heap &memory;
+  counters counts;
+  std::uint32_t seed;          // of its random choices
+  bool adopted = false;          // a thread of the user stands in it
+  frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
+  thread os_thread;            // of a started worker
+  task root;                   // stands for the thread
+  work_deque<detail::join_job *> joins;
+};
+
+/// Holds producers back while too much task memory is alive. Its state is a counter (g_live_bytes in mem/slab.hpp).
+class throttle {
+public:
+  explicit throttle(std::uint64_t limit) noexcept : m_limit(static_cast<std::int64_t>(limit)), m_now(m_limit) {}
+  [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); } // a hint: one spawn more or less
+  /// The counter has changed by a batch.
+  void live_bytes_changed(std::int64_t live);
+  /// Suspends the caller until the low mark, or until nothing else can run.
+  void hold_back(worker &w);
+  /// A worker found nothing to run: the producers may go on.
+  bool let_go();
+
+private:
+  [[nodiscard]] std::int64_t low() const noexcept { return m_limit / 4 * 3; }
+  void resume_all(std::int64_t now_allowed);
+  static void publish(executor &, frame &f, void *self);
+
+  const std::int64_t m_limit; // 0: off
+  std::atomic<std::int64_t> m_now; // the limit in force: raised when producers were let go above it
+  std::atomic<bool> m_over{false};
+  std::atomic<bool> m_any{false}; // somebody is held back
+  spin_lock<> m_lock;
+  intrusive_queue<runnable> m_held; // guarded by m_lock
+};
+
+class runtime {
+public:
+  runtime();
+
+  settings cfg;
+  unsigned workers;
+  std::unique_ptr<policy> ready;
+  eventcount<> idle;
+  throttle producers;
+  timer clock;
+  std::atomic<worker *> slots[k_slots]{};
+  std::atomic<unsigned> used_slots{0};
+  std::atomic<bool> stopping{false};
+  std::atomic<int> spinning{0}; // workers that look for work: a pusher need not wake one more
+  std::uint64_t spin_ns;
+  std::uint32_t successor_odds; // of 2^32 - 1
+};
+
+/// The calling thread's worker; adopts the thread, and starts the runtime, on first use.
+/// Throws weft::error after shutdown or when there is no slot.
+worker &this_worker();
+/// Null on a thread that does not use Weft.
+inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_executor()); }
+runtime &the_runtime() noexcept;
+[[nodiscard]] bool is_started() noexcept;
+void start_runtime();
+void stop_runtime();
+
+/// Hands ready work to the policy and wakes a worker for it.
+void enqueue(worker *here, runnable &r, origin from);
+/// Runs what execute() returned, or hands it on.
+void dispatch_successor(worker &w, runnable *successor);
+[[noreturn]] void worker_loop();
+runnable *pick(executor &e);
+void run_join(detail::join_job &job);
+bool help(const task *root, const group_state *group);
+
+} // namespace rt
+} // namespace weft::inline v0
