@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using weft::errc;
+
+TEST(error, carries_its_code_and_its_sentence) {
+  try {
+    weft::rt::throw_error(errc::bad_setting, "%s is %d", "workers", 0);
+    FAIL() << "nothing was thrown";
+  } catch (const weft::error &e) {
+    EXPECT_EQ(e.code(), errc::bad_setting);
+    EXPECT_STREQ(e.what(), "workers is 0");
+  }
+}
+
+TEST(error, is_a_runtime_error) {
+  EXPECT_THROW(weft::rt::throw_error(errc::shut_down, "over"), std::runtime_error);
+}
+
+TEST(error, a_copy_keeps_code_and_sentence) {
+  const weft::error first(errc::deadlock, "all wait");
+  weft::error second(errc::no_block, "");
+  second = first;
+  EXPECT_EQ(second.code(), errc::deadlock);
+  EXPECT_STREQ(second.what(), "all wait");
+}
+
+TEST(error, every_code_has_a_name_of_its_own) {
+  std::set<std::string> names;
+  for (int code = 1; code <= 11; ++code)
+    names.insert(weft::to_string(static_cast<errc>(code)));
+  EXPECT_EQ(names.size(), 11u);
+  EXPECT_EQ(names.count("unknown"), 0u);
+  EXPECT_STREQ(weft::to_string(static_cast<errc>(0)), "unknown");
+  EXPECT_STREQ(weft::to_string(static_cast<errc>(12)), "unknown");
+}
+
+} // namespace
