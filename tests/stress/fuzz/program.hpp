@@ -205,9 +205,11 @@ class generator {
     if (n && chance(8)) { // one address twice, in two modes
       use again = child.uses[static_cast<std::size_t>(in_range(0, static_cast<int>(n) - 1))];
       const right &r = b.rights[again.cell];
-      bool weak = is_weak(again.mode);
-      if (r.child_write && is_write(again.mode))
+      bool weak = chance(75) ? is_weak(again.mode) : !is_weak(again.mode);
+      if (r.child_write && r.written && chance(60))
         again.mode = weak ? access_mode::weak_inout : access_mode::inout;
+      else if (r.written)
+        again.mode = weak ? access_mode::weak_in : access_mode::in;
       child.uses.insert(child.uses.begin() + in_range(0, static_cast<int>(n)), again);
       if (r.written && chance(50))
         child.uses.push_back({again.cell, weak ? access_mode::weak_in : access_mode::in});
