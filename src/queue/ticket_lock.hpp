@@ -5,8 +5,9 @@
 // Word        m_head: the next ticket to give out. Slot i holds in `turn` the youngest ticket congruent to i that may
 //             enter, modulo 2^31, shifted left by one; bit 0 says that someone sleeps on the slot.
 // Invariants  I1  While ticket t holds the lock m_tail == t + 1, and only the holder touches m_tail.
-//             I2  A slot passes through its tickets in order and does not pass one before its owner has left. So a
-//                 waiter is never overtaken, equality suffices, and 31 bits do for fewer than 2^30 waiters.
+//             I2  A slot passes through its tickets in order and does not pass an owner before it has left. It may pass a
+//                 waiter whose result was delegated (delegation_lock.hpp), who then sees a later turn: so a waiter asks
+//                 whether its ticket has been reached, and 31 bits do while fewer than 2^30 turns pass meanwhile.
 //             I3  More waiters than slots share slots: a wake-up wakes all sleepers of the slot, and those that it was
 //                 not meant for set bit 0 again.
 //             I4  Bit 0 is set only by a compare-exchange on the value that the waiter saw, and cleared only by the
@@ -51,7 +52,7 @@ class ticket_lock {
 
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t ticket = m_head.load(std::memory_order_relaxed);
-    if (!is_turn(slot_of(ticket).turn.load(std::memory_order_acquire), ticket)) // O1
+    if (!reached(slot_of(ticket).turn.load(std::memory_order_acquire), ticket)) // O1
       return false;
     return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed, std::memory_order_relaxed);
   }
@@ -70,7 +71,7 @@ class ticket_lock {
   void wait_turn(std::uint64_t ticket) noexcept {
     auto &turn = slot_of(ticket).turn;
     for (int spins = 0; spins < P::k_spins; ++spins) {
-      if (is_turn(turn.load(std::memory_order_acquire), ticket)) // O1
+      if (reached(turn.load(std::memory_order_acquire), ticket)) // O1
         return;
       P::pause();
     }
@@ -89,15 +90,15 @@ class ticket_lock {
   static constexpr std::uint32_t k_sleeper = 1;
 
   static std::uint32_t turn_of(std::uint64_t ticket) noexcept { return static_cast<std::uint32_t>(ticket << 1); }
-  static bool is_turn(std::uint32_t turn, std::uint64_t ticket) noexcept {
-    return (turn & ~k_sleeper) == turn_of(ticket);
+  static bool reached(std::uint32_t turn, std::uint64_t ticket) noexcept {
+    return static_cast<std::int32_t>((turn & ~k_sleeper) - turn_of(ticket)) >= 0;
   }
   slot &slot_of(std::uint64_t ticket) noexcept { return m_slots[slot_index(ticket)]; }
 
   [[gnu::noinline]] void park(word &turn, std::uint64_t ticket) noexcept {
     for (;;) {
       std::uint32_t seen = turn.load(std::memory_order_acquire); // O1
-      if (is_turn(seen, ticket))
+      if (reached(seen, ticket))
         return;
       if (!(seen & k_sleeper) && !turn.compare_exchange_strong(seen, seen | k_sleeper, std::memory_order_relaxed,
                                                                std::memory_order_relaxed))
