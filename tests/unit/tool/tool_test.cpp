@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `weft`, run as users run it.
+#include "os/affinity.hpp"
+#include "os/file.hpp"
+#include "support/fake_tree.hpp"
+#include "support/process.hpp"
+#include "topo/machine.hpp"
+
+#include <weft/version.hpp>
+
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+#ifndef WEFT_BIN_DIR // beside the folder of the tests
+std::string bin_folder() {
+  const auto program = test::program_path();
+  const auto tests = program.substr(0, program.rfind('/'));
+  return tests.substr(0, tests.rfind('/')) + "/bin";
+}
+#define WEFT_BIN_DIR bin_folder()
+#endif
+
+class weft_tool : public testing::Test {
+protected:
+  void SetUp() override {
+    m_program = std::string(WEFT_BIN_DIR) + "/weft";
+    if (access(m_program.c_str(), X_OK) != 0)
+      GTEST_SKIP() << m_program << " was not built (WEFT_TOOLS is OFF)";
+  }
+
+  /// With no settings but `settings`.
+  test::ending weft(std::vector<std::string> arguments, test::environment settings = {}) const {
+    arguments.insert(arguments.begin(), m_program);
+    bool names_file = false;
+    for (const auto &[key, value] : settings)
+      names_file = names_file || key == "WEFT_CONFIG";
+    if (!names_file)
+      settings.emplace_back("WEFT_CONFIG", "");
+    return test::run(arguments, settings);
+  }
+
+  std::string m_program;
+};
+
+TEST_F(weft_tool, says_its_version) {
+  for (const char *word : {"--version", "-V", "version"}) {
+    const auto end = weft({word});
+    EXPECT_TRUE(end.exited(0)) << end;
+    EXPECT_EQ(end.output, "weft " WEFT_VERSION_STRING "\n");
+  }
+}
+
+TEST_F(weft_tool, helps_with_every_command) {
+  const auto end = weft({"help"});
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const std::string command : {"run", "config", "info", "version", "help"}) {
+    EXPECT_TRUE(end.said("\n  " + command + " ")) << command;
+    const auto about = weft({"help", command});
+    EXPECT_TRUE(about.exited(0)) << about;
+    EXPECT_EQ(about.output.rfind("usage: weft ", 0), 0u) << about;
+    EXPECT_EQ(weft({command, "--help"}).output, about.output);
+  }
+}
+
+TEST_F(weft_tool, without_a_command_shows_the_help_and_fails) {
+  const auto end = weft({});
+  EXPECT_TRUE(end.exited(2)) << end;
+  EXPECT_TRUE(end.said("usage: weft COMMAND")) << end;
+}
+
+TEST_F(weft_tool, an_unknown_command_names_the_nearest) {
+  for (const auto &words : {std::vector<std::string>{"confg"}, {"help", "confg"}}) {
+    const auto end = weft(words);
+    EXPECT_TRUE(end.exited(2)) << end;
+    EXPECT_TRUE(end.said("unknown command 'confg'; did you mean 'config'?")) << end;
+  }
+}
+
+TEST_F(weft_tool, info_shows_the_cpus_that_may_be_used) {
+  const auto end = weft({"info"});
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto &m = weft::rt::this_machine();
+  EXPECT_TRUE(end.said("CPUs effective   " + std::to_string(m.effective_cpus()) + "\n")) << end;
+  EXPECT_TRUE(end.said("page size        " + std::to_string(m.page_bytes) + "\n")) << end;
+  for (const char *what : {"CPUs online", "CPU quota", "NUMA node", "memory limit", "membarrier", "guard pages",
+                           "max_map_count", "compiler", "kernel"})
+    EXPECT_TRUE(end.said(what)) << what;
+}
+
+TEST_F(weft_tool, info_honours_the_inherited_mask) {
+  const auto before = weft::rt::current_affinity();
+  ASSERT_EQ(weft::rt::bind_this_thread(before.back()), 0);
+  const auto end = weft({"info"});
+  ASSERT_EQ(weft::rt::bind_this_thread(before), 0);
+  EXPECT_TRUE(end.said("CPUs allowed     1 (" + std::to_string(before.back()) + "), 1 cores, 1 packages\n")) << end;
+  EXPECT_TRUE(end.said("CPUs effective   1\n")) << end;
+}
+
+TEST_F(weft_tool, config_shows_values_and_where_they_came_from) {
+  const auto end = weft({"config"}, {{"WEFT_WORKERS", "3"}, {"WEFT_PRESET", "latency"}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("\nworkers = 3  # environment WEFT_WORKERS\n")) << end;
+  EXPECT_TRUE(end.said("\nspin.us = \"1ms\"  # preset latency\n")) << end;
+  EXPECT_TRUE(end.said("\nsched.policy = \"stealing\"  # default\n")) << end;
+}
+
+TEST_F(weft_tool, config_prints_what_it_reads_back) {
+  const auto first = weft({"config"}, {{"WEFT_WORKERS", "3"}, {"WEFT_STATS", "on"}});
+  test::fake_tree tree;
+  tree.put("/weft.toml", first.output);
+  const auto second = weft({"config"}, {{"WEFT_CONFIG", tree.root() + "/weft.toml"}});
+  EXPECT_TRUE(second.exited(0)) << second;
+  EXPECT_TRUE(second.said("\nworkers = 3  # file " + tree.root() + "/weft.toml:")) << second;
+  EXPECT_TRUE(second.said("\nstats = true  # file ")) << second;
+}
+
+TEST_F(weft_tool, config_in_json_is_one_object) {
+  const auto end = weft({"config", "--json"}, {{"WEFT_WORKERS", "3"}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said(R"({"key": "workers", "value": 3, "origin": "environment WEFT_WORKERS", "type": "int")")) << end;
+  EXPECT_TRUE(end.said(R"({"key": "throttle.bytes", "value": "16MiB", "origin": "default", "type": "bytes")")) << end;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < end.output.size(); ++i) {
+    const char c = end.output[i];
+    if (c == '"' && end.output[i - 1] != '\\')
+      quoted = !quoted;
+    else if (!quoted)
+      depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+  }
+  EXPECT_EQ(depth, 0);
+  EXPECT_FALSE(quoted);
+}
+
+TEST_F(weft_tool, config_refuses_a_wrong_value) {
+  const auto end = weft({"config"}, {{"WEFT_WORKERS", "0"}});
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(end.said("setting workers cannot be '0' (from environment WEFT_WORKERS)")) << end;
+}
+
+TEST_F(weft_tool, config_refuses_an_unknown_option) {
+  const auto end = weft({"config", "--jsn"});
+  EXPECT_TRUE(end.exited(2)) << end;
+  EXPECT_TRUE(end.said("did you mean '--json'?")) << end;
+}
+
+TEST_F(weft_tool, the_page_of_settings_is_up_to_date) {
+  const std::string here = __FILE__;
+  const auto page = weft::rt::read_file(here.substr(0, here.rfind("tests/unit/")) + "docs/user/settings.md");
+  ASSERT_TRUE(page.has_value()) << "docs/user/settings.md cannot be read";
+  const auto end = weft({"config", "--markdown"}, {{"WEFT_WORKERS", "not read"}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_EQ(end.output, *page) << "write it again: weft config --markdown > docs/user/settings.md";
+}
+
+TEST_F(weft_tool, run_hands_settings_to_the_program) {
+  const auto end = weft({"run", "--workers", "3", "--preset=latency", "--set", "sched.policy=central", "--set=stats=on",
+                         "--", "env"});
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const char *line : {"WEFT_WORKERS=3\n", "WEFT_PRESET=latency\n", "WEFT_SCHED_POLICY=central\n", "WEFT_STATS=on\n"})
+    EXPECT_TRUE(end.said(line)) << line << end;
+}
+
+TEST_F(weft_tool, run_wins_over_the_inherited_environment_and_the_last_value_counts) {
+  const auto end =
+      weft({"run", "--workers", "3", "--set", "workers=4", "sh", "-c", "echo =$WEFT_WORKERS="}, {{"WEFT_WORKERS", "2"}});
+  EXPECT_EQ(end.output, "=4=\n") << end;
+}
+
+TEST_F(weft_tool, run_leaves_the_arguments_of_the_program_alone) {
+  const auto end = weft({"run", "printf", "[%s]", "--workers", "a b", "--"});
+  EXPECT_EQ(end.output, "[--workers][a b][--]") << end;
+}
+
+TEST_F(weft_tool, run_ends_as_the_program_ends) { EXPECT_TRUE(weft({"run", "--", "sh", "-c", "exit 42"}).exited(42)); }
+
+TEST_F(weft_tool, run_refuses_unknown_keys_and_wrong_values) {
+  auto end = weft({"run", "--set", "sched.polcy=central", "true"});
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(end.said("did you mean 'sched.policy'?")) << end;
+  end = weft({"run", "--workers", "0", "true"});
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(end.said("must be auto, or an integer from 1 to 1024")) << end;
+}
+
+TEST_F(weft_tool, run_refuses_a_command_line_without_sense) {
+  const std::pair<std::vector<std::string>, const char *> cases[] = {
+      {{"run"}, "run needs a program"},
+      {{"run", "--"}, "run needs a program"},
+      {{"run", "--workers", "2"}, "run needs a program"},
+      {{"run", "--workers"}, "--workers needs a value"},
+      {{"run", "--set", "workers", "true"}, "--set needs KEY=VALUE, not 'workers'"},
+      {{"run", "--wrkers", "2", "true"}, "run does not know '--wrkers'; did you mean '--workers'?"},
+  };
+  for (const auto &[words, sentence] : cases) {
+    const auto end = weft(words);
+    EXPECT_TRUE(end.exited(2)) << end;
+    EXPECT_TRUE(end.said(sentence)) << end;
+  }
+}
+
+TEST_F(weft_tool, run_reports_a_program_that_cannot_be_run) {
+  const auto end = weft({"run", "no-such-program"});
+  EXPECT_TRUE(end.exited(127)) << end;
+  EXPECT_TRUE(end.said("cannot run 'no-such-program': No such file or directory")) << end;
+}
+
+} // namespace
