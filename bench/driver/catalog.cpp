@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog.hpp"
+
+#include <algorithm>
+
+namespace bench {
+
+namespace {
+
+const std::string k_weft_program = "bin/weft-sample";
+
+contender peer(const std::string &name) { return {name, "peers/bin/" + name, {}}; }
+contender weft() { return {"weft", k_weft_program, {}}; }
+contender weft_with(const std::string &name, std::vector<std::string> settings) {
+  return {"weft:" + name, k_weft_program, std::move(settings)};
+}
+
+/// Weft, then the named peers.
+std::vector<contender> beside(const std::vector<std::string> &peers) {
+  std::vector<contender> all{weft()};
+  for (const std::string &p : peers)
+    all.push_back(peer(p));
+  return all;
+}
+
+const std::vector<std::string> k_openmp{"libgomp", "libomp", "libiomp5"};
+const std::vector<std::string> k_all_spawn{"libgomp", "libomp", "libiomp5", "tbb", "rayon"};
+
+/// A workload of suite "core", which the suite of policies repeats.
+struct workload {
+  const char *name;
+  const char *program_name;
+  std::vector<int> workers;
+  long count, quick_count; // tasks; sweeps of wavefront, n of fib
+  long body_ns;
+  std::vector<std::string> peers;
+  bool of_policies; // depends on how ready tasks are ordered
+};
+
+const std::vector<workload> &workloads() {
+  static const std::vector<workload> all{
+      {"independent", "independent", {2, 1}, 1'000'000, 100'000, 0, k_all_spawn, true},
+      {"independent-1us", "independent", {2}, 200'000, 50'000, 1000, k_all_spawn, true},
+      {"chain", "chain", {2, 1}, 1'000'000, 100'000, 0, k_openmp, true},
+      {"chain-5us", "chain", {2}, 50'000, 10'000, 5000, k_openmp, true},
+      {"two-wave", "two-wave", {2, 1}, 200'000, 50'000, 0, k_openmp, true},
+      {"wavefront", "wavefront", {2, 1}, 10, 2, 0, k_openmp, true},
+      {"fib-spawn", "fib-spawn", {2, 1}, 30, 24, 0, {"tbb", "libgomp", "libomp", "libiomp5"}, true},
+      {"fib-join", "fib-join", {2, 1}, 30, 24, 0, {"rayon", "tbb"}, false},
+      {"suspend", "suspend", {1, 2}, 1'000'000, 100'000, 0, {"boost-context"}, false},
+      {"yield", "yield", {1}, 1'000'000, 100'000, 0, {}, false},
+      {"create-join", "create-join", {1, 2}, 320'000, 32'000, 0, {}, false},
+      {"metg", "metg", {2}, 1, 1, 0, k_openmp, true},
+  };
+  return all;
+}
+
+experiment of(const char *suite, const workload &w, int workers, size s, std::vector<contender> contenders) {
+  return {suite,     w.name, w.program_name, workers, s == size::full ? w.count : w.quick_count,
+          w.body_ns, std::move(contenders)};
+}
+
+const workload &named(const std::string &name) {
+  return *std::find_if(workloads().begin(), workloads().end(), [&](const workload &w) { return w.name == name; });
+}
+
+void add_core(std::vector<experiment> &to, size s) {
+  for (const workload &w : workloads())
+    for (const int workers : w.workers) {
+      experiment e = of("core", w, workers, s, beside(w.peers));
+      if (std::string(w.program_name) == "chain")
+        e.contenders.insert(e.contenders.begin() + 1,
+                            weft_with("no-successor", {"WEFT_SCHED_IMMEDIATE_SUCCESSOR=0"}));
+      if (w.name == std::string("suspend") && workers > 1)
+        e.contenders.resize(1); // a bare switch knows one thread
+      to.push_back(std::move(e));
+    }
+}
+
+/// One part replaced by its simpler form at a time.
+void add_ablation(std::vector<experiment> &to, size s) {
+  for (const char *name : {"chain", "independent"})
+    to.push_back(of("ablation", named(name), 2, s,
+                    {weft(), weft_with("deps=locks", {"WEFT_DEPS_SYSTEM=locks"}),
+                     weft_with("mem=system", {"WEFT_MEM_ALLOCATOR=system"}),
+                     weft_with("delegated", {"WEFT_SCHED_POLICY=delegated"}),
+                     weft_with("delegated+ticket", {"WEFT_SCHED_POLICY=delegated", "WEFT_SCHED_LOCK=ticket"})}));
+}
+
+void add_policies(std::vector<experiment> &to, size s) {
+  std::vector<contender> policies;
+  for (const std::string name : {"stealing", "delegated", "local-fifo", "central"})
+    policies.push_back(weft_with(name, {"WEFT_SCHED_POLICY=" + name}));
+  for (const workload &w : workloads())
+    if (w.of_policies)
+      to.push_back(of("policies", w, 2, s, policies));
+}
+
+void add_scheduler(std::vector<experiment> &to, size s) {
+  const auto part = [](const char *runtime, const char *name) {
+    return contender{runtime, "bin/weft-scheduler-sample", {}, name};
+  };
+  const long scale = s == size::full ? 10 : 1;
+  const std::vector<contender> get{part("ticket_lock", "get-ticket"), part("delegation_lock", "get-delegation")};
+  to.push_back({"scheduler", "get-ready", "", 2, 200'000 * scale, 0, get});
+  to.push_back({"scheduler", "get-ready", "", 4, 5'000 * scale, 0, get});
+  to.push_back({"scheduler", "add-ready", "", 2, 200'000 * scale, 0,
+                {part("serial", "add-serial"), part("spsc_queue", "add-spsc")}});
+}
+
+} // namespace
+
+std::vector<experiment> catalog(size s) {
+  std::vector<experiment> all;
+  add_core(all, s);
+  add_scheduler(all, s);
+  add_ablation(all, s);
+  add_policies(all, s);
+  return all;
+}
+
+std::optional<target> find_target(const std::string &name, int workers) {
+  static const std::vector<target> all{
+      {"independent", 2, k_all_spawn, 0.5},
+      {"independent growth_mib", 2, {}, 32},
+      {"independent-1us least_share_percent", 2, {}, 35, true},
+      {"chain", 2, k_openmp, 0.2},
+      {"two-wave", 2, k_openmp, 0.25},
+      {"wavefront", 2, k_openmp, 0.25},
+      {"fib-spawn", 2, {"tbb"}, 0.35},
+      {"fib-join", 2, {"rayon"}, 1.0},
+      {"suspend", 1, {}, 43},
+      {"create-join", 1, {}, 118},
+      {"metg", 2, {"libgomp"}, 0.3},
+  };
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const target &t) { return t.workload == name && t.workers == workers; });
+  return found == all.end() ? std::nullopt : std::optional<target>(*found);
+}
+
+} // namespace bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured, on which runtimes, and what is asked of the result.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// A runtime, or one configuration of Weft, as it takes part in an experiment.
+struct contender {
+  std::string runtime;               // the name in tables
+  std::string program;               // its sample program, relative to the build folder
+  std::vector<std::string> settings; // NAME=value
+  std::string workload = {};         // as its program calls it, when not as the experiment does
+};
+
+/// One workload at one size, measured on all contenders in turn.
+struct experiment {
+  std::string suite;
+  std::string workload;         // the name in tables
+  std::string program_workload; // as the sample programs call it
+  int workers;
+  long count;
+  long body_ns;
+  std::vector<contender> contenders;
+};
+
+/// What is asked of Weft: value <= bound (>= where at_least), of the best of `peers`, or absolutely when there are none.
+struct target {
+  std::string workload;
+  int workers;
+  std::vector<std::string> peers;
+  double bound;
+  bool at_least = false;
+};
+
+enum class size { full, quick };
+
+[[nodiscard]] std::vector<experiment> catalog(size s);
+/// The target of a row of suite "core".
+[[nodiscard]] std::optional<target> find_target(const std::string &workload, int workers);
+
+} // namespace bench

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks.hpp"
+
+#include "process.hpp"
+#include "results.hpp"
+#include "sampler.hpp"
+
+#include <cstdio>
+#include <stdexcept>
+
+namespace bench {
+
+namespace {
+
+const contender k_weft{"weft", "bin/weft-sample", {}};
+
+/// Prints one line; true when the value is within its bound.
+bool report(const std::string &what, double value, double bound, const char *unit) {
+  const bool met = value <= bound;
+  std::printf("%-28s %8.1f %s (bound %g)%s\n", what.c_str(), value, unit, bound, met ? "" : "  MISSED");
+  std::fflush(stdout);
+  return met;
+}
+
+double instructions(const std::string &workload, long count) {
+  const outcome result = run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                              build_folder() + "/bin/weft-sample", workload, "1", std::to_string(count)});
+  const std::string mark = "Collected : ";
+  const std::size_t at = result.output.find(mark);
+  if (!result.ok || at == std::string::npos)
+    throw std::runtime_error("callgrind failed at " + workload + ": " + result.output);
+  return std::stod(result.output.substr(at + mark.size()));
+}
+
+long fib_tasks(long n) {
+  return n < 2 ? 0 : 1 + fib_tasks(n - 1) + fib_tasks(n - 2);
+}
+
+double ns_of(const std::string &workload, long count) {
+  return take_sample(k_weft, {"", workload, workload, 2, count, 0, {}}).front().second;
+}
+
+} // namespace
+
+int check_instructions() {
+  if (!run({"valgrind", "--version"}).ok) {
+    std::puts("instructions: skipped, valgrind was not found (apt-get install valgrind)");
+    return 77;
+  }
+  struct subject {
+    const char *name, *workload;
+    long few, many;
+    double tasks, bound;
+  };
+  // Both sizes of the first and the last lie beyond the throttle, where a producer settles.
+  const subject subjects[] = {
+      {"chain", "chain", 100'000, 200'000, 100'000, 350},
+      {"join", "fib-join", 18, 22, static_cast<double>(fib_tasks(22) - fib_tasks(18)), 120},
+      {"spawn in a group", "group-spawn", 100'000, 200'000, 100'000, 250},
+  };
+  bool all_met = true;
+  for (const subject &s : subjects) {
+    const double per_task = (instructions(s.workload, s.many) - instructions(s.workload, s.few)) / s.tasks;
+    all_met &= report(s.name, per_task, s.bound, "instructions per task");
+  }
+  return all_met ? 0 : 1;
+}
+
+int check_memory() {
+  const double bytes = take_sample(k_weft, {"", "memory", "memory", 1, 1'000'000, 0, {}}).front().second;
+  return report("pending task", bytes, 320, "bytes") ? 0 : 1;
+}
+
+int check_beside(int busy, int runs) {
+  struct subject {
+    const char *workload;
+    long count;
+    std::vector<double> alone, beside;
+    [[nodiscard]] double slowdown() const { return median(beside) / median(alone); }
+  };
+  subject plain{"plain-threads", 100'000'000, {}, {}};
+  subject subjects[] = {{"independent", 1'000'000, {}, {}}, {"chain", 1'000'000, {}, {}},
+                        {"two-wave", 200'000, {}, {}},      {"wavefront", 5, {}, {}},
+                        {"fib-spawn", 29, {}, {}},          {"fib-join", 33, {}, {}}};
+  const auto sample_all = [&](std::vector<double> subject::*into) {
+    (plain.*into).push_back(ns_of(plain.workload, plain.count));
+    for (subject &s : subjects)
+      (s.*into).push_back(ns_of(s.workload, s.count));
+  };
+  for (int n = 0; n < runs; ++n) {
+    sample_all(&subject::alone);
+    const busy_processes neighbours(busy);
+    sample_all(&subject::beside);
+  }
+  std::printf("beside %d busy processes two plain threads are %.2f times slower\n", busy, plain.slowdown());
+  bool all_met = true;
+  for (const subject &s : subjects)
+    all_met &= report(s.workload, s.slowdown() / plain.slowdown(), 1.5, "times that");
+  return all_met ? 0 : 1;
+}
+
+} // namespace bench

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog.hpp"
+#include "checks.hpp"
+#include "options.hpp"
+#include "process.hpp"
+#include "results.hpp"
+#include "sampler.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <regex>
+#include <stdexcept>
+
+namespace bench {
+
+namespace {
+
+bool chosen(const experiment &e, const options &o) {
+  if (o.workers && e.workers != o.workers)
+    return false;
+  if (o.only.empty())
+    return true;
+  return std::any_of(o.only.begin(), o.only.end(), [&](const std::string &pattern) {
+    const std::regex expression(pattern);
+    for (const std::string &name : {e.suite, e.workload, e.suite + "/" + e.workload})
+      if (std::regex_match(name, expression))
+        return true;
+    return false;
+  });
+}
+
+std::vector<experiment> chosen_experiments(const options &o) {
+  std::vector<experiment> all = catalog(o.quick ? size::quick : size::full);
+  std::erase_if(all, [&](const experiment &e) { return !chosen(e, o); });
+  if (all.empty())
+    throw std::runtime_error("no experiment matches; --list shows what there is");
+  if (!o.peers.empty())
+    for (experiment &e : all)
+      std::erase_if(e.contenders, [&](const contender &c) {
+        return c.program.rfind("peers/", 0) == 0 &&
+               std::find(o.peers.begin(), o.peers.end(), c.runtime) == o.peers.end();
+      });
+  return all;
+}
+
+void list(const std::vector<experiment> &experiments) {
+  for (const experiment &e : experiments) {
+    std::cout << e.suite << "/" << e.workload << ", workers " << e.workers << ":";
+    for (const contender &c : e.contenders)
+      std::cout << " " << c.runtime;
+    std::cout << '\n';
+  }
+}
+
+void save(const std::string &path, const std::vector<row> &rows) {
+  std::ofstream file(path);
+  write_json(file, rows);
+  if (!file.flush())
+    throw std::runtime_error("cannot write " + path);
+}
+
+int run_suites(const options &o) {
+  const std::vector<experiment> experiments = chosen_experiments(o);
+  const std::string folder = build_folder() + "/bench";
+  std::filesystem::create_directories(folder);
+  std::vector<row> rows;
+  problems trouble;
+  for (std::size_t i = 0; i < experiments.size(); ++i) {
+    const experiment &e = experiments[i];
+    std::cerr << "[" << i + 1 << "/" << experiments.size() << "] " << e.suite << "/" << e.workload << ", workers "
+              << e.workers << std::endl;
+    measure(e, o.runs, rows, trouble);
+    save(folder + "/results.json", rows); // so that nothing is lost when the rest is cut short
+  }
+  if (!o.json.empty())
+    save(o.json, rows);
+  const int missed = write_tables(std::cout, rows, o.output);
+  for (const auto &[runtime, times] : trouble.absent)
+    std::cout << runtime << " is absent from " << times << " experiments (bench/peers/install fetches peers)\n";
+  for (const std::string &failure : trouble.failures)
+    std::cout << failure << '\n';
+  std::cout << missed << " targets missed; rows in " << folder << "/results.json\n";
+  return trouble.failures.empty() ? 0 : 1;
+}
+
+int dispatch(const options &o) {
+  switch (o.what) {
+  case options::mode::instructions:
+    return check_instructions();
+  case options::mode::memory:
+    return check_memory();
+  case options::mode::beside:
+    return check_beside(o.busy, o.runs);
+  case options::mode::list:
+    list(chosen_experiments(o));
+    return 0;
+  case options::mode::suites:
+    break;
+  }
+  return run_suites(o);
+}
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char **argv) {
+  try {
+    return bench::dispatch(bench::parse_options(argc, argv));
+  } catch (const std::exception &e) {
+    std::cerr << "weft-bench: " << e.what() << '\n';
+    return 1;
+  }
+}

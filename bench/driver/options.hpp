@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "results.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct options {
+  enum class mode { suites, instructions, memory, beside, list } what = mode::suites;
+  std::vector<std::string> only;  // regular expressions over "suite/workload"; a bare name stands for either
+  std::vector<std::string> peers; // empty: all
+  int workers = 0;                // 0: those of the catalogue
+  std::string json;               // a second place for the results
+  int runs = 9;
+  bool quick = false;
+  form output = form::text;
+  int busy = 4; // processes of --beside
+};
+
+/// Ends the program with a message when it does not understand, and after --help.
+[[nodiscard]] options parse_options(int argc, char **argv);
+
+} // namespace bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct outcome {
+  bool ok = false;    // exited with zero
+  std::string output; // both streams; when not ok, a sentence instead if there is none
+};
+
+/// Runs a program (an absolute path, or a name that PATH finds) to its end, with `settings` (NAME=value) over the
+/// inherited environment; kills it after `limit`.
+[[nodiscard]] outcome run(const std::vector<std::string> &command, const std::vector<std::string> &settings = {},
+                          std::chrono::seconds limit = std::chrono::seconds(120));
+
+/// Processes that do nothing but burn time, while the object lives.
+class busy_processes {
+ public:
+  explicit busy_processes(int count);
+  busy_processes(const busy_processes &) = delete;
+  busy_processes &operator=(const busy_processes &) = delete;
+  ~busy_processes();
+
+ private:
+  std::vector<int> m_pids;
+};
+
+/// The folder of the build: programs are in bin/, peers in peers/bin/.
+[[nodiscard]] std::string build_folder();
+
+} // namespace bench

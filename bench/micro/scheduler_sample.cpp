@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the delegated scheduler, alone: what it costs to get a ready item from a queue under a lock, and to add
+// one to it. Same protocol as the runtimes' samples:
+//
+//     scheduler_sample get-ticket|get-delegation|add-serial|add-spsc WORKERS COUNT
+//
+// get: all workers take from a full queue; `ns` is the time per item. add: one worker adds, the others take; `ns` is
+// the producer's time per item.
+#include "../peers/sample.hpp"
+
+#include "queue/delegation_lock.hpp"
+#include "queue/spsc_queue.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using weft::rt::delegation;
+using weft::rt::delegation_lock;
+using weft::rt::spsc_queue;
+using weft::rt::ticket_lock;
+
+/// Plain first-in, first-out room for all items; guarded by a lock.
+class item_queue {
+ public:
+  explicit item_queue(long count) : m_items(static_cast<std::size_t>(count)) {}
+  void push(long item) noexcept { m_items[m_tail++] = item; }
+  bool empty() const noexcept { return m_head == m_tail; }
+  long pop() noexcept { return empty() ? 0 : m_items[m_head++]; } // 0: empty
+
+ private:
+  std::vector<long> m_items;
+  std::size_t m_head = 0, m_tail = 0;
+};
+
+/// Whoever gets an item takes its turn at the lock.
+class ticket_room {
+ public:
+  ticket_room(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
+  item_queue &queue() noexcept { return m_queue; }
+  long get(int) noexcept {
+    m_lock.lock();
+    const long item = m_queue.pop();
+    m_lock.unlock();
+    return item;
+  }
+
+ private:
+  item_queue m_queue;
+  ticket_lock<> m_lock;
+};
+
+/// The owner of the lock takes an item for itself and one for each thread that waits.
+class delegation_room {
+ public:
+  delegation_room(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
+  item_queue &queue() noexcept { return m_queue; }
+  void add_serially(long item) noexcept {
+    m_lock.lock();
+    m_queue.push(item);
+    m_lock.unlock();
+  }
+  /// One producer. When its queue is full it empties it into the room, or waits for a getter to do so.
+  void add_by_queue(long item) noexcept {
+    while (!m_added.push(item))
+      if (m_lock.try_lock()) {
+        drain();
+        m_lock.unlock();
+      } else {
+        weft::rt::cpu_pause();
+      }
+  }
+  long get(int worker) noexcept {
+    long item = 0;
+    if (m_lock.lock_or_delegate(static_cast<std::size_t>(worker), item) == delegation::delegated)
+      return item;
+    drain();
+    item = m_queue.pop();
+    while (!m_queue.empty() && !m_lock.empty()) { // without items the lock goes round, so that somebody drains
+      m_lock.set_item(m_lock.front(), m_queue.pop());
+      m_lock.pop_front();
+    }
+    m_lock.unlock();
+    return item;
+  }
+
+ private:
+  void drain() noexcept {
+    m_added.consume_all([this](long item) { m_queue.push(item); });
+  }
+  item_queue m_queue;
+  delegation_lock<long> m_lock;
+  spsc_queue<long> m_added{100}; // the capacity of setting sched.spsc_capacity
+};
+
+/// Runs f(worker) on that many threads, which start together.
+template <class F>
+void on_threads(int workers, F f) {
+  std::atomic<int> arrived{0};
+  std::vector<std::thread> threads;
+  const auto start = [&](int worker) {
+    for (++arrived; arrived < workers;)
+      std::this_thread::yield();
+    f(worker);
+  };
+  for (int i = 1; i < workers; ++i)
+    threads.emplace_back(start, i);
+  start(0);
+  for (std::thread &t : threads)
+    t.join();
+}
+
+template <class Room>
+double get_ns(const sample::request &r) {
+  Room room(r.count, r.workers);
+  for (long i = 1; i <= r.count; ++i)
+    room.queue().push(i);
+  std::atomic<long> taken{0};
+  const double ns = sample::time_ns([&] {
+    on_threads(r.workers, [&](int worker) {
+      long mine = 0;
+      while (room.get(worker))
+        ++mine;
+      taken += mine;
+    });
+  });
+  sample::require(taken == r.count, "every item is taken once");
+  return ns / static_cast<double>(r.count);
+}
+
+double add_ns(const sample::request &r, void (delegation_room::*add)(long)) {
+  delegation_room room(r.count, r.workers);
+  std::atomic<long> taken{0};
+  double ns = 0;
+  on_threads(r.workers, [&](int worker) {
+    if (worker == 0)
+      ns = sample::time_ns([&] {
+        for (long i = 1; i <= r.count; ++i)
+          (room.*add)(i);
+      });
+    else
+      while (taken < r.count)
+        if (room.get(worker))
+          ++taken;
+  });
+  return ns / static_cast<double>(r.count);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const sample::request r = sample::parse(argc, argv);
+  if (r.workload == "get-ticket")
+    sample::print("ns", get_ns<ticket_room>(r));
+  else if (r.workload == "get-delegation")
+    sample::print("ns", get_ns<delegation_room>(r));
+  else if (r.workload == "add-serial")
+    sample::print("ns", add_ns(r, &delegation_room::add_serially));
+  else if (r.workload == "add-spsc")
+    sample::print("ns", add_ns(r, &delegation_room::add_by_queue));
+  else
+    sample::refuse(r);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workloads in Weft. Settings come from the environment, the number of workers from the command line.
+#include "../peers/sample.hpp"
+
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+using sample::work;
+
+namespace {
+
+char grid[sample::k_row][sample::k_row];
+char columns[2][2];
+
+void independent(long n, long body) {
+  for (long i = 0; i < n; ++i)
+    weft::spawn([body] { work(body); });
+  weft::taskwait();
+}
+
+void chain(long n, long body) {
+  static char x;
+  for (long i = 0; i < n; ++i)
+    weft::spawn([body] { work(body); }, weft::inout(x));
+  weft::taskwait();
+}
+
+void two_wave(long n, char *a, char *b, long body) {
+  for (long i = 0; i < n; ++i)
+    weft::spawn([body] { work(body); }, weft::inout(a[i]));
+  for (long i = 0; i < n; ++i)
+    weft::spawn([body] { work(body); }, weft::in(a[i]), weft::out(b[i]));
+  weft::taskwait();
+}
+
+void wavefront(long sweeps, long body) {
+  for (long s = 0; s < sweeps; ++s)
+    for (int i = 1; i <= sample::k_side; ++i)
+      for (int j = 1; j <= sample::k_side; ++j)
+        weft::spawn([body] { work(body); }, weft::in(grid[i][j - 1]), weft::in(grid[i - 1][j]),
+                    weft::inout(grid[i][j]));
+  weft::taskwait();
+}
+
+void stencil(long steps, long body) {
+  for (long t = 0; t < steps; ++t) {
+    char *before = columns[t % 2], *now = columns[(t + 1) % 2];
+    for (int c = 0; c < 2; ++c)
+      weft::spawn([body] { work(body); }, weft::in(before[0]), weft::in(before[1]), weft::out(now[c]));
+  }
+  weft::taskwait();
+}
+
+void group_spawn(long n, long body) {
+  weft::task_group group;
+  for (long i = 0; i < n; ++i)
+    group.spawn([body] { work(body); });
+  group.wait();
+}
+
+long fib_spawn(long n) {
+  if (n < 2)
+    return n;
+  long x = 0;
+  weft::task_group group;
+  group.spawn([&x, n] { x = fib_spawn(n - 1); });
+  const long y = fib_spawn(n - 2);
+  group.wait();
+  return x + y;
+}
+
+long fib_join(long n) {
+  if (n < 2)
+    return n;
+  long x = 0, y = 0;
+  weft::join([&x, n] { x = fib_join(n - 1); }, [&y, n] { y = fib_join(n - 2); });
+  return x + y;
+}
+
+/// Two tasks in strict alternation: each of the n suspensions is ended by the other task.
+void suspend(long n) {
+  std::atomic<weft::detail::task *> second{nullptr};
+  weft::task_ref first;
+  const long rounds = n / 2;
+  weft::spawn([&second, &first, rounds] {
+    second = weft::this_task::self().get();
+    for (long i = 0; i < rounds; ++i) {
+      weft::this_task::block();
+      weft::unblock(first);
+    }
+  });
+  weft::spawn([&second, &first, rounds] {
+    first = weft::this_task::self();
+    while (!second)
+      weft::taskyield();
+    const weft::task_ref other(second);
+    for (long i = 0; i < rounds; ++i) {
+      weft::unblock(other);
+      weft::this_task::block();
+    }
+  });
+  weft::taskwait();
+}
+
+void yield(long n) {
+  for (int i = 0; i < 2; ++i)
+    weft::spawn([n] {
+      for (long k = 0; k < n / 2; ++k)
+        weft::taskyield();
+    });
+  weft::taskwait();
+}
+
+/// Tasks that block once: batches in which the last to arrive lets the others go on. They fit into the stack cache.
+constexpr int k_batch = 33;
+void create_join(long n) {
+  for (long done = 0; done < n; done += k_batch - 1) {
+    std::atomic<int> arrived{0};
+    weft::task_ref waiting[k_batch];
+    std::atomic<bool> entered[k_batch] = {};
+    for (int i = 0; i < k_batch; ++i)
+      weft::spawn([&arrived, &waiting, &entered] {
+        const int place = arrived++;
+        if (place < k_batch - 1) {
+          waiting[place] = weft::this_task::self();
+          entered[place] = true;
+          weft::this_task::block();
+          return;
+        }
+        for (int k = 0; k < k_batch - 1; ++k) {
+          while (!entered[k])
+            std::this_thread::yield();
+          weft::unblock(waiting[k]);
+        }
+      });
+    weft::taskwait();
+  }
+}
+
+/// A line of /proc/self/status in bytes.
+double status_bytes(const char *key) {
+  std::FILE *file = std::fopen("/proc/self/status", "r");
+  char line[256];
+  double kib = 0;
+  while (file && std::fgets(line, sizeof line, file))
+    if (std::strncmp(line, key, std::strlen(key)) == 0)
+      kib = std::atof(line + std::strlen(key));
+  if (file)
+    std::fclose(file);
+  sample::require(kib > 0, "/proc/self/status lacks a line");
+  return kib * 1024;
+}
+
+double measure_independent(const sample::request &r) {
+  const double before = status_bytes("VmHWM:");
+  independent(sample::k_warm_up, 0);
+  std::vector<double> ran;
+  for (int i = 0; i < r.workers; ++i)
+    ran.push_back(-static_cast<double>(weft::executed_by(i)));
+  const double ns = sample::time_ns([&] { independent(r.count, r.body_ns); });
+  for (int i = 0; i < r.workers; ++i)
+    ran[static_cast<std::size_t>(i)] += static_cast<double>(weft::executed_by(i));
+  if (r.body_ns == 0)
+    sample::print("growth_mib", (status_bytes("VmHWM:") - before) / (1 << 20));
+  else
+    sample::print("least_share_percent", 100 * *std::min_element(ran.begin(), ran.end()) / static_cast<double>(r.count));
+  return ns / static_cast<double>(r.count);
+}
+
+/// Tasks on distinct addresses that nobody runs: one worker, which creates them.
+void measure_memory(const sample::request &r) {
+  std::vector<char> data(static_cast<std::size_t>(r.count), 1);
+  independent(sample::k_warm_up, 0);
+  const double before = status_bytes("VmRSS:");
+  for (char &c : data)
+    weft::spawn([] {}, weft::inout(c));
+  sample::print("bytes", (status_bytes("VmRSS:") - before) / static_cast<double>(r.count));
+  weft::taskwait();
+}
+
+/// No tasks: as many plain threads as workers, each with a fixed amount of arithmetic. The yardstick for how much
+/// any program suffers from its neighbours.
+double measure_plain(const sample::request &r) {
+  const auto arithmetic = [&r] {
+    volatile unsigned sink = 1;
+    for (long i = 0; i < r.count; ++i)
+      sink = sink * 1664525u + 1013904223u;
+  };
+  return sample::time_ns([&] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < r.workers; ++i)
+      threads.emplace_back(arithmetic);
+    for (std::thread &t : threads)
+      t.join();
+  }) / static_cast<double>(r.count);
+}
+
+template <class Work>
+double fib_ns(Work fib, long n) {
+  fib(sample::k_warm_up_fib);
+  long value = 0;
+  const double ns = sample::time_ns([&] { value = fib(n); });
+  sample::require(value == sample::fib(n), "fib");
+  return ns / static_cast<double>(sample::fib_tasks(n));
+}
+
+/// ns per unit of f, which runs `tasks` of them.
+template <class F>
+double per_task(double tasks, F f) {
+  return sample::time_ns(f) / tasks;
+}
+
+double measure(const sample::request &r) {
+  const double n = static_cast<double>(r.count);
+  if (r.workload == "plain-threads")
+    return measure_plain(r);
+  weft::configure("workers", std::to_string(r.workers).c_str());
+  weft::start();
+  if (r.workload == "independent")
+    return measure_independent(r);
+  independent(sample::k_warm_up, 0);
+  if (r.workload == "chain") {
+    chain(sample::k_warm_up, 0);
+    return per_task(n, [&] { chain(r.count, r.body_ns); });
+  }
+  if (r.workload == "two-wave") {
+    std::vector<char> a(static_cast<std::size_t>(r.count)), b(a.size());
+    return per_task(2 * n, [&] { two_wave(r.count, a.data(), b.data(), r.body_ns); });
+  }
+  if (r.workload == "wavefront")
+    return per_task(n * sample::k_side * sample::k_side, [&] { wavefront(r.count, r.body_ns); });
+  if (r.workload == "group-spawn")
+    return per_task(n, [&] { group_spawn(r.count, r.body_ns); });
+  if (r.workload == "fib-spawn")
+    return fib_ns(fib_spawn, r.count);
+  if (r.workload == "fib-join")
+    return fib_ns(fib_join, r.count);
+  if (r.workload == "suspend") {
+    suspend(sample::k_warm_up);
+    return per_task(n, [&] { suspend(r.count); });
+  }
+  if (r.workload == "yield") {
+    yield(sample::k_warm_up);
+    return per_task(n, [&] { yield(r.count); });
+  }
+  if (r.workload == "create-join") {
+    create_join(sample::k_warm_up);
+    return per_task(n, [&] { create_join(r.count); });
+  }
+  if (r.workload == "metg") {
+    stencil(sample::k_warm_up, 0);
+    return sample::metg(r.workers, stencil);
+  }
+  sample::refuse(r);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const sample::request r = sample::parse(argc, argv);
+  if (r.workload == "memory") {
+    weft::configure("workers", "1");
+    weft::configure("throttle.bytes", "off");
+    measure_memory(r);
+  } else {
+    sample::print("ns", measure(r));
+  }
+}
