@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/c_guard.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -61,6 +62,28 @@ int code_of_current_exception() noexcept {
   }
 }
 
+namespace {
+
+/// The first failure speaks for all: its code, and its text behind their number.
+int report_list(const exception_list &list, int *code) noexcept {
+  char text[sizeof(last_error::text)];
+  int first = WEFT_OK;
+  try {
+    std::rethrow_exception(list[0]);
+  } catch (const std::exception &e) {
+    first = code_of_current_exception();
+    std::snprintf(text, sizeof text, "%zu tasks of the group failed; the first: %s", list.size(), e.what());
+  } catch (...) {
+    first = code_of_current_exception();
+    std::snprintf(text, sizeof text, "%zu tasks of the group failed", list.size());
+  }
+  if (code)
+    *code = first;
+  return report(WEFT_ERR_TASK_FAILED, text);
+}
+
+} // namespace
+
 int report_current_exception(int *code) noexcept {
   const auto failed = [code](int body_code, const char *text) {
     if (code)
@@ -72,11 +95,7 @@ int report_current_exception(int *code) noexcept {
   } catch (const c_failure &e) {
     return failed(e.code(), e.what());
   } catch (const exception_list &list) {
-    try {
-      std::rethrow_exception(list[0]);
-    } catch (...) {
-      return failed(code_of_current_exception(), list.what());
-    }
+    return report_list(list, code);
   } catch (const error &e) {
     return report(-static_cast<int>(e.code()), e.what());
   } catch (const std::bad_alloc &) {

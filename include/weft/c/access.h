@@ -15,8 +15,8 @@ enum weft_access_mode {
   WEFT_WEAK_INOUT = 5
 };
 
-// Two accesses concern the same data when their addresses are equal; the size of the object does not matter.
-// A null address is ignored.
+// Two accesses concern the same data when their addresses are equal; the size of the object does not
+// matter. A null address is ignored.
 typedef struct weft_access {
   const void *address;
   int mode; // enum weft_access_mode

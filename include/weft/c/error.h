@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the C functions return, and where the sentence that explains it is found.
 //
-// Every function of Weft returns 0 or one of these negative codes, unless its comment says otherwise. No C++
-// exception leaves a C function. A code is never renumbered and never used again; a new one may be added.
+// Every function of Weft returns 0 or one of these negative codes, unless its comment says otherwise. No
+// C++ exception leaves a C function. A code is never renumbered and never used again; a new one may be
+// added.
 #pragma once
 
 #include <weft/config.hpp>
@@ -33,14 +34,18 @@ enum weft_error {
 
 // The name of a code: "invalid_argument"; "ok" for 0, "unknown" for a number that is no code.
 //
-// Ownership: the string is constant. Callable from: anywhere. Blocks: never.
+// Ownership: the string is constant.
+// Callable from: anywhere.
+// Blocks: never.
 WEFT_API const char *weft_error_string(int code);
 
-// The sentence that goes with the last error that a Weft function returned on this thread: it names the thing
-// concerned and the remedy. "" when there was none. A success does not clear it.
+// The sentence that goes with the last error that a Weft function returned on this thread: it names the
+// thing concerned and the remedy. "" when there was none. A success does not clear it.
 //
-// Ownership: the string belongs to Weft and is valid until the next call of Weft on the thread that fails or
-// suspends the task (a task may go on on another thread). Callable from: anywhere. Blocks: never.
+// Ownership: the string belongs to Weft and is valid until the next call of Weft on the thread that fails
+//   or suspends the task (a task may go on on another thread).
+// Callable from: anywhere.
+// Blocks: never.
 WEFT_API const char *weft_last_error_message(void);
 
 #ifdef __cplusplus

@@ -8,13 +8,15 @@
 extern "C" {
 #endif
 
-// Calls f(f_arg) and g(g_arg), possibly in parallel, and returns when both have returned. The caller runs f;
-// an idle worker may take g meanwhile, else the caller runs it too. Both are called even when one fails.
+// Calls f(f_arg) and g(g_arg), possibly in parallel, and returns when both have returned. The caller runs
+// f; an idle worker may take g meanwhile, else the caller runs it too. Both are called even when one
+// fails.
 //
 // `code`, which may be NULL, is set to what f returned, or else to what g returned.
-// Callable from: any thread, and tasks. Blocks: yes, when another worker still runs g.
+// Callable from: any thread, and tasks.
+// Blocks: yes, when another worker still runs g.
 // Errors: INVALID_ARGUMENT (NULL), TASK_FAILED (f or g returned another number than 0), OUT_OF_RESOURCES,
-// SHUT_DOWN.
+//   SHUT_DOWN.
 WEFT_API int weft_join(weft_body f, void *f_arg, weft_body g, void *g_arg, int *code);
 
 #ifdef __cplusplus

@@ -15,20 +15,23 @@ enum weft_place {
   WEFT_PLACE_TIMER = 1 // by the timer thread, every poll.period
 };
 
-// Registers poll(context), which returns another number than 0 when it did something. It is never called by
-// two threads at once and must not block.
+// Registers poll(context), which returns another number than 0 when it did something. It is never called
+// by two threads at once and must not block.
 //
-// Ownership: the caller gives the service back with weft_service_destroy(); `name` must live until then. On
-// failure
-//   *service is NULL.
-// Callable from: any thread, and tasks. Blocks: never. Errors: INVALID_ARGUMENT, OUT_OF_RESOURCES, SHUT_DOWN.
+// Ownership: the caller gives the service back with weft_service_destroy(); `name` must live until then.
+//   On failure *service is NULL.
+// Callable from: any thread, and tasks.
+// Blocks: never.
+// Errors: INVALID_ARGUMENT, OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_service_create(const char *name, int place, int (*poll)(void *context), void *context,
                                  weft_service **service);
 
 // Ends the service; poll() is not running and will not be called when this returns. NULL is allowed.
 //
-// Callable from: any thread, and tasks. Blocks: while poll() runs. Errors: none. Undefined: called by poll()
-// itself.
+// Callable from: any thread, and tasks.
+// Blocks: while poll() runs.
+// Errors: none.
+// Undefined: called by poll() itself.
 WEFT_API int weft_service_destroy(weft_service *service);
 
 #ifdef __cplusplus

@@ -16,29 +16,26 @@ typedef struct weft_group weft_group;   // <weft/c/group.h>
 typedef struct weft_handle weft_handle; // <weft/c/handle.h>
 
 // What a task runs. 0 is success; any other number is the task's failure, and is given to who waits: the
-// handle, else the group, else the parent's weft_taskwait(). A body may be C++ and throw: that is a failure
-// of code WEFT_ERR_EXCEPTION.
+// handle, else the group, else the parent's weft_taskwait(). A body may be C++ and throw: that is a
+// failure of code WEFT_ERR_EXCEPTION.
 typedef int (*weft_body)(void *arg);
 
 enum weft_task_flag {
-  WEFT_TASK_FINAL = 1, // the task's children run in place at once, in the order of their creation
-  WEFT_TASK_UNDEFERRED =
-      2, // weft_spawn() returns when the body has ended; it still runs only when its accesses allow
-  WEFT_TASK_WAIT =
-      4 // its accesses are released when all of its children are complete, not when its body ends
+  WEFT_TASK_FINAL = 1,      // the task's children run in place at once, in the order of their creation
+  WEFT_TASK_UNDEFERRED = 2, // weft_spawn() returns when the body has ended; accesses are waited for as ever
+  WEFT_TASK_WAIT = 4        // accesses are released when all children are complete, not with the body
 };
 
-// What can be said of a task beside its accesses. Later versions add members at the end; `size` says which
-// the caller knows. In C: `weft_spawn_options o = {.size = sizeof o, .label = "add"};` - members left out are
-// 0, which is the default.
+// What can be said of a task beside its accesses. Later versions add members at the end; `size` says
+// which the caller knows. In C: `weft_spawn_options o = {.size = sizeof o, .label = "add"};` - members
+// left out are 0, which is the default.
 typedef struct weft_spawn_options {
   size_t size;        // sizeof(weft_spawn_options)
   const char *label;  // for messages and tools; must outlive the task (a literal does); or NULL
   int priority;       // larger runs earlier where the policy has a choice; clamped to -32768..32767
   unsigned flags;     // of enum weft_task_flag
   size_t stack_bytes; // stack that the task needs, guard included; 0: setting stack.bytes
-  void (*onready)(
-      void *context); // called when the accesses allow the task to run, on any thread; must not block
+  void (*onready)(void *context); // called when the task may run, on any thread; must not block; or NULL
   void *onready_context;
   weft_group *group; // the group that the task belongs to; or NULL
 } weft_spawn_options;
@@ -48,55 +45,69 @@ typedef struct weft_spawn_options {
 // Creates a task that calls body() once every access of `list` allows it: after the earlier siblings that
 // write what it reads, and after the earlier siblings that touch what it writes.
 //
-// With arg_bytes > 0 the task gets its own copy of `arg`, aligned to 16 bytes, that lives until the task and
-// all of its descendants are complete; with arg_bytes == 0 the body gets `arg` itself. Ownership: everything
-// passed in is read before the call returns, but for options->label. `handle` may be NULL; else the
-//   caller gets a handle, which it gives back with weft_handle_destroy(). On failure *handle is NULL.
+// With arg_bytes > 0 the task gets its own copy of `arg`, aligned to 16 bytes, that lives until the task
+// and all of its descendants are complete; with arg_bytes == 0 the body gets `arg` itself.
+// Ownership: everything passed in is read before the call returns, but for options->label. `handle` may
+//   be NULL; else the caller gets a handle, which it gives back with weft_handle_destroy(). On failure
+//   *handle is NULL.
 // Callable from: any thread, and tasks; the first call starts the runtime.
 // Blocks: with WEFT_TASK_UNDEFERRED, in a final task, and when the creator is throttled (setting
-// throttle.bytes). Errors: INVALID_ARGUMENT (no body, a NULL with a size, an unknown mode or flag, options
-// without size),
+//   throttle.bytes).
+// Errors: INVALID_ARGUMENT (no body, a NULL with a size, an unknown mode or flag, options without size),
 //   NOT_SUPPORTED (options of a later version), OUT_OF_RESOURCES, SHUT_DOWN.
 // Undefined: a group that was destroyed; leaving body() by longjmp or pthread_exit.
 WEFT_API int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list,
                         size_t count, const weft_spawn_options *options, weft_handle **handle);
 
-// Waits until every child that the current task has spawned outside of groups, and all of their descendants,
-// are complete; also for the children in groups that the task has open.
+// Waits until every child that the current task has spawned outside of groups, and all of their
+// descendants, are complete; also for the children in groups that the task has open.
 //
-// `code`, which may be NULL, is set to the code of the first child outside of groups that failed, 0 when none
-// did. A failure is given once. Callable from: any thread, and tasks. Blocks: yes; the worker runs other
-// tasks meanwhile. Errors: TASK_FAILED (a child failed), SHUT_DOWN.
+// `code`, which may be NULL, is set to the code of the first child outside of groups that failed, 0 when
+// none did. A failure is given once.
+// Callable from: any thread, and tasks.
+// Blocks: yes; the worker runs other tasks meanwhile.
+// Errors: TASK_FAILED (a child failed), SHUT_DOWN.
 WEFT_API int weft_taskwait(int *code);
 
-// Waits until the current task could touch the data as the list says; children of it that touch other data go
-// on.
+// Waits until the current task could touch the data as the list says; children of it that touch other
+// data go on.
 //
-// Callable from: any thread, and tasks. Blocks: yes. Errors: as weft_spawn(). Failures stay with
-// weft_taskwait().
+// Callable from: any thread, and tasks.
+// Blocks: yes.
+// Errors: as weft_spawn(). Failures stay with weft_taskwait().
 WEFT_API int weft_taskwait_on(const weft_access *list, size_t count);
 
 // Lets other ready work run before the caller goes on. Returns at once when there is none.
 //
-// Callable from: any thread, and tasks. Blocks: as long as that work takes. Errors: SHUT_DOWN.
+// Callable from: any thread, and tasks.
+// Blocks: as long as that work takes.
+// Errors: SHUT_DOWN.
 WEFT_API int weft_taskyield(void);
 
-// Suspends the caller for at least `ns` nanoseconds; the core goes on with other tasks. 0 or less returns at
-// once.
+// Suspends the caller for at least `ns` nanoseconds; the core goes on with other tasks. 0 or less is a
+// weft_taskyield().
 //
-// Callable from: any thread, and tasks. Blocks: yes. Errors: OUT_OF_RESOURCES, SHUT_DOWN.
+// Callable from: any thread, and tasks.
+// Blocks: yes.
+// Errors: OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_task_sleep_for(int64_t ns);
 
-// The label of the running task: "main" for the first thread, "thread" for other threads of the user. Never
-// NULL.
+// The label of the running task: "main" for the first thread, "thread" for other threads of the user.
+// Never NULL.
 //
-// Ownership: as the label that was passed in. Callable from: anywhere. Blocks: never.
+// Ownership: as the label that was passed in.
+// Callable from: anywhere.
+// Blocks: never.
 WEFT_API const char *weft_task_label(void);
 
-// 1 in a final task or a descendant of one, else 0. Callable from: anywhere. Blocks: never.
+// 1 in a final task or a descendant of one, else 0.
+// Callable from: anywhere.
+// Blocks: never.
 WEFT_API int weft_task_in_final(void);
 
-// 1 when the group of the running task has been cancelled, else 0. Callable from: anywhere. Blocks: never.
+// 1 when the group of the running task has been cancelled, else 0.
+// Callable from: anywhere.
+// Blocks: never.
 WEFT_API int weft_task_cancelled(void);
 
 #ifdef __cplusplus

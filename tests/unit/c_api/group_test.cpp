@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace {
 
@@ -72,6 +73,8 @@ TEST(c_group, collect_all_lists_every_failure) {
   int code = 0;
   EXPECT_EQ(weft_group_wait(g.group, &code), WEFT_ERR_TASK_FAILED);
   EXPECT_NE(code, 0);
+  EXPECT_EQ(std::string(weft_last_error_message()),
+            "5 tasks of the group failed; the first: the task 'task' returned " + std::to_string(code));
   std::array<int, 8> codes{};
   std::size_t count = 0;
   EXPECT_EQ(weft_group_failures(g.group, codes.data(), 2, &count), 0);
