@@ -63,8 +63,10 @@ void mutex::unlock_slow() {
   auto *oldest = static_cast<waiter *>(m_queue);
   if (!oldest) {
     void *seen = m_word.exchange(locked(), std::memory_order_acquire); // O3: the nodes are read whole
-    if (!seen)
+    if (!seen) {
+      m_word.store(nullptr, std::memory_order_relaxed); // as it was
       throw_error(errc::invalid_argument, "a weft::mutex is unlocked that nobody holds; unlock once per lock");
+    }
     for (auto *w = static_cast<waiter *>(seen); w;) { // newest first: turn it round
       waiter *older = w->next;
       w->next = oldest;

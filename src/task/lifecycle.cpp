@@ -5,7 +5,9 @@
 #include "deps/domain.hpp"
 #include "task/events.hpp"
 
-#include <typeinfo>
+#include <weft/error.hpp>
+
+#include <string>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -17,6 +19,9 @@ task_hooks g_hooks{};
 void report_lost(const char *label, const std::exception_ptr &error) noexcept {
   try {
     std::rethrow_exception(error);
+  } catch (const weft::error &e) {
+    if (e.code() != errc::cancelled) // a task that was skipped is not a failure
+      warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
   } catch (const std::exception &e) {
     warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
   } catch (...) {
@@ -142,18 +147,27 @@ void drop_references(task &t, std::uint32_t n) noexcept {
 }
 
 bool is_cancelled(const task &t) noexcept {
-  if (t.group && t.group->internals().cancelled.load(std::memory_order_relaxed))
-    return true;
-  const task_extra *x = t.parent ? peek_extra(*t.parent) : nullptr;
-  return !t.group && x && x->children_cancelled.load(std::memory_order_relaxed);
+  return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);
 }
+
+namespace {
+
+/// The body of a task whose group was cancelled is not run; its handle says so.
+WEFT_COLD void skip(task &t) noexcept {
+  t.set(detail::k_cancelled);
+  if (t.has(detail::k_tracked))
+    extra_of(t).own_error = std::make_exception_ptr(
+        error(errc::cancelled, std::string("task '") + label_of(t) + "' was skipped: its group was cancelled before it ran"));
+}
+
+} // namespace
 
 runnable *execute(task &t, bool in_place) noexcept {
   executor *e = this_executor();
   task *const outer = e->current;
   e->current = &t;
   if (is_cancelled(t)) [[unlikely]]
-    t.set(detail::k_cancelled);
+    skip(t);
   else
     start_body(t);
   e = this_executor(); // the thread may have changed
@@ -203,15 +217,12 @@ namespace {
 
 exceptions_kind g_default_policy = exceptions_kind::first_cancels;
 
-/// A child outside of groups failed: its parent's taskwait will throw.
+/// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
 void parent_failed(task &parent, const task &t, std::exception_ptr error) {
   task_extra &x = extra_of(parent);
   if (x.failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
-    return;
+    return report_lost(label_of(t), error);
   x.children_error = std::move(error);
-  if (g_default_policy == exceptions_kind::first_cancels)
-    x.children_cancelled.store(true, std::memory_order_relaxed);
-  static_cast<void>(t);
 }
 
 [[noreturn]] void terminate_for(const task &t, const std::exception_ptr &error) noexcept {

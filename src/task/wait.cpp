@@ -75,7 +75,6 @@ void rethrow_children_error(task &t) {
   if (!x || !x->children_error)
     return;
   std::exception_ptr error = std::exchange(x->children_error, nullptr);
-  x->children_cancelled.store(false, std::memory_order_relaxed);
   x->failing.store(false, std::memory_order_release); // O4: pairs with the exchange of the next failure
   std::rethrow_exception(std::move(error));
 }
