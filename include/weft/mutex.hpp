@@ -29,8 +29,8 @@ class WEFT_API mutex {
   }
   void unlock() {
     void *expected = locked();
-    // O2: release pairs with the acquire of lock
-    if (!m_word.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+    // Who is in the queue is no longer in the word. O2: release pairs with the acquire of lock
+    if (m_queue || !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
       unlock_slow();
   }
 
