@@ -8,7 +8,8 @@
 
 namespace weft::inline v0 {
 
-/// What went wrong. The numbers are part of the ABI: the C functions return them negated, and they are never reused.
+/// What went wrong. The numbers are part of the ABI: the C functions return them negated, and they are never
+/// reused.
 enum class errc : int {
   invalid_argument = 1, ///< an argument is outside what the function accepts
   bad_setting = 2,      ///< a setting has a value (or a file a key) that Weft does not accept
@@ -26,10 +27,10 @@ enum class errc : int {
 /// The code's name, as it stands above; "unknown" for any other number.
 WEFT_API const char *to_string(errc code) noexcept;
 
-/// The one type of exception that Weft itself throws (tasks throw what they like). what() is a sentence that names the
-/// thing concerned and the remedy.
+/// The one type of exception that Weft itself throws (tasks throw what they like). what() is a sentence that
+/// names the thing concerned and the remedy.
 class WEFT_API error : public std::runtime_error {
-public:
+ public:
   error(errc code, const std::string &what);
   error(const error &) noexcept = default;
   error &operator=(const error &) noexcept = default;
@@ -37,7 +38,7 @@ public:
 
   [[nodiscard]] errc code() const noexcept { return m_code; }
 
-private:
+ private:
   errc m_code;
 };
 

@@ -8,17 +8,28 @@ namespace weft::inline v0 {
 
 const char *to_string(errc code) noexcept {
   switch (code) {
-  case errc::invalid_argument: return "invalid_argument";
-  case errc::bad_setting: return "bad_setting";
-  case errc::out_of_resources: return "out_of_resources";
-  case errc::not_a_task: return "not_a_task";
-  case errc::no_block: return "no_block";
-  case errc::event_underflow: return "event_underflow";
-  case errc::shut_down: return "shut_down";
-  case errc::deadlock: return "deadlock";
-  case errc::already_started: return "already_started";
-  case errc::cancelled: return "cancelled";
-  case errc::not_supported: return "not_supported";
+  case errc::invalid_argument:
+    return "invalid_argument";
+  case errc::bad_setting:
+    return "bad_setting";
+  case errc::out_of_resources:
+    return "out_of_resources";
+  case errc::not_a_task:
+    return "not_a_task";
+  case errc::no_block:
+    return "no_block";
+  case errc::event_underflow:
+    return "event_underflow";
+  case errc::shut_down:
+    return "shut_down";
+  case errc::deadlock:
+    return "deadlock";
+  case errc::already_started:
+    return "already_started";
+  case errc::cancelled:
+    return "cancelled";
+  case errc::not_supported:
+    return "not_supported";
   }
   return "unknown";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A FIFO whose links stand in its elements. Not thread-safe; owns nothing; an element is in one queue at a time.
+// A FIFO whose links stand in its elements. Not thread-safe; owns nothing; an element is in one queue at a
+// time.
 #pragma once
 
 #include <utility>
@@ -34,7 +35,7 @@ struct link_member {
 
 template <class T, class Link = link_next>
 class intrusive_queue {
-public:
+ public:
   intrusive_queue() noexcept = default;
   intrusive_queue(intrusive_queue &&other) noexcept
       : m_first(std::exchange(other.m_first, nullptr)), m_last(std::exchange(other.m_last, nullptr)) {}
@@ -87,7 +88,7 @@ public:
     other.m_first = nullptr;
   }
 
-private:
+ private:
   T *m_first = nullptr;
   T *m_last = nullptr;
 };

@@ -89,7 +89,9 @@ void signal_safe_line::write(int fd) noexcept {
   errno = saved;
 }
 
-void set_fatal_context(fatal_context add) noexcept { g_fatal_context.store(add, std::memory_order_release); }
+void set_fatal_context(fatal_context add) noexcept {
+  g_fatal_context.store(add, std::memory_order_release);
+}
 
 void fatal(const char *format, ...) noexcept {
   signal_safe_line line;

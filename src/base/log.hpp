@@ -12,9 +12,10 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A line put together without malloc, locale or locks: safe in a signal handler. What does not fit is cut off.
+/// A line put together without malloc, locale or locks: safe in a signal handler. What does not fit is cut
+/// off.
 class signal_safe_line {
-public:
+ public:
   signal_safe_line &text(std::string_view s) noexcept;
   signal_safe_line &decimal(std::int64_t v) noexcept;
   signal_safe_line &hex(std::uint64_t v) noexcept;
@@ -25,7 +26,7 @@ public:
   /// Writes the line and a newline to `fd` and starts afresh. errno is kept.
   void write(int fd = 2) noexcept;
 
-private:
+ private:
   static constexpr std::size_t k_capacity = 1000;
   char m_buffer[k_capacity + 1]; // one more for the newline
   std::size_t m_size = 0;

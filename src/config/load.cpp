@@ -35,15 +35,15 @@ string did_you_mean(string_view near) {
 std::size_t require_setting(string_view key, const string &origin) {
   const auto row = find_setting(key);
   if (row == k_setting_count)
-    throw error(errc::bad_setting,
-                "unknown setting '" + string(key) + "' (from " + origin + ")" + did_you_mean(nearest_key(key)));
+    throw error(errc::bad_setting, "unknown setting '" + string(key) + "' (from " + origin + ")" +
+                                       did_you_mean(nearest_key(key)));
   return row;
 }
 
 string refusal(const assignment &a) {
   const auto &info = setting_table()[a.row];
-  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin + "): it must be " +
-                describe_allowed(info);
+  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin +
+                "): it must be " + describe_allowed(info);
   if (info.type == setting_type::choice)
     if (const auto near = nearest(a.text, split_choices(info.choices)); !near.empty())
       what += did_you_mean(near);
@@ -88,8 +88,8 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
   const auto text = read_file(input.root + path);
   if (!text) {
     if (required)
-      throw error(errc::bad_setting, "WEFT_CONFIG names the file '" + path + "', which cannot be read: " +
-                                         std::strerror(errno));
+      throw error(errc::bad_setting,
+                  "WEFT_CONFIG names the file '" + path + "', which cannot be read: " + std::strerror(errno));
     if (errno != ENOENT && errno != ENOTDIR)
       out.warnings.push_back("the settings in '" + path + "' are not used: " + std::strerror(errno));
     return {};
@@ -103,8 +103,10 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
   return source;
 }
 
-/// OpenMP's variable of that meaning. What Weft cannot use of it is reported, not refused: it was written for another.
-void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
+/// OpenMP's variable of that meaning. What Weft cannot use of it is reported, not refused: it was written for
+/// another.
+void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source,
+               loaded_settings &out) {
   const char *alias = setting_table()[row].alias;
   const auto *value = alias != nullptr && input.openmp_aliases ? variable(input, alias) : nullptr;
   if (value == nullptr)

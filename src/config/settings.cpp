@@ -13,7 +13,9 @@ namespace {
 template <setting_type Type>
 struct type_row {
   static constexpr setting_type type = Type;
-  static constexpr const char *unit = Type == setting_type::bytes ? "bytes" : Type == setting_type::duration ? "us" : "";
+  static constexpr const char *unit = Type == setting_type::bytes      ? "bytes"
+                                      : Type == setting_type::duration ? "us"
+                                                                       : "";
   static constexpr const char *choices = "";
 };
 
@@ -56,7 +58,9 @@ constexpr std::size_t count_enumerators(Enumerators...) {
   static_assert(type_of<T>::matches(), "settings.def: as many spellings as enumerators");
 #include "config/settings.def"
 
-constexpr setting_limit any() { return {}; }
+constexpr setting_limit any() {
+  return {};
+}
 constexpr setting_limit between(double least, double most, const char *zero_word = nullptr) {
   return {least, most, zero_word, true};
 }
@@ -75,8 +79,17 @@ table make_table() {
   using enum setting_stability;
   return {{
 #define WEFT_SETTING(T, field, key, default_text, limit, read, stability, alias, doc)                        \
-  {key,   environment_name(key), type_of<T>::type, type_of<T>::unit, type_of<T>::choices,                    \
-   default_text, limit, read, stability, alias, doc},
+  {key,                                                                                                      \
+   environment_name(key),                                                                                    \
+   type_of<T>::type,                                                                                         \
+   type_of<T>::unit,                                                                                         \
+   type_of<T>::choices,                                                                                      \
+   default_text,                                                                                             \
+   limit,                                                                                                    \
+   read,                                                                                                     \
+   stability,                                                                                                \
+   alias,                                                                                                    \
+   doc},
 #include "config/settings.def"
   }};
 }
@@ -115,9 +128,11 @@ std::string setting_text(const settings &s, std::size_t row) {
   const auto &info = setting_table()[row];
   switch (static_cast<setting_index>(row)) {
 #define WEFT_SETTING(type, field, ...)                                                                       \
-  case setting_index::field: return value_text(info, s.field);
+  case setting_index::field:                                                                                 \
+    return value_text(info, s.field);
 #include "config/settings.def"
-  case setting_index::count: break;
+  case setting_index::count:
+    break;
   }
   fatal("there is no setting of number %zu", row);
 }
@@ -126,9 +141,11 @@ bool set_setting(settings &s, std::size_t row, std::string_view text) {
   const auto &info = setting_table()[row];
   switch (static_cast<setting_index>(row)) {
 #define WEFT_SETTING(type, field, ...)                                                                       \
-  case setting_index::field: return parse_value(info, text, s.field);
+  case setting_index::field:                                                                                 \
+    return parse_value(info, text, s.field);
 #include "config/settings.def"
-  case setting_index::count: break;
+  case setting_index::count:
+    break;
   }
   fatal("there is no setting of number %zu", row);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings: what they are stands in settings.def, what they say now in `rt::settings`. Sources, each over the one
-// before: defaults, file, preset, environment, API.
+// Settings: what they are stands in settings.def, what they say now in `rt::settings`. Sources, each over the
+// one before: defaults, file, preset, environment, API.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace rt {
 #define WEFT_CHOICES(type, spellings, ...) enum class type { __VA_ARGS__ };
 #include "config/settings.def"
 
-/// One plain field per key: key `sched.policy` is the field `sched_policy`. Where the table has a word for zero
-/// (workers "auto", throttle.bytes "off"), the field holds 0 for it.
+/// One plain field per key: key `sched.policy` is the field `sched_policy`. Where the table has a word for
+/// zero (workers "auto", throttle.bytes "off"), the field holds 0 for it.
 struct settings {
 #define WEFT_SETTING(type, field, ...) type field{};
 #include "config/settings.def"
@@ -92,20 +92,24 @@ struct settings_input {
 
 struct loaded_settings {
   settings values;
-  std::array<std::string, k_setting_count> origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
+  std::array<std::string, k_setting_count>
+      origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
   std::vector<std::string> warnings;
   std::string file; ///< the file that was read, or ""
 };
 
-/// Pure. Throws weft::error (bad_setting) that names key, value, what is allowed and where the value came from.
+/// Pure. Throws weft::error (bad_setting) that names key, value, what is allowed and where the value came
+/// from.
 loaded_settings load_settings(const settings_input &input);
 
 /// The settings of this process: environment, file and overrides, loaded on first use. Warnings go to stderr.
 const loaded_settings &process_settings();
-inline const settings &current_settings() { return process_settings().values; }
+inline const settings &current_settings() {
+  return process_settings().values;
+}
 
-/// Loads again, for a runtime that starts anew. The caller ensures that nobody reads settings meanwhile; references
-/// stay valid, their contents change.
+/// Loads again, for a runtime that starts anew. The caller ensures that nobody reads settings meanwhile;
+/// references stay valid, their contents change.
 const loaded_settings &reload_process_settings();
 
 /// From the API: kept for the next (re)load. Throws bad_setting at once when key or value are wrong.

@@ -9,14 +9,16 @@ namespace rt {
 
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
 bool is_key_char(char c) noexcept {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
 }
 
 /// Reads one line from left to right.
 class line_reader {
-public:
+ public:
   line_reader(std::string_view rest, const std::string &file, int line)
       : m_rest(rest), m_file(file), m_line(line) {}
 
@@ -58,7 +60,7 @@ public:
     return bare_value();
   }
 
-private:
+ private:
   void skip_blanks() noexcept {
     while (!m_rest.empty() && (m_rest.front() == ' ' || m_rest.front() == '\t' || m_rest.front() == '\r'))
       m_rest.remove_prefix(1);
@@ -109,18 +111,25 @@ private:
 
   char unescaped(char c) const {
     switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case '"': return '"';
-    case '\\': return '\\';
-    default: fail(std::string("the escape \\") + c + " is not supported; use \\n \\t \\r \\\" \\\\");
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case '"':
+      return '"';
+    case '\\':
+      return '\\';
+    default:
+      fail(std::string("the escape \\") + c + " is not supported; use \\n \\t \\r \\\" \\\\");
     }
   }
 
   std::string bare_value() {
-    const auto word = cut(m_rest.find_first_of(" \t\r#") == std::string_view::npos ? m_rest.size()
-                                                                                   : m_rest.find_first_of(" \t\r#"));
+    const auto word =
+        cut(m_rest.find_first_of(" \t\r#") == std::string_view::npos ? m_rest.size()
+                                                                     : m_rest.find_first_of(" \t\r#"));
     if (word.empty())
       fail("the value is missing");
     if (word == "true" || word == "false")
@@ -142,8 +151,8 @@ private:
     const auto digits = [&] {
       const auto begin = at;
       for (; at < word.size(); ++at) {
-        const bool between = word[at] == '_' && at > begin && is_digit(word[at - 1]) && at + 1 < word.size() &&
-                             is_digit(word[at + 1]);
+        const bool between = word[at] == '_' && at > begin && is_digit(word[at - 1]) &&
+                             at + 1 < word.size() && is_digit(word[at + 1]);
         if (is_digit(word[at]))
           number += word[at];
         else if (!between)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of TOML that settings need: tables, bare, quoted and dotted keys, strings, decimal numbers, booleans, comments.
+// The part of TOML that settings need: tables, bare, quoted and dotted keys, strings, decimal numbers,
+// booleans, comments.
 #pragma once
 
 #include <string>

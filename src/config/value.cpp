@@ -18,9 +18,16 @@ struct unit {
   std::uint64_t factor;
 };
 
-constexpr unit k_byte_units[] = {{"TiB", 1ull << 40}, {"GiB", 1ull << 30}, {"MiB", 1ull << 20}, {"KiB", 1ull << 10},
-                                 {"T", 1ull << 40},   {"G", 1ull << 30},   {"M", 1ull << 20},   {"K", 1ull << 10},
-                                 {"B", 1},            {"", 1}};
+constexpr unit k_byte_units[] = {{"TiB", 1ull << 40},
+                                 {"GiB", 1ull << 30},
+                                 {"MiB", 1ull << 20},
+                                 {"KiB", 1ull << 10},
+                                 {"T", 1ull << 40},
+                                 {"G", 1ull << 30},
+                                 {"M", 1ull << 20},
+                                 {"K", 1ull << 10},
+                                 {"B", 1},
+                                 {"", 1}};
 constexpr unit k_time_units[] = {{"s", 1'000'000}, {"ms", 1'000}, {"us", 1}, {"", 1}};
 
 template <class Number>
@@ -67,7 +74,8 @@ bool in_range(const setting_info &info, Number value) {
 
 /// What all numbers share: the word for zero, then the parsed value within the range.
 template <class Number, class Field>
-bool accept(const setting_info &info, std::string_view text, const std::optional<Number> &parsed, Field &out) {
+bool accept(const setting_info &info, std::string_view text, const std::optional<Number> &parsed,
+            Field &out) {
   if (is_zero_word(info, text)) {
     out = Field(0);
     return true;
@@ -91,9 +99,12 @@ std::string range_text(const setting_info &info) {
   const auto bound = [&](double value) {
     const auto whole = static_cast<std::uint64_t>(value);
     switch (info.type) {
-    case setting_type::bytes: return quantity_text(whole, k_byte_units, "");
-    case setting_type::duration: return quantity_text(whole, k_time_units, "us");
-    default: return real_text(value);
+    case setting_type::bytes:
+      return quantity_text(whole, k_byte_units, "");
+    case setting_type::duration:
+      return quantity_text(whole, k_time_units, "us");
+    default:
+      return real_text(value);
     }
   };
   return info.limit.bounded ? " from " + bound(info.limit.least) + " to " + bound(info.limit.most) : "";
@@ -146,7 +157,9 @@ bool parse_value(const setting_info &, std::string_view text, std::string &out) 
   return true;
 }
 
-std::string value_text(const setting_info &, bool value) { return value ? "true" : "false"; }
+std::string value_text(const setting_info &, bool value) {
+  return value ? "true" : "false";
+}
 
 std::string value_text(const setting_info &info, int value) {
   return zero_word_or(info, value == 0, std::to_string(value));
@@ -165,7 +178,9 @@ std::string value_text(const setting_info &info, std::chrono::microseconds value
   return zero_word_or(info, count == 0, quantity_text(count, k_time_units, "us"));
 }
 
-std::string value_text(const setting_info &, const std::string &value) { return value; }
+std::string value_text(const setting_info &, const std::string &value) {
+  return value;
+}
 
 std::vector<std::string_view> split_choices(std::string_view choices) {
   std::vector<std::string_view> out;
@@ -206,13 +221,20 @@ std::string describe_allowed(const setting_info &info) {
   if (info.limit.zero_word != nullptr)
     out = std::string(info.limit.zero_word) + ", or ";
   switch (info.type) {
-  case setting_type::boolean: return out + "true or false";
-  case setting_type::integer: return out + "an integer" + range_text(info);
-  case setting_type::real: return out + "a number" + range_text(info);
-  case setting_type::bytes: return out + "a size" + range_text(info) + " (units B, K, M, G, T of 1024)";
-  case setting_type::duration: return out + "a duration" + range_text(info) + " (units us, ms, s)";
-  case setting_type::text: return out + "any text";
-  case setting_type::choice: break;
+  case setting_type::boolean:
+    return out + "true or false";
+  case setting_type::integer:
+    return out + "an integer" + range_text(info);
+  case setting_type::real:
+    return out + "a number" + range_text(info);
+  case setting_type::bytes:
+    return out + "a size" + range_text(info) + " (units B, K, M, G, T of 1024)";
+  case setting_type::duration:
+    return out + "a duration" + range_text(info) + " (units us, ms, s)";
+  case setting_type::text:
+    return out + "any text";
+  case setting_type::choice:
+    break;
   }
   const char *separator = "one of ";
   for (const auto choice : split_choices(info.choices)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the text of a setting and its field: one overload per type. A parser returns false where the text is not
-// allowed, and leaves the field alone then.
+// Between the text of a setting and its field: one overload per type. A parser returns false where the text
+// is not allowed, and leaves the field alone then.
 #pragma once
 
 #include "config/settings.hpp"

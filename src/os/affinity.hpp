@@ -8,11 +8,12 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The cpus that the calling thread may run on, ascending; any number of them. Empty only where the kernel refuses.
+/// The cpus that the calling thread may run on, ascending; any number of them. Empty only where the kernel
+/// refuses.
 std::vector<int> current_affinity();
 
-/// Restricts the calling thread to `cpus`. Zero or an errno value; EINVAL (a cpu that went away, or a cpuset without
-/// it) is no reason to stop: go on unbound.
+/// Restricts the calling thread to `cpus`. Zero or an errno value; EINVAL (a cpu that went away, or a cpuset
+/// without it) is no reason to stop: go on unbound.
 [[nodiscard]] int bind_this_thread(const std::vector<int> &cpus);
 [[nodiscard]] int bind_this_thread(int cpu);
 

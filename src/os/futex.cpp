@@ -34,7 +34,8 @@ bool os_futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected,
   }
   // WAIT_BITSET, because its deadline is absolute: a wait that a signal cut short does not grow longer.
   const bool timed_out =
-      futex(word, FUTEX_WAIT_BITSET, expected, deadline_ns > 0 ? &deadline : nullptr) != 0 && errno == ETIMEDOUT;
+      futex(word, FUTEX_WAIT_BITSET, expected, deadline_ns > 0 ? &deadline : nullptr) != 0 &&
+      errno == ETIMEDOUT;
   errno = saved;
   return !timed_out;
 }
@@ -45,7 +46,9 @@ void os_futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept {
   errno = saved;
 }
 
-void os_yield() noexcept { sched_yield(); }
+void os_yield() noexcept {
+  sched_yield();
+}
 
 } // namespace rt
 } // namespace weft::inline v0

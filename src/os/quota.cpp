@@ -38,7 +38,9 @@ string_view next_word(string_view &text) {
 string unescape(string_view text) {
   string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto is_octal = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
+    const auto is_octal = [&](std::size_t at) {
+      return at < text.size() && text[at] >= '0' && text[at] <= '7';
+    };
     if (text[i] == '\\' && is_octal(i + 1) && is_octal(i + 2) && is_octal(i + 3)) {
       out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
       i += 3;
@@ -124,8 +126,8 @@ std::vector<group_folder> group_folders(const string &root, string_view controll
       return;
     auto path = below(*group, mount->root);
     if (!path || path->find("/..") != string::npos) {
-      // Seen from another namespace, one of the two paths cannot be followed (it climbs with ".."); what is mounted
-      // is then our own part of the tree. A mount of a known foreign part says nothing about us.
+      // Seen from another namespace, one of the two paths cannot be followed (it climbs with ".."); what is
+      // mounted is then our own part of the tree. A mount of a known foreign part says nothing about us.
       if (mount->root.find("/..") == string::npos && group->find("/..") == string::npos)
         return;
       path = "";
@@ -154,7 +156,8 @@ std::optional<double> read_v1_quota(const string &folder) {
   const auto period_text = read_file(folder + "/cpu.cfs_period_us");
   if (!quota_text || !period_text)
     return std::nullopt;
-  const auto quota = parse_unsigned(trim(*quota_text)), period = parse_unsigned(trim(*period_text)); // -1: no limit
+  const auto quota = parse_unsigned(trim(*quota_text)),
+             period = parse_unsigned(trim(*period_text)); // -1: no limit
   if (!quota || !period || *quota == 0 || *period == 0)
     return std::nullopt;
   return static_cast<double>(*quota) / static_cast<double>(*period);

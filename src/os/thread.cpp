@@ -75,7 +75,9 @@ thread &thread::operator=(thread &&other) noexcept {
   return *this;
 }
 
-thread::~thread() { WEFT_CHECK(!m_joinable, "a thread object was destroyed before its thread was joined"); }
+thread::~thread() {
+  WEFT_CHECK(!m_joinable, "a thread object was destroyed before its thread was joined");
+}
 
 int thread::start(const char *name, entry run, void *argument, std::size_t stack_bytes) noexcept {
   WEFT_CHECK(!m_joinable, "a thread was started twice without being joined");
@@ -96,7 +98,9 @@ void thread::join() noexcept {
   m_joinable = false;
 }
 
-int this_thread_id() noexcept { return static_cast<int>(syscall(SYS_gettid)); }
+int this_thread_id() noexcept {
+  return static_cast<int>(syscall(SYS_gettid));
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -8,10 +8,10 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A thread of the operating system. It blocks every signal but SEGV, BUS, FPE, ILL and PROF: the program's signals are
-/// for the program's threads.
+/// A thread of the operating system. It blocks every signal but SEGV, BUS, FPE, ILL and PROF: the program's
+/// signals are for the program's threads.
 class thread {
-public:
+ public:
   using entry = void (*)(void *argument);
 
   thread() noexcept = default;
@@ -19,8 +19,8 @@ public:
   thread &operator=(thread &&other) noexcept;
   ~thread();
 
-  /// Starts `run(argument)`. Zero, or the errno value that says why no thread could be made (EAGAIN, ENOMEM, ...).
-  /// `name` is cut to the kernel's 15 characters. `stack_bytes` 0 is the system's default.
+  /// Starts `run(argument)`. Zero, or the errno value that says why no thread could be made (EAGAIN, ENOMEM,
+  /// ...). `name` is cut to the kernel's 15 characters. `stack_bytes` 0 is the system's default.
   [[nodiscard]] int start(const char *name, entry run, void *argument, std::size_t stack_bytes = 0) noexcept;
 
   [[nodiscard]] bool joinable() const noexcept { return m_joinable; }
@@ -29,7 +29,7 @@ public:
   /// Gives the thread up without joining: for the child of a fork, where it does not exist.
   void forget() noexcept { m_joinable = false; }
 
-private:
+ private:
   pthread_t m_handle{};
   bool m_joinable = false;
 };

@@ -25,7 +25,8 @@ std::vector<int> read_list(const std::string &path) {
 
 int read_number(const std::string &path, int otherwise) {
   const auto text = read_file(path);
-  const auto number = text ? parse_unsigned(trim(*text)) : std::nullopt; // some machines write -1 for "unknown"
+  const auto number =
+      text ? parse_unsigned(trim(*text)) : std::nullopt; // some machines write -1 for "unknown"
   return number && *number <= 0x7fffffff ? static_cast<int>(*number) : otherwise;
 }
 
@@ -60,8 +61,8 @@ std::vector<int> machine::compact_order() const {
 }
 
 std::vector<int> machine::spread_order() const {
-  // Each cpu's rank: which sibling it is of its core, which core of its node, which node of its package; the package
-  // counts last, so that neighbours in the order are in different packages.
+  // Each cpu's rank: which sibling it is of its core, which core of its node, which node of its package; the
+  // package counts last, so that neighbours in the order are in different packages.
   std::map<int, cpu_place> place_of;
   std::map<int, std::set<int>> nodes_of;
   for (const auto &place : cpus) {
@@ -98,11 +99,13 @@ machine read_machine(const std::string &root, const std::vector<int> &mask) {
   for (const int cpu : allowed) {
     const std::string topology = base + "cpu" + std::to_string(cpu) + "/topology/";
     const auto node = node_of.find(cpu);
-    m.cpus.push_back({cpu, node == node_of.end() ? 0 : node->second, read_number(topology + "physical_package_id", 0),
+    m.cpus.push_back({cpu, node == node_of.end() ? 0 : node->second,
+                      read_number(topology + "physical_package_id", 0),
                       read_number(topology + "core_id", cpu)});
     nodes.insert(m.cpus.back().node);
   }
-  std::sort(m.cpus.begin(), m.cpus.end(), [](const cpu_place &a, const cpu_place &b) { return a.cpu < b.cpu; });
+  std::sort(m.cpus.begin(), m.cpus.end(),
+            [](const cpu_place &a, const cpu_place &b) { return a.cpu < b.cpu; });
   m.online_cpus = static_cast<int>(std::max(online.size(), allowed.size()));
   m.nodes = static_cast<int>(nodes.size());
   m.quota = read_cpu_quota(root);

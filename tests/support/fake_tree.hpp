@@ -11,7 +11,7 @@
 namespace test {
 
 class fake_tree {
-public:
+ public:
   fake_tree() {
     std::string pattern = (std::filesystem::temp_directory_path() / "weft-tree-XXXXXX").string();
     EXPECT_NE(mkdtemp(pattern.data()), nullptr);
@@ -28,7 +28,7 @@ public:
 
   [[nodiscard]] const std::string &root() const { return m_root; }
 
-private:
+ private:
   std::string m_root;
 };
 

@@ -12,7 +12,8 @@ using namespace weft::rt;
 const char k_config_help[] =
     "usage: weft config [--json | --markdown]\n"
     "\n"
-    "Shows every setting with its value and where that came from. The plain output is itself a valid weft.toml.\n"
+    "Shows every setting with its value and where that came from. The plain output is itself a valid "
+    "weft.toml.\n"
     "  --json      for programs\n"
     "  --markdown  the page docs/user/settings.md, which depends on no environment\n";
 
@@ -44,27 +45,38 @@ std::string literal(const setting_info &info, const std::string &text) {
 
 const char *type_name(setting_type type) {
   switch (type) {
-  case setting_type::boolean: return "bool";
-  case setting_type::integer: return "int";
-  case setting_type::real: return "real";
-  case setting_type::bytes: return "bytes";
-  case setting_type::duration: return "duration";
-  case setting_type::choice: return "choice";
-  case setting_type::text: return "text";
+  case setting_type::boolean:
+    return "bool";
+  case setting_type::integer:
+    return "int";
+  case setting_type::real:
+    return "real";
+  case setting_type::bytes:
+    return "bytes";
+  case setting_type::duration:
+    return "duration";
+  case setting_type::choice:
+    return "choice";
+  case setting_type::text:
+    return "text";
   }
   return "";
 }
 
-const char *name(setting_read read) { return read == setting_read::live ? "live" : "start"; }
-const char *name(setting_stability s) { return s == setting_stability::stable ? "stable" : "experimental"; }
+const char *name(setting_read read) {
+  return read == setting_read::live ? "live" : "start";
+}
+const char *name(setting_stability s) {
+  return s == setting_stability::stable ? "stable" : "experimental";
+}
 
 void print_toml(const loaded_settings &loaded) {
   std::printf("# Weft's settings; file: %s\n", loaded.file.empty() ? "none" : loaded.file.c_str());
   for (std::size_t row = 0; row < k_setting_count; ++row) {
     const auto &info = setting_table()[row];
     const auto value = literal(info, setting_text(loaded.values, row));
-    std::printf("\n# %s\n# allowed: %s\n%s = %s  # %s\n", info.doc, describe_allowed(info).c_str(), info.key, value.c_str(),
-                loaded.origin[row].c_str());
+    std::printf("\n# %s\n# allowed: %s\n%s = %s  # %s\n", info.doc, describe_allowed(info).c_str(), info.key,
+                value.c_str(), loaded.origin[row].c_str());
   }
 }
 
@@ -76,8 +88,9 @@ void print_json(const loaded_settings &loaded) {
                 "\"allowed\": %s, \"environment\": %s, \"read\": \"%s\", \"stability\": \"%s\", \"doc\": %s}",
                 row == 0 ? "" : ",", quoted(info.key).c_str(),
                 literal(info, setting_text(loaded.values, row)).c_str(), quoted(loaded.origin[row]).c_str(),
-                type_name(info.type), quoted(info.default_text).c_str(), quoted(describe_allowed(info)).c_str(),
-                quoted(info.environment).c_str(), name(info.read), name(info.stability), quoted(info.doc).c_str());
+                type_name(info.type), quoted(info.default_text).c_str(),
+                quoted(describe_allowed(info)).c_str(), quoted(info.environment).c_str(), name(info.read),
+                name(info.stability), quoted(info.doc).c_str());
   }
   std::puts("\n  ]\n}");
 }
@@ -118,8 +131,8 @@ void print_setting(const setting_info &info) {
               info.default_text, info.environment.c_str());
   if (info.alias != nullptr)
     std::printf("- OpenMP's variable of that meaning: `%s`\n", info.alias);
-  std::printf("- read: %s\n- stability: %s\n", info.read == setting_read::start ? "at start" : "while running",
-              name(info.stability));
+  std::printf("- read: %s\n- stability: %s\n",
+              info.read == setting_read::start ? "at start" : "while running", name(info.stability));
 }
 
 void print_markdown() {

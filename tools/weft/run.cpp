@@ -22,11 +22,13 @@ const char k_run_help[] =
     "  --workers N      the same as --set workers=N\n"
     "  --preset P       the same as --set preset=P\n"
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
-    "Exit status: the program's; 1 for a bad setting, 2 for a bad command line, 127 when PROGRAM cannot be run.\n";
+    "Exit status: the program's; 1 for a bad setting, 2 for a bad command line, 127 when PROGRAM cannot be "
+    "run.\n";
 
 namespace {
 
-/// The value of `option` at `arguments[at]`, written "--option value" or "--option=value"; moves `at` past it.
+/// The value of `option` at `arguments[at]`, written "--option value" or "--option=value"; moves `at` past
+/// it.
 std::optional<std::string> take_option(const words &arguments, std::size_t &at, const std::string &option) {
   const auto &word = arguments[at];
   if (word.starts_with(option + "=")) {
@@ -68,7 +70,8 @@ plan read_plan(const words &arguments) {
       const std::vector<std::string_view> options{"--workers", "--preset", "--set"};
       const auto &word = arguments[at];
       const bool known = word == options[0] || word == options[1] || word == options[2];
-      p.mistake = known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, options);
+      p.mistake =
+          known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, options);
       return p;
     }
   }

@@ -56,7 +56,9 @@ std::string refusal_of(const char *key, const char *value) {
   return refusal([&] { from_api({{key, value}}); });
 }
 
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 // The table itself
 
@@ -143,15 +145,15 @@ TEST(settings, workers_are_auto_or_1_to_1024) {
 }
 
 TEST(settings, sizes_have_units_of_1024) {
-  const std::pair<const char *, std::uint64_t> cases[] = {{"65536", 65536},       {"65536B", 65536},
-                                                          {"64K", 64 << 10},      {"64KiB", 64 << 10},
-                                                          {"16M", 16 << 20},      {"16 MiB", 16 << 20},
-                                                          {"1G", 1ull << 30},     {"1TiB", 1ull << 40}};
+  const std::pair<const char *, std::uint64_t> cases[] = {
+      {"65536", 65536},  {"65536B", 65536},    {"64K", 64 << 10},  {"64KiB", 64 << 10},
+      {"16M", 16 << 20}, {"16 MiB", 16 << 20}, {"1G", 1ull << 30}, {"1TiB", 1ull << 40}};
   for (const auto &[text, bytes] : cases)
     EXPECT_EQ(from_api({{"throttle.bytes", text}}).values.throttle_bytes, bytes) << text;
   EXPECT_EQ(from_api({{"throttle.bytes", "off"}}).values.throttle_bytes, 0u);
   for (const char *value : {"0", "1K", "2TiB", "64KB", "64k", "-1M", "1.5M", "M", "", "99999999999999T"})
-    EXPECT_TRUE(has(refusal_of("throttle.bytes", value), "it must be off, or a size from 64KiB to 1TiB")) << value;
+    EXPECT_TRUE(has(refusal_of("throttle.bytes", value), "it must be off, or a size from 64KiB to 1TiB"))
+        << value;
 }
 
 TEST(settings, durations_have_units) {
@@ -167,7 +169,8 @@ TEST(settings, durations_have_units) {
 TEST(settings, numbers_have_a_range) {
   EXPECT_EQ(from_api({{"sched.immediate_successor", "0.25"}}).values.sched_immediate_successor, 0.25);
   for (const char *value : {"1.01", "-0.1", "nan", "inf", "half", "", "0.5x"})
-    EXPECT_TRUE(has(refusal_of("sched.immediate_successor", value), "it must be a number from 0 to 1")) << value;
+    EXPECT_TRUE(has(refusal_of("sched.immediate_successor", value), "it must be a number from 0 to 1"))
+        << value;
 }
 
 TEST(settings, truth_has_several_words) {
@@ -183,7 +186,8 @@ TEST(settings, choices_are_their_spellings) {
   EXPECT_EQ(from_api({{"sched.policy", "local-fifo"}}).values.sched_policy, policy_kind::local_fifo);
   EXPECT_EQ(from_api({{"sched.policy", "local_fifo"}}).values.sched_policy, policy_kind::local_fifo);
   EXPECT_EQ(from_api({{"sched.policy", "central"}}).values.sched_policy, policy_kind::central);
-  EXPECT_EQ(from_api({{"group.exceptions", "collect-all"}}).values.group_exceptions, exceptions_kind::collect_all);
+  EXPECT_EQ(from_api({{"group.exceptions", "collect-all"}}).values.group_exceptions,
+            exceptions_kind::collect_all);
 }
 
 TEST(settings, a_wrong_choice_names_all_and_the_nearest) {
@@ -217,7 +221,8 @@ TEST(settings, texts_read_back_in_their_largest_unit) {
 // Sources
 
 TEST(settings, the_environment_is_read_and_remembered) {
-  const auto loaded = from_environment({{"WEFT_WORKERS", "3"}, {"HOME", ""}, {"WEFT_SCHED_POLICY", "central"}});
+  const auto loaded =
+      from_environment({{"WEFT_WORKERS", "3"}, {"HOME", ""}, {"WEFT_SCHED_POLICY", "central"}});
   EXPECT_EQ(loaded.values.workers, 3);
   EXPECT_EQ(origin_of(loaded, "workers"), "environment WEFT_WORKERS");
   EXPECT_EQ(loaded.values.sched_policy, policy_kind::central);
@@ -229,7 +234,8 @@ TEST(settings, an_empty_variable_counts_as_none) {
 }
 
 TEST(settings, a_wrong_value_in_the_environment_names_the_variable) {
-  EXPECT_TRUE(has(refusal([] { from_environment({{"WEFT_WORKERS", "0"}}); }), "(from environment WEFT_WORKERS)"));
+  EXPECT_TRUE(
+      has(refusal([] { from_environment({{"WEFT_WORKERS", "0"}}); }), "(from environment WEFT_WORKERS)"));
 }
 
 TEST(settings, an_unknown_variable_is_a_warning_with_the_nearest) {
@@ -241,7 +247,8 @@ TEST(settings, an_unknown_variable_is_a_warning_with_the_nearest) {
 }
 
 TEST(settings, the_file_is_read_and_remembered_by_line) {
-  const auto loaded = from_file("workers = 4\n\n[sched]\npolicy = \"central\" # one queue\nimmediate_successor = 0.5\n");
+  const auto loaded =
+      from_file("workers = 4\n\n[sched]\npolicy = \"central\" # one queue\nimmediate_successor = 0.5\n");
   EXPECT_EQ(loaded.file, "/etc/w.toml");
   EXPECT_EQ(loaded.values.workers, 4);
   EXPECT_EQ(loaded.values.sched_policy, policy_kind::central);
@@ -296,7 +303,8 @@ TEST(settings, a_file_that_is_not_there_is_no_matter) {
 
 TEST(settings, each_source_wins_over_the_one_before) {
   fake_tree tree;
-  tree.put("/w.toml", "preset = \"latency\"\nspin.us = 1\nstats = true\nworkers = 2\npoll.period = \"7us\"\n");
+  tree.put("/w.toml",
+           "preset = \"latency\"\nspin.us = 1\nstats = true\nworkers = 2\npoll.period = \"7us\"\n");
   settings_input input;
   input.root = tree.root();
   input.environment = {{"WEFT_CONFIG", "/w.toml"}, {"WEFT_WORKERS", "3"}, {"WEFT_POLL_PERIOD", "8us"}};
@@ -352,7 +360,7 @@ TEST(settings, a_value_of_openmp_that_weft_cannot_use_is_only_a_warning) {
 // The process
 
 class process_settings_test : public testing::Test {
-protected:
+ protected:
   void SetUp() override {
     setenv("WEFT_CONFIG", "", 1);
     reload_process_settings();
@@ -401,8 +409,9 @@ TEST_F(process_settings_test, a_warning_is_printed_once) {
   testing::internal::CaptureStderr();
   reload_process_settings();
   reload_process_settings();
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "weft: warning: the environment variable WEFT_WORKRES is no "
-                                                    "setting of Weft; did you mean 'WEFT_WORKERS'?\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "weft: warning: the environment variable WEFT_WORKRES is no "
+            "setting of Weft; did you mean 'WEFT_WORKERS'?\n");
 }
 
 } // namespace

@@ -14,15 +14,17 @@ using namespace weft::rt;
 using test::fake_tree;
 
 // As the kernel writes them, with lines of other file systems around.
-constexpr const char *k_v2_mount = "22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n"
-                                   "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
-                                   "31 22 0:27 / /proc rw - proc proc rw\n";
+constexpr const char *k_v2_mount =
+    "22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n"
+    "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+    "31 22 0:27 / /proc rw - proc proc rw\n";
 constexpr const char *k_v1_mounts =
     "31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs ro,mode=755\n"
     "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
     "33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
     "34 31 0:31 / /sys/fs/cgroup/memory rw master:3 - cgroup cgroup rw,memory\n";
-constexpr const char *k_v1_groups = "4:memory:/job\n3:cpuset:/elsewhere\n2:cpu,cpuacct:/job/step\n1:name=systemd:/\n";
+constexpr const char *k_v1_groups =
+    "4:memory:/job\n3:cpuset:/elsewhere\n2:cpu,cpuacct:/job/step\n1:name=systemd:/\n";
 
 void put_v2(fake_tree &tree, const std::string &group) {
   tree.put("/proc/self/cgroup", "0::" + group + "\n");
@@ -34,7 +36,8 @@ void put_v1(fake_tree &tree) {
   tree.put("/proc/self/mountinfo", k_v1_mounts);
 }
 
-void put_v1_quota(fake_tree &tree, const std::string &folder, const std::string &quota, const std::string &period) {
+void put_v1_quota(fake_tree &tree, const std::string &folder, const std::string &quota,
+                  const std::string &period) {
   tree.put("/sys/fs/cgroup/cpu,cpuacct" + folder + "/cpu.cfs_quota_us", quota + "\n");
   tree.put("/sys/fs/cgroup/cpu,cpuacct" + folder + "/cpu.cfs_period_us", period + "\n");
 }
@@ -179,8 +182,8 @@ TEST(quota, below_a_mount_point_with_a_blank_is_found) {
 }
 
 TEST(quota, in_a_malformed_file_sets_no_limit) {
-  for (const char *text : {"", "\n", "fast", "100000", "100000 0", "0 100000", "-5 100000", "1e5 1e5", "100000x 100000",
-                           "99999999999999999999999 100000"}) {
+  for (const char *text : {"", "\n", "fast", "100000", "100000 0", "0 100000", "-5 100000", "1e5 1e5",
+                           "100000x 100000", "99999999999999999999999 100000"}) {
     fake_tree tree;
     put_v2(tree, "/job");
     tree.put("/sys/fs/cgroup/job/cpu.max", text);
@@ -191,7 +194,8 @@ TEST(quota, in_a_malformed_file_sets_no_limit) {
 }
 
 TEST(quota, malformed_tables_of_groups_and_mounts_set_no_limit) {
-  for (const char *text : {"", "\n\n", ":", "::", "0", "0:", "30 22 0:26 / /sys", " - ", " - cgroup2", "a b c d e - cgroup2"}) {
+  for (const char *text :
+       {"", "\n\n", ":", "::", "0", "0:", "30 22 0:26 / /sys", " - ", " - cgroup2", "a b c d e - cgroup2"}) {
     fake_tree tree;
     put_v2(tree, "/job");
     tree.put("/sys/fs/cgroup/job/cpu.max", "100000 100000\n");
