@@ -166,22 +166,22 @@ TEST(event, holds_a_task_that_runs_in_place) {
     weft::this_task::increase_events();
     others.emplace_back([&x, me = weft::this_task::self()] {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      ++x;
+      x = 10;
       weft::decrease_events(me);
     });
   };
   weft::spawn(
       [&] {
         weft::spawn(hold_and_write, weft::out(x)); // a final task's child
-        weft::spawn([&] { ++x; }, weft::inout(x));
+        weft::spawn([&] { ++x; }, weft::inout(x)); // is ordered after it
       },
       weft::final(), weft::inout(x));
   weft::taskwait();
-  EXPECT_EQ(x, 2);
+  EXPECT_EQ(x, 11);
   weft::spawn(hold_and_write, weft::out(x), weft::if_(false));
-  weft::spawn([&] { seen = x; }, weft::in(x));
+  weft::spawn([&] { seen = ++x; }, weft::inout(x));
   weft::taskwait();
-  EXPECT_EQ(seen, 3);
+  EXPECT_EQ(seen, 11);
   for (auto &o : others)
     o.join();
 }

@@ -111,11 +111,11 @@ TEST(runtime, configure_sets_a_value_before_the_start) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-std::string refusal(const char *key, const char *value) {
+std::string refusal(const char *key, const char *value, weft::errc code = weft::errc::bad_setting) {
   try {
     weft::configure(key, value);
   } catch (const weft::error &e) {
-    EXPECT_EQ(e.code(), weft::errc::bad_setting);
+    EXPECT_EQ(e.code(), code) << e.what();
     return e.what();
   }
   return "accepted";
@@ -143,7 +143,7 @@ TEST(runtime, configure_names_the_nearest_key) {
 TEST(runtime, configure_after_the_start_is_too_late) {
   weft::start();
   int before = weft::worker_count();
-  EXPECT_NE(refusal("workers", "3"), "accepted");
+  EXPECT_NE(refusal("workers", "3", weft::errc::already_started), "accepted");
   EXPECT_EQ(weft::worker_count(), before);
 }
 

@@ -199,6 +199,7 @@ TEST(spawn, parts_of_an_array_are_named_by_their_first_element) {
 }
 
 TEST(spawn, a_label_is_the_name_of_the_running_task) {
+  weft::start();
   std::string inside, nested, outside = weft::this_task::label();
   weft::spawn(
       [&] {
@@ -215,6 +216,7 @@ TEST(spawn, a_label_is_the_name_of_the_running_task) {
 }
 
 TEST(spawn, a_foreign_thread_is_labelled_thread) {
+  weft::start(); // by the main thread
   std::string label;
   std::thread([&] {
     weft::spawn([] {});
