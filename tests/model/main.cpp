@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft_model [--seconds N] [--only NAME] [--mutants] [--replay NAME TRAIL] [--seed S] [--list]
+//
+// Runs every model: two threads exhaustively, more threads first with few preemptions and then, as far as the time goes,
+// with more; what is left of a model's time goes into random executions. With --mutants every order and barrier that the
+// components name is taken away in turn, and a model must notice.
+#include "checker/models.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace {
+
+using namespace weft_model;
+using clock_type = std::chrono::steady_clock;
+using seconds = std::chrono::duration<double>;
+
+struct options {
+  double seconds = 60;
+  std::string only;
+  bool mutants = false;
+  bool list = false;
+  std::string replay_name, replay_trail;
+  std::uint64_t seed = 1;
+};
+
+clock_type::time_point after(double s) {
+  return clock_type::now() + std::chrono::duration_cast<clock_type::duration>(seconds(s));
+}
+
+struct result {
+  outcome last;
+  std::uint64_t executions = 0;
+  std::string coverage;
+};
+
+/// The ladder of explorations for one model, until one fails, all are through, or the time is up.
+result explore(const program &p, double budget, std::uint64_t seed) {
+  result r;
+  const auto end = after(budget);
+  const auto try_one = [&](int preemptions, double share) {
+    limits l;
+    l.preemptions = preemptions;
+    l.until = std::min(end, after(budget * share));
+    const std::set<std::uint64_t> seen = std::move(r.last.observed);
+    r.last = the_engine().explore(p, l);
+    r.last.observed.insert(seen.begin(), seen.end());
+    r.executions += r.last.executions;
+    return !r.last.failed && r.last.exhausted;
+  };
+  if (p.threads <= 2) {
+    if (try_one(-1, 0.6))
+      r.coverage = "exhaustive";
+  } else {
+    for (int bound : {1, 2, 3})
+      if (r.last.failed || !try_one(bound, 0.3))
+        break;
+      else
+        r.coverage = "up to " + std::to_string(bound) + " preemptions";
+    if (!r.last.failed && try_one(-1, 0.4))
+      r.coverage = "exhaustive";
+  }
+  if (r.last.failed || r.coverage == "exhaustive")
+    return r;
+  if (clock_type::now() < end) {
+    limits l;
+    l.random = true;
+    l.seed = seed;
+    l.until = end;
+    const std::set<std::uint64_t> seen = std::move(r.last.observed);
+    r.last = the_engine().explore(p, l);
+    r.last.observed.insert(seen.begin(), seen.end());
+    r.executions += r.last.executions;
+  }
+  r.coverage += (r.coverage.empty() ? "not exhausted, and random" : ", then random");
+  return r;
+}
+
+std::string outcome_list(const std::set<std::uint64_t> &values) {
+  std::string text;
+  for (std::uint64_t v : values)
+    text += (text.empty() ? "" : " ") + std::to_string(v);
+  return "{" + text + "}";
+}
+
+bool run_model(const model &m, double budget, std::uint64_t seed) {
+  const auto start = clock_type::now();
+  const result r = explore(m.what, budget, seed);
+  const double took = seconds(clock_type::now() - start).count();
+  std::string wrong;
+  if (r.last.failed != !m.must_pass)
+    wrong = r.last.failed ? r.last.failure : "the seeded bug was not found";
+  else if (!m.must_pass && r.last.failure.find(m.failure) == std::string::npos)
+    wrong = "the seeded bug should show as \"" + m.failure + "\", but: " + r.last.failure;
+  else if (!m.outcomes.empty() && r.last.observed != m.outcomes)
+    wrong = "observed " + outcome_list(r.last.observed) + ", expected " + outcome_list(m.outcomes);
+  std::printf("%s %-44s %9llu executions, %5.2f s, %s\n", wrong.empty() ? "ok    " : "FAILED", m.what.name,
+              static_cast<unsigned long long>(r.executions), took,
+              m.must_pass ? r.coverage.c_str() : "the seeded bug is found");
+  if (!wrong.empty()) {
+    std::printf("  %s\n", wrong.c_str());
+    if (r.last.failed) {
+      std::printf("  replay: weft_model --replay %s %s\n", m.what.name, r.last.replay.c_str());
+      std::printf("%s", the_engine().replay(m.what, r.last.replay).trace.c_str());
+    }
+  }
+  std::fflush(stdout);
+  return wrong.empty();
+}
+
+int run_all(const options &o) {
+  std::vector<const model *> chosen;
+  for (const model &m : all_models())
+    if (o.only.empty() || std::string(m.what.name).find(o.only) != std::string::npos)
+      chosen.push_back(&m);
+  int failed = 0;
+  const auto end = after(o.seconds);
+  for (std::size_t i = 0; i < chosen.size(); ++i) { // what one model does not use, the others share
+    const double left = std::max(0.0, seconds(end - clock_type::now()).count());
+    failed += !run_model(*chosen[i], left / static_cast<double>(chosen.size() - i) + 0.05, o.seed);
+  }
+  std::printf("%zu passed, %d failed\n", chosen.size() - static_cast<std::size_t>(failed), failed);
+  return failed || chosen.empty() ? 1 : 0;
+}
+
+// --- mutants
+
+struct mutant {
+  int site;
+  std::memory_order order;
+  std::string killed_by;
+};
+
+const char *name(std::memory_order o) {
+  switch (o) {
+  case std::memory_order_acquire: return "acquire";
+  case std::memory_order_release: return "release";
+  case std::memory_order_acq_rel: return "acq_rel";
+  case std::memory_order_seq_cst: return "seq_cst";
+  default: return "relaxed";
+  }
+}
+
+std::vector<std::memory_order> weaker(const site &s) {
+  if (s.part == 'l' || s.part == 'h')
+    return {std::memory_order_relaxed};
+  if (s.order == std::memory_order_seq_cst)
+    return {std::memory_order_acq_rel};
+  if (s.order == std::memory_order_acq_rel)
+    return {std::memory_order_acquire, std::memory_order_release};
+  return {std::memory_order_relaxed};
+}
+
+std::string source_line(const site &s) {
+  std::ifstream file(s.file);
+  std::string line;
+  for (unsigned n = 0; n < s.line && std::getline(file, line); ++n) {
+  }
+  const auto begin = line.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : line.substr(begin);
+}
+
+/// Orders that C++ needs and this checker cannot show to be needed; tests/model/README.md says why for each.
+struct beyond {
+  const char *file, *line;
+};
+constexpr beyond k_beyond_the_model[] = {
+    {"queue/deque.hpp", "m_top.load(std::memory_order_acquire); // O2"},
+    {"queue/deque.hpp", "std::int64_t top = m_top.load(std::memory_order_seq_cst);             // O3"},
+};
+
+bool is_beyond(const site &s) {
+  const std::string line = source_line(s);
+  return std::any_of(std::begin(k_beyond_the_model), std::end(k_beyond_the_model), [&](const beyond &b) {
+    return s.file.find(b.file) != std::string::npos && line.find(b.line) != std::string::npos;
+  });
+}
+
+int run_mutants(const options &o) {
+  std::vector<const model *> chosen;
+  for (const model &m : all_models())
+    if (m.must_pass && m.outcomes.empty() && std::strncmp(m.what.name, "litmus", 6) != 0 &&
+        (o.only.empty() || std::string(m.what.name).find(o.only) != std::string::npos))
+      chosen.push_back(&m);
+  std::vector<mutant> mutants;
+  engine &e = the_engine();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::size_t known = e.sites().size();
+    (void)explore(chosen[i]->what, 0.3, o.seed);
+    for (std::size_t s = known; s < e.sites().size(); ++s)
+      if (e.sites()[s].file.find("tests/model/") == std::string::npos)
+        for (std::memory_order order : weaker(e.sites()[s]))
+          mutants.push_back({static_cast<int>(s), order, {}});
+  }
+  const double share = o.seconds / static_cast<double>(mutants.size() + 1) / 4;
+  for (mutant &m : mutants) {
+    e.weaken(m.site, m.order);
+    for (double budget : {share / 4, share * 2}) { // most mutants die at once; the stubborn ones get longer
+      for (std::size_t i = 0; i < chosen.size() && m.killed_by.empty(); ++i) {
+        const result r = explore(chosen[i]->what, budget, o.seed);
+        if (r.last.failed)
+          m.killed_by = std::string(chosen[i]->what.name) + ": " + r.last.failure;
+      }
+    }
+  }
+  e.weaken(-1, std::memory_order_relaxed);
+  std::size_t killed = 0, excused = 0;
+  for (const mutant &m : mutants) {
+    const site &s = e.sites()[static_cast<std::size_t>(m.site)];
+    const bool is_excused = m.killed_by.empty() && is_beyond(s);
+    killed += !m.killed_by.empty();
+    excused += is_excused;
+    const char *verdict = !m.killed_by.empty() ? "killed  " : is_excused ? "beyond  " : "SURVIVED";
+    const char *to = s.part == 'l' || s.part == 'h' ? "no barrier" : name(m.order);
+    const auto src = s.file.rfind("src/");
+    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + (src == std::string::npos ? 0 : src), s.line,
+                s.part == 'f' ? "(on failure) " : "", name(s.order), to,
+                m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
+  }
+  std::printf("mutants: %zu of %zu killed, %zu beyond the model\n", killed, mutants.size() - excused, excused);
+  return killed + excused == mutants.size() && !mutants.empty() ? 0 : 1;
+}
+
+int replay(const options &o) {
+  for (const model &m : all_models())
+    if (o.replay_name == m.what.name) {
+      const outcome r = the_engine().replay(m.what, o.replay_trail);
+      std::printf("%s%s\n", r.trace.c_str(), r.failed ? r.failure.c_str() : "no failure");
+      return r.failed ? 1 : 0;
+    }
+  std::fprintf(stderr, "weft_model: no model is called %s; --list names them\n", o.replay_name.c_str());
+  return 2;
+}
+
+int usage(const char *wrong) {
+  std::fprintf(stderr,
+               "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--mutants] [--replay NAME TRAIL] "
+               "[--seed S] [--list]\n",
+               wrong);
+  return 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+#if defined(__SANITIZE_THREAD__)
+  std::puts("skipped: a thread sanitizer cannot follow model threads, and they share one kernel thread");
+  (void)argc, (void)argv;
+  return 0;
+#else
+  options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string a = argv[i];
+    const int left = argc - i - 1;
+    if (a == "--mutants")
+      o.mutants = true;
+    else if (a == "--list")
+      o.list = true;
+    else if (a == "--seconds" && left >= 1)
+      o.seconds = std::atof(argv[++i]);
+    else if (a == "--only" && left >= 1)
+      o.only = argv[++i];
+    else if (a == "--seed" && left >= 1)
+      o.seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (a == "--replay" && left >= 2) {
+      o.replay_name = argv[++i];
+      o.replay_trail = argv[++i];
+    } else
+      return usage(("what is " + a + "?").c_str());
+  }
+  if (o.list) {
+    for (const model &m : all_models())
+      std::puts(m.what.name);
+    return 0;
+  }
+  if (!o.replay_name.empty())
+    return replay(o);
+  return o.mutants ? run_mutants(o) : run_all(o);
+#endif
+}
