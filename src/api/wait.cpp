@@ -22,7 +22,7 @@ void taskwait() {
 void taskyield() {
   worker &w = this_worker();
   runnable *other = the_runtime().ready->get(w.id);
-  if (!other)
+  if (!other && !w.own_frame.load(std::memory_order_relaxed)) // the thread's own stack stands in no queue
     return;
   // What was found goes first: it is what the worker does next.
   w.handoff = other;

@@ -161,6 +161,8 @@ void dispatch_successor(worker &, runnable *successor) {
     return;
   worker &w = *this_worker_or_null(); // the thread may have changed
   runtime &rt = the_runtime();
+  if (w.own_frame.load(std::memory_order_relaxed)) [[unlikely]] // it would wait for the whole chain of successors
+    return enqueue(&w, *successor, origin::fresh);
   if (rt.successor_odds != UINT32_MAX) {
     w.seed = w.seed * 1664525u + 1013904223u;
     if (w.seed > rt.successor_odds || rt.successor_odds == 0)
@@ -172,15 +174,9 @@ void dispatch_successor(worker &, runnable *successor) {
 void worker_loop() {
   for (;;) {
     worker &w = *this_worker_or_null();
-    runnable *r = own_frame(w);
-    if (r) [[unlikely]] {
-      if (runnable *kept = std::exchange(w.handoff, nullptr))
-        enqueue(&w, *kept, origin::fresh);
-    } else {
-      r = std::exchange(w.handoff, nullptr);
-      if (!r)
-        r = find_work(w);
-    }
+    runnable *r = std::exchange(w.handoff, nullptr);
+    if (!r)
+      r = find_work(w);
     if (r)
       run(w, r);
     else if (w.thread_frame) // stopping
