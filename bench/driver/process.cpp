@@ -97,6 +97,8 @@ outcome run(const std::vector<std::string> &command, const std::vector<std::stri
     result.output += "it was killed after " + std::to_string(limit.count()) + " s";
   else if (!result.ok && result.output.empty())
     result.output = describe(status);
+  while (!result.ok && result.output.ends_with('\n'))
+    result.output.pop_back();
   return result;
 }
 
