@@ -9,8 +9,12 @@ namespace {
 
 const std::string k_weft_program = "bin/weft-sample";
 
-contender peer(const std::string &name) { return {name, "peers/bin/" + name, {}}; }
-contender weft() { return {"weft", k_weft_program, {}}; }
+contender peer(const std::string &name) {
+  return {name, "peers/bin/" + name, {}};
+}
+contender weft() {
+  return {"weft", k_weft_program, {}};
+}
 contender weft_with(const std::string &name, std::vector<std::string> settings) {
   return {"weft:" + name, k_weft_program, std::move(settings)};
 }
@@ -56,12 +60,18 @@ const std::vector<workload> &workloads() {
 }
 
 experiment of(const char *suite, const workload &w, int workers, size s, std::vector<contender> contenders) {
-  return {suite,     w.name, w.program_name, workers, s == size::full ? w.count : w.quick_count,
-          w.body_ns, std::move(contenders)};
+  return {suite,
+          w.name,
+          w.program_name,
+          workers,
+          s == size::full ? w.count : w.quick_count,
+          w.body_ns,
+          std::move(contenders)};
 }
 
 const workload &named(const std::string &name) {
-  return *std::find_if(workloads().begin(), workloads().end(), [&](const workload &w) { return w.name == name; });
+  return *std::find_if(workloads().begin(), workloads().end(),
+                       [&](const workload &w) { return w.name == name; });
 }
 
 void add_core(std::vector<experiment> &to, size s) {
@@ -80,11 +90,12 @@ void add_core(std::vector<experiment> &to, size s) {
 /// One part replaced by its simpler form at a time.
 void add_ablation(std::vector<experiment> &to, size s) {
   for (const char *name : {"chain", "independent"})
-    to.push_back(of("ablation", named(name), 2, s,
-                    {weft(), weft_with("deps=locks", {"WEFT_DEPS_SYSTEM=locks"}),
-                     weft_with("mem=system", {"WEFT_MEM_ALLOCATOR=system"}),
-                     weft_with("delegated", {"WEFT_SCHED_POLICY=delegated"}),
-                     weft_with("delegated+ticket", {"WEFT_SCHED_POLICY=delegated", "WEFT_SCHED_LOCK=ticket"})}));
+    to.push_back(
+        of("ablation", named(name), 2, s,
+           {weft(), weft_with("deps=locks", {"WEFT_DEPS_SYSTEM=locks"}),
+            weft_with("mem=system", {"WEFT_MEM_ALLOCATOR=system"}),
+            weft_with("delegated", {"WEFT_SCHED_POLICY=delegated"}),
+            weft_with("delegated+ticket", {"WEFT_SCHED_POLICY=delegated", "WEFT_SCHED_LOCK=ticket"})}));
 }
 
 void add_policies(std::vector<experiment> &to, size s) {
@@ -101,10 +112,16 @@ void add_scheduler(std::vector<experiment> &to, size s) {
     return contender{runtime, "bin/weft-scheduler-sample", {}, name};
   };
   const long scale = s == size::full ? 10 : 1;
-  const std::vector<contender> get{part("ticket_lock", "get-ticket"), part("delegation_lock", "get-delegation")};
+  const std::vector<contender> get{part("ticket_lock", "get-ticket"),
+                                   part("delegation_lock", "get-delegation")};
   to.push_back({"scheduler", "get-ready", "", 2, 200'000 * scale, 0, get});
   to.push_back({"scheduler", "get-ready", "", 4, 5'000 * scale, 0, get});
-  to.push_back({"scheduler", "add-ready", "", 2, 200'000 * scale, 0,
+  to.push_back({"scheduler",
+                "add-ready",
+                "",
+                2,
+                200'000 * scale,
+                0,
                 {part("serial", "add-serial"), part("spsc_queue", "add-spsc")}});
 }
 
@@ -133,8 +150,8 @@ std::optional<target> find_target(const std::string &name, int workers) {
       {"create-join", 1, {}, 118},
       {"metg", 2, {"libgomp"}, 0.3},
   };
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const target &t) { return t.workload == name && t.workers == workers; });
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const target &t) { return t.workload == name && t.workers == workers; });
   return found == all.end() ? std::nullopt : std::optional<target>(*found);
 }
 

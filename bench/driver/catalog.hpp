@@ -27,7 +27,8 @@ struct experiment {
   std::vector<contender> contenders;
 };
 
-/// What is asked of Weft: value <= bound (>= where at_least), of the best of `peers`, or absolutely when there are none.
+/// What is asked of Weft: value <= bound (>= where at_least), of the best of `peers`, or absolutely when
+/// there are none.
 struct target {
   std::string workload;
   int workers;

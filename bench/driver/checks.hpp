@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured against a fixed bound. Each prints what it found and returns the exit status of the program.
+// What is measured against a fixed bound. Each prints what it found and returns the exit status of the
+// program.
 #pragma once
 
 namespace bench {

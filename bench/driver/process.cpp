@@ -17,7 +17,9 @@ namespace bench {
 
 namespace {
 
-std::string name_of(const std::string &variable) { return variable.substr(0, variable.find('=') + 1); }
+std::string name_of(const std::string &variable) {
+  return variable.substr(0, variable.find('=') + 1);
+}
 
 std::vector<std::string> environment_with(const std::vector<std::string> &settings) {
   std::vector<std::string> all = settings;
@@ -75,8 +77,8 @@ outcome run(const std::vector<std::string> &command, const std::vector<std::stri
   posix_spawn_file_actions_addclose(&actions, ends[1]);
   const std::vector<std::string> variables = environment_with(settings);
   pid_t child = -1;
-  const int failed =
-      posix_spawnp(&child, command[0].c_str(), &actions, nullptr, pointers(command).data(), pointers(variables).data());
+  const int failed = posix_spawnp(&child, command[0].c_str(), &actions, nullptr, pointers(command).data(),
+                                  pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   outcome result;

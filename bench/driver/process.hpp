@@ -12,9 +12,10 @@ struct outcome {
   std::string output; // both streams; when not ok, a sentence instead if there is none
 };
 
-/// Runs a program (an absolute path, or a name that PATH finds) to its end, with `settings` (NAME=value) over the
-/// inherited environment; kills it after `limit`.
-[[nodiscard]] outcome run(const std::vector<std::string> &command, const std::vector<std::string> &settings = {},
+/// Runs a program (an absolute path, or a name that PATH finds) to its end, with `settings` (NAME=value) over
+/// the inherited environment; kills it after `limit`.
+[[nodiscard]] outcome run(const std::vector<std::string> &command,
+                          const std::vector<std::string> &settings = {},
                           std::chrono::seconds limit = std::chrono::seconds(120));
 
 /// Processes that do nothing but burn time, while the object lives.

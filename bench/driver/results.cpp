@@ -32,7 +32,9 @@ std::string number(double v, const char *format = "%.6g") {
 }
 
 /// Three digits are enough for a human.
-std::string shown(double v) { return number(v, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f"); }
+std::string shown(double v) {
+  return number(v, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f");
+}
 
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
@@ -135,8 +137,12 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double row::median() const { return bench::median(runs); }
-double row::min() const { return *std::min_element(runs.begin(), runs.end()); }
+double row::median() const {
+  return bench::median(runs);
+}
+double row::min() const {
+  return *std::min_element(runs.begin(), runs.end());
+}
 
 void write_json(std::ostream &to, const std::vector<row> &rows) {
   to << "{\n  \"machine\": {\"cpu\": " << quoted(cpu_model())

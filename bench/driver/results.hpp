@@ -23,8 +23,8 @@ struct row {
 enum class form { text, markdown };
 
 void write_json(std::ostream &to, const std::vector<row> &rows);
-/// One table per suite, one line per workload and number of workers: median (minimum) of each runtime; in suite
-/// "core" also Weft's ratio to its best peer beside what is asked. Returns how many targets are missed.
+/// One table per suite, one line per workload and number of workers: median (minimum) of each runtime; in
+/// suite "core" also Weft's ratio to its best peer beside what is asked. Returns how many targets are missed.
 int write_tables(std::ostream &to, const std::vector<row> &rows, form f);
 
 } // namespace bench

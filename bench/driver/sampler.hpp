@@ -22,8 +22,8 @@ struct problems {
   std::vector<std::string> failures;
 };
 
-/// Measures the experiment `runs` times on each contender that is there, in turn, each time starting with another one.
-/// Appends one row for each metric of each contender.
+/// Measures the experiment `runs` times on each contender that is there, in turn, each time starting with
+/// another one. Appends one row for each metric of each contender.
 void measure(const experiment &e, int runs, std::vector<row> &rows, problems &trouble);
 
 } // namespace bench

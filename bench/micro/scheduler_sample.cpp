@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the delegated scheduler, alone: what it costs to get a ready item from a queue under a lock, and to add
-// one to it. Same protocol as the runtimes' samples:
+// The parts of the delegated scheduler, alone: what it costs to get a ready item from a queue under a lock,
+// and to add one to it. Same protocol as the runtimes' samples:
 //
 //     scheduler_sample get-ticket|get-delegation|add-serial|add-spsc WORKERS COUNT
 //
-// get: all workers take from a full queue; `ns` is the time per item. add: one worker adds, the others take; `ns` is
-// the producer's time per item.
+// get: all workers take from a full queue; `ns` is the time per item. add: one worker adds, the others take;
+// `ns` is the producer's time per item.
 #include "../peers/sample.hpp"
 
 #include "queue/delegation_lock.hpp"
@@ -78,7 +78,8 @@ class delegation_room {
       return item;
     drain();
     item = m_queue.pop();
-    while (!m_queue.empty() && !m_lock.empty()) { // without items the lock goes round, so that somebody drains
+    while (!m_queue.empty() &&
+           !m_lock.empty()) { // without items the lock goes round, so that somebody drains
       m_lock.set_item(m_lock.front(), m_queue.pop());
       m_lock.pop_front();
     }

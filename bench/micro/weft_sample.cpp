@@ -117,7 +117,8 @@ void yield(long n) {
   weft::taskwait();
 }
 
-/// Tasks that block once: batches in which the last to arrive lets the others go on. They fit into the stack cache.
+/// Tasks that block once: batches in which the last to arrive lets the others go on. They fit into the stack
+/// cache.
 constexpr int k_batch = 33;
 void create_join(long n) {
   for (long done = 0; done < n; done += k_batch - 1) {
@@ -169,7 +170,8 @@ double measure_independent(const sample::request &r) {
   if (r.body_ns == 0)
     sample::print("growth_mib", (status_bytes("VmHWM:") - before) / (1 << 20));
   else
-    sample::print("least_share_percent", 100 * *std::min_element(ran.begin(), ran.end()) / static_cast<double>(r.count));
+    sample::print("least_share_percent",
+                  100 * *std::min_element(ran.begin(), ran.end()) / static_cast<double>(r.count));
   return ns / static_cast<double>(r.count);
 }
 
@@ -184,8 +186,8 @@ void measure_memory(const sample::request &r) {
   weft::taskwait();
 }
 
-/// No tasks: as many plain threads as workers, each with a fixed amount of arithmetic. The yardstick for how much
-/// any program suffers from its neighbours.
+/// No tasks: as many plain threads as workers, each with a fixed amount of arithmetic. The yardstick for how
+/// much any program suffers from its neighbours.
 double measure_plain(const sample::request &r) {
   const auto arithmetic = [&r] {
     volatile unsigned sink = 1;
@@ -193,12 +195,13 @@ double measure_plain(const sample::request &r) {
       sink = sink * 1664525u + 1013904223u;
   };
   return sample::time_ns([&] {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < r.workers; ++i)
-      threads.emplace_back(arithmetic);
-    for (std::thread &t : threads)
-      t.join();
-  }) / static_cast<double>(r.count);
+           std::vector<std::thread> threads;
+           for (int i = 0; i < r.workers; ++i)
+             threads.emplace_back(arithmetic);
+           for (std::thread &t : threads)
+             t.join();
+         }) /
+         static_cast<double>(r.count);
 }
 
 template <class Work>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sample programs of all C++ runtimes share: one process measures one workload once and prints its metrics,
-// one `name value` per line; `ns` is the time per task.
+// What the sample programs of all C++ runtimes share: one process measures one workload once and prints its
+// metrics, one `name value` per line; `ns` is the time per task.
 //
 //     <program> WORKLOAD WORKERS COUNT [BODY_NS]
 #pragma once
@@ -36,7 +36,9 @@ inline request parse(int argc, char **argv) {
   std::exit(2);
 }
 
-inline void print(const char *metric, double value) { std::printf("%s %.6g\n", metric, value); }
+inline void print(const char *metric, double value) {
+  std::printf("%s %.6g\n", metric, value);
+}
 
 inline long now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -57,8 +59,8 @@ double time_ns(F f) {
   return static_cast<double>(now_ns() - begin);
 }
 
-/// Threads, pools and page tables are made before the clock runs. The size is fixed, so that it cancels where the
-/// difference of two sizes is measured.
+/// Threads, pools and page tables are made before the clock runs. The size is fixed, so that it cancels where
+/// the difference of two sizes is measured.
 inline constexpr long k_warm_up = 1000;
 inline constexpr long k_warm_up_fib = 12;
 
@@ -73,7 +75,9 @@ inline long fib(long n) {
   return a;
 }
 /// Calls of fib(n) that spawn.
-inline long fib_tasks(long n) { return fib(n + 1) - 1; }
+inline long fib_tasks(long n) {
+  return fib(n + 1) - 1;
+}
 
 inline void require(bool right, const char *what) {
   if (!right) {
@@ -82,9 +86,10 @@ inline void require(bool right, const char *what) {
   }
 }
 
-/// METG(50 %): the shortest body, in ns, with which the stencil still keeps the workers half busy. `run(steps, body_ns)`
-/// runs `steps` times two tasks. Bodies shrink by the root of two; the crossing is interpolated on logarithms. A point
-/// that a busy machine has spoilt does not end the sweep: four in a row do.
+/// METG(50 %): the shortest body, in ns, with which the stencil still keeps the workers half busy.
+/// `run(steps, body_ns)` runs `steps` times two tasks. Bodies shrink by the root of two; the crossing is
+/// interpolated on logarithms. A point that a busy machine has spoilt does not end the sweep: four in a row
+/// do.
 template <class Run>
 double metg(int workers, Run run) {
   constexpr double work_ns = 20e6; // of one point, in an ideal world
@@ -100,7 +105,8 @@ double metg(int workers, Run run) {
     if (efficiency >= 0.5)
       shortest = body;
     else if (last_efficiency >= 0.5 && last_body > 0)
-      shortest = last_body * std::pow(body / last_body, (last_efficiency - 0.5) / (last_efficiency - efficiency));
+      shortest =
+          last_body * std::pow(body / last_body, (last_efficiency - 0.5) / (last_efficiency - efficiency));
     misses = efficiency >= 0.5 ? 0 : misses + 1;
     last_body = body;
     last_efficiency = efficiency;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's own stack, once suspended, stands in no queue: taskyield() went back to it at once, or overlooked it.
+// A worker's own stack, once suspended, stands in no queue: taskyield() went back to it at once, or
+// overlooked it.
 #include "support/case_process.hpp"
 
 #include <weft/weft.hpp>
@@ -8,7 +9,8 @@
 
 namespace {
 
-// Two tasks on one worker, one of them in place on the thread's own stack: each yields until it has seen the other.
+// Two tasks on one worker, one of them in place on the thread's own stack: each yields until it has seen the
+// other.
 TEST(taskyield_own_stack, tasks_that_yield_for_each_other_both_end) {
   const auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
     int turns[2] = {};
