@@ -61,6 +61,8 @@ format:
 
 lint:
 	tools/check/lint
+	tools/check/snippets
+	tools/check/messages
 	$(sources) | xargs $(CLANG_FORMAT) --dry-run --Werror
 
 clean:
