@@ -47,6 +47,7 @@ cmake_program() {
     fail "$what does not build"
   fi
   expect "$what" cmake-build/program
+  expect "$what, weft::weft-static" cmake-build/program-static
 }
 
 package() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "$@" weft; }
@@ -72,8 +73,9 @@ use_shared() {
 }
 
 use_static() {
-  cmake_program "$1: find_package, weft::weft-static" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix" \
-    -DWEFT_TARGET=weft::weft-static
+  if [ "$shared" != 1 ]; then # else use_shared has done it
+    cmake_program "$1: find_package" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix"
+  fi
 
   # pkg-config cannot choose between libweft.so and libweft.a, so only the latter is left.
   rm -f "$libdir"/libweft.so*
