@@ -11,6 +11,8 @@ namespace weft_model {
 
 namespace {
 
+constexpr std::size_t k_trace_lines = 80; // of the end of a failed execution
+
 bool acquires(std::memory_order o) {
   return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
 }
@@ -695,8 +697,11 @@ outcome engine::replay(const program &p, const std::string &trail) {
   m_outcome.executions = 1;
   m_outcome.failed = how == ending::failed;
   m_outcome.replay = trail;
-  for (const std::string &line : m_trace)
-    m_outcome.trace += line + "\n";
+  const std::size_t skipped = m_trace.size() > k_trace_lines ? m_trace.size() - k_trace_lines : 0;
+  if (skipped)
+    m_outcome.trace = "    ... " + std::to_string(skipped) + " steps\n";
+  for (std::size_t i = skipped; i < m_trace.size(); ++i)
+    m_outcome.trace += m_trace[i] + "\n";
   return m_outcome;
 }
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/deps/access_state.hpp: bodies run once, in an order that the accesses allow (else a race on their data), and
+// an access is dead exactly once, after its last delivery.
+#include "checker/models.hpp"
+
+#include "deps/access_state.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+/// Tasks with one access each to one datum. Messages are delivered as src/deps/registration.cpp does; whoever satisfies a
+/// task runs its body at once.
+template <int Tasks>
+struct graph {
+  struct task;
+  using access = basic_data_access<P, task>;
+  struct task {
+    access a;
+    int index = 0;
+    int bodies = 0, deaths = 0;
+  };
+  task tasks[Tasks];
+  model_var<int> datum{0};
+
+  graph() {
+    for (int i = 0; i < Tasks; ++i) {
+      tasks[i].a.task = &tasks[i];
+      tasks[i].index = i;
+    }
+  }
+
+  virtual void body(task &t) = 0;
+  virtual ~graph() = default;
+
+  void die(access &a) {
+    expect(++a.task->deaths == 1, "an access dies once");
+    a.successor.set(nullptr); // its memory is used again: nobody may still read it
+    a.child.set(nullptr);
+  }
+
+  void send(access &a, std::uint32_t bits) {
+    const auto d = deliver(a, bits);
+    expect(a.task->deaths == 0, "nothing is delivered to a dead access");
+    if (d.dead)
+      die(a);
+    if (d.child_bits)
+      send(*d.child, d.child_bits);
+    if (d.next_bits)
+      send(*d.next, d.next_bits);
+    if (d.satisfied)
+      run_body(*a.task);
+  }
+
+  void run_body(task &t) {
+    expect(++t.bodies == 1, "a body runs once");
+    body(t);
+  }
+
+  void finish(task &t) { send(t.a, k_finished | k_kids_done); }
+
+  /// Registers t after `before`, the last access so far. True: nothing holds it, and the caller runs it.
+  bool enter(task &t, access *before) {
+    if (!before || is_released(before->flags.load(acquire))) {
+      t.a.flags.store(k_both_ok, relaxed);
+      if (before)
+        die(*before);
+      return true;
+    }
+    before->successor.set(&t.a);
+    send(*before, k_next_known | (t.a.kind & k_reads ? k_next_reads : 0u));
+    return false;
+  }
+
+  void use(task &t) {
+    if (t.a.kind & k_reads)
+      (void)datum.get();
+    else
+      datum.set(t.index);
+  }
+
+  void expect_all_ran(int last) {
+    for (task &t : tasks) {
+      expect(t.bodies == 1, "every body has run");
+      expect(t.deaths == (t.index == last ? 0 : 1), "every access but the last of its chain is dead");
+    }
+  }
+};
+
+/// Two readers on two threads, linked before; then a writer, which either of them may satisfy.
+struct readers_then_writer : graph<3> {
+  static constexpr int threads = 2;
+  readers_then_writer() {
+    tasks[0].a.kind = tasks[1].a.kind = k_reads;
+    for (int i : {0, 1})
+      ++tasks[i].bodies; // run below
+    tasks[0].a.flags.store(k_both_ok, relaxed);
+    tasks[0].a.successor.set(&tasks[1].a);
+    deliver(tasks[0].a, k_next_known | k_next_reads);
+    deliver(tasks[1].a, k_read_ok);
+    tasks[1].a.successor.set(&tasks[2].a);
+    deliver(tasks[1].a, k_next_known);
+  }
+  void body(task &t) override {
+    use(t);
+    finish(t);
+  }
+  void run(int t) { body(tasks[t]); }
+  void check() { expect_all_ran(2); }
+};
+const passes<readers_then_writer> a1{"access_readers_then_writer"};
+
+/// One thread runs the first task while the other one registers what follows.
+template <int Tasks, unsigned Readers>
+struct registered_meanwhile : graph<Tasks> {
+  using base = graph<Tasks>;
+  static constexpr int threads = 2;
+  registered_meanwhile() {
+    for (int i = 0; i < Tasks; ++i)
+      if (Readers & (1u << i))
+        base::tasks[i].a.kind = k_reads;
+    base::enter(base::tasks[0], nullptr);
+    ++base::tasks[0].bodies;
+  }
+  void body(typename base::task &t) override {
+    base::use(t);
+    base::finish(t);
+  }
+  void run(int t) {
+    if (t == 1) {
+      body(base::tasks[0]);
+      return;
+    }
+    for (int i = 1; i < Tasks; ++i)
+      if (base::enter(base::tasks[i], &base::tasks[i - 1].a))
+        base::run_body(base::tasks[i]);
+  }
+  void check() { base::expect_all_ran(Tasks - 1); }
+};
+const passes<registered_meanwhile<2, 0>> a2{"access_writer_then_writer"};
+const passes<registered_meanwhile<3, 0b010>> a3{"access_writer_reader_writer"};
+const passes<registered_meanwhile<3, 0b011>> a4{"access_reader_reader_writer"};
+const passes<registered_meanwhile<4, 0b0110>> a5{"access_writer_readers_writer"};
+
+/// A weak task between two writers starts at once; its child takes what the weak access will get, and the last writer
+/// waits for the child. Task 0 writes, 1 is weak, 2 is its child, 3 writes.
+struct weak_parent : graph<4> {
+  static constexpr int threads = 2;
+  weak_parent() {
+    tasks[1].a.kind = k_weak;
+    enter(tasks[0], nullptr);
+    ++tasks[0].bodies;
+    enter(tasks[1], &tasks[0].a);
+    ++tasks[1].bodies;
+    enter(tasks[3], &tasks[1].a);
+  }
+  void body(task &t) override {
+    use(t);
+    finish(t);
+  }
+  void run(int t) {
+    if (t == 1) {
+      body(tasks[0]);
+      return;
+    }
+    task &parent = tasks[1], &child = tasks[2];
+    if ((parent.a.flags.load(acquire) & k_both_ok) == k_both_ok) {
+      child.a.flags.store(k_both_ok, relaxed);
+      run_body(child);
+    } else {
+      parent.a.child.set(&child.a);
+      send(parent.a, k_child_link);
+    }
+    child.a.successor.set(&parent.a);
+    send(child.a, k_next_known | k_next_parent);
+    send(parent.a, k_finished);
+  }
+  void check() { expect_all_ran(3); }
+};
+const passes<weak_parent> a6{"access_weak_parent"};
+
+} // namespace

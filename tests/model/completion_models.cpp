@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/task/completion.hpp: exactly one thread acts when the last child is gone, and it sees what all have done.
+#include "checker/models.hpp"
+
+#include "task/completion.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+/// The owner spawned `Children`; thread t > 0 ends child t - 1. With Stranger, child 0 spawns one more into the scope.
+template <int Children, bool Stranger, bool Polls>
+struct completion_acts_once {
+  static constexpr int threads = 1 + Children;
+  completion_word<P> word;
+  model_var<int> done[Children + 1] = {};
+  model_var<int> waiter{0};
+  int acted[1 + Children] = {};
+  void act(int t) {
+    ++acted[t];
+    expect(waiter.get() == 1 || t == 0, "who acts sees the waiter");
+    for (int i = 0; i < Children + Stranger; ++i)
+      expect(done[i].get() == 1, "who acts sees every child's work");
+  }
+  void run(int t) {
+    if (t == 0) {
+      if (Polls && word.done(Children)) {
+        act(0);
+        return;
+      }
+      waiter.set(1);
+      if (word.settle(Children))
+        act(0);
+      return;
+    }
+    if (Stranger && t == 1)
+      word.add_by_stranger();
+    done[t - 1].set(1);
+    if (word.remove())
+      act(t);
+    if (Stranger && t == 1) {
+      done[Children].set(1);
+      if (word.remove())
+        act(t);
+    }
+  }
+  void check() {
+    int all = 0;
+    for (int n : acted)
+      all += n;
+    expect(all == 1, "exactly one acts");
+  }
+};
+const passes<completion_acts_once<1, false, true>> c1{"completion_one_child"};
+const passes<completion_acts_once<2, false, false>> c2{"completion_two_children"};
+const passes<completion_acts_once<2, true, false>> c3{"completion_stranger"};
+const passes<completion_acts_once<2, false, true>> c4{"completion_polled"};
+
+} // namespace

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/park/eventcount.hpp: no wake-up is lost (a deadlock), and what was done before a notification is seen.
+#include "checker/models.hpp"
+
+#include "park/eventcount.hpp"
+#include "queue/deque.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+/// Sleepers wait for units of work that a pusher publishes without any order of its own.
+template <int Sleepers, bool All>
+struct eventcount_wakes {
+  static constexpr int threads = 1 + Sleepers;
+  eventcount<P> idle{Sleepers};
+  model_atomic<int> work{0};
+  bool take() {
+    int n = work.load(relaxed);
+    while (n > 0)
+      if (work.compare_exchange_strong(n, n - 1, relaxed, relaxed))
+        return true;
+    return false;
+  }
+  void run(int t) {
+    if (t == 0) {
+      if (All) {
+        work.fetch_add(Sleepers, relaxed);
+        idle.notify_all();
+      } else
+        for (int i = 0; i < Sleepers; ++i) {
+          work.fetch_add(1, relaxed);
+          idle.notify_one();
+        }
+      return;
+    }
+    const auto id = static_cast<std::size_t>(t - 1);
+    while (!take()) {
+      idle.prepare(id);
+      if (work.load(relaxed) > 0)
+        idle.cancel(id);
+      else
+        idle.commit(id);
+    }
+  }
+  void check() {
+    expect(work.load(relaxed) == 0, "all work is done");
+    expect(idle.idle() == 0, "nobody is announced");
+  }
+};
+const passes<eventcount_wakes<1, false>> e1{"eventcount_pusher_and_sleeper"};
+const passes<eventcount_wakes<2, false>> e2{"eventcount_two_sleepers"};
+const passes<eventcount_wakes<1, true>> e3{"eventcount_notify_all_one_sleeper"};
+const passes<eventcount_wakes<2, true>> e4{"eventcount_notify_all"};
+
+/// Both sleepers must be reached by two notifications, from one pusher or from two.
+template <int Pushers>
+struct eventcount_two_chosen {
+  static constexpr int threads = 2 + Pushers;
+  eventcount<P> idle{2};
+  void run(int t) {
+    if (t < Pushers) {
+      for (int i = 0; i < 2 / Pushers; ++i)
+        while (!idle.notify_one())
+          P::pause();
+      return;
+    }
+    const auto id = static_cast<std::size_t>(t - Pushers);
+    idle.prepare(id);
+    expect(idle.commit(id), "without a deadline only a notification ends it");
+  }
+  void check() { expect(idle.idle() == 0, "nobody is announced"); }
+};
+const passes<eventcount_two_chosen<1>> e5{"eventcount_two_notifications_wake_two"};
+const passes<eventcount_two_chosen<2>> e6{"eventcount_two_pushers_wake_two"};
+
+enum class way { commit, deadline, cancel };
+
+/// Plain data written before the notification is read after it, by whichever way the sleeper learns of it.
+template <way Way, bool Worker>
+struct eventcount_hands_over {
+  static constexpr int threads = 2;
+  eventcount<P> idle{2};
+  model_var<int> data{0};
+  bool sent = false, received = false;
+  void run(int t) {
+    if (t == 0) {
+      data.set(1);
+      while (!(sent = Worker ? idle.notify_worker(1) : idle.notify_one()) && Way == way::commit)
+        P::pause();
+      return;
+    }
+    idle.prepare(1);
+    received = Way == way::cancel ? idle.cancel(1) : idle.commit(1, Way == way::deadline ? 1 : 0);
+    if (received)
+      expect(data.get() == 1, "the data is seen");
+  }
+  void check() {
+    expect(sent == received, "a sleeper is chosen exactly if the notifier says so");
+    expect(idle.idle() == 0, "nobody is announced");
+  }
+};
+const passes<eventcount_hands_over<way::commit, false>> e7{"eventcount_hands_over"};
+const passes<eventcount_hands_over<way::deadline, false>> e8{"eventcount_hands_over_at_the_deadline"};
+const passes<eventcount_hands_over<way::cancel, false>> e9{"eventcount_hands_over_when_cancelled"};
+const passes<eventcount_hands_over<way::commit, true>> e10{"eventcount_notify_worker"};
+
+/// A message for one particular worker, and a second round of the same seat after a cancelled one.
+struct eventcount_inbox {
+  static constexpr int threads = 2;
+  eventcount<P> idle{1};
+  model_atomic<int> inbox{0};
+  void run(int t) {
+    if (t == 0) {
+      for (int i = 0; i < 2; ++i) {
+        inbox.fetch_add(1, relaxed);
+        idle.notify_worker(0);
+      }
+      return;
+    }
+    for (int seen = 0; seen < 2;) {
+      idle.prepare(0);
+      const int now = inbox.load(relaxed);
+      if (now > seen)
+        idle.cancel(0);
+      else
+        idle.commit(0);
+      seen = now;
+    }
+  }
+  void check() { expect(idle.idle() == 0, "nobody is announced"); }
+};
+const passes<eventcount_inbox> e11{"eventcount_inbox"};
+
+/// The composition that the worker loop relies on: push to a deque, notify; look, announce, look again, sleep.
+struct eventcount_with_deque {
+  static constexpr int threads = 2;
+  eventcount<P> idle{1};
+  work_deque<int *, P> deque{2};
+  model_var<int> data{0};
+  int token = 0;
+  void run(int t) {
+    if (t == 0) {
+      data.set(1);
+      deque.push(&token);
+      idle.notify_one();
+      return;
+    }
+    for (;;) {
+      if (deque.steal())
+        break;
+      idle.prepare(0);
+      if (deque.steal()) {
+        idle.cancel(0);
+        break;
+      }
+      idle.commit(0);
+    }
+    expect(data.get() == 1, "the data is seen");
+  }
+  void check() { expect(deque.empty() && idle.idle() == 0, "nothing is left"); }
+};
+const passes<eventcount_with_deque> e12{"eventcount_with_deque"};
+
+} // namespace
