@@ -4,6 +4,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <cstdint>
 #include <new>
 
 namespace weft::inline v0 {
