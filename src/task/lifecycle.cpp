@@ -155,9 +155,12 @@ namespace {
 /// The body of a task whose group was cancelled is not run; its handle says so.
 WEFT_COLD void skip(task &t) noexcept {
   t.set(detail::k_cancelled);
-  if (t.has(detail::k_tracked))
-    extra_of(t).own_error = std::make_exception_ptr(
-        error(errc::cancelled, std::string("task '") + label_of(t) + "' was skipped: its group was cancelled before it ran"));
+  if (!t.has(detail::k_tracked))
+    return;
+  std::string what = "task '";
+  what += label_of(t);
+  what += "' was skipped: its group was cancelled before it ran";
+  extra_of(t).own_error = std::make_exception_ptr(error(errc::cancelled, what));
 }
 
 } // namespace
