@@ -63,7 +63,7 @@ WEFT_API int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const
 // descendants, are complete; also for the children in groups that the task has open.
 //
 // `code`, which may be NULL, is set to the code of the first child outside of groups that failed, 0 when
-// none did. A failure is given once.
+// none did. A failure is given once; those after the first are reported on standard error.
 // Callable from: any thread, and tasks.
 // Blocks: yes; the worker runs other tasks meanwhile.
 // Errors: TASK_FAILED (a child failed), SHUT_DOWN.
