@@ -21,14 +21,14 @@
 //   first. I3 while a delivery has not published, its own bits are missing, so the access is not dead: it may be read. After
 //   publishing, nothing of the access is touched.
 // Orders: O1 load: acquire, pairs with O2's release: links and what earlier deliverers wrote are visible. O2 publish: release for
-//   the same reason, and so that data written by a finished task reaches its successor; acquire so that who delivers the last
-//   bit sees everything. O3 failure: acquire, as O1.
+//   the same reason, and so that data written by a finished task reaches its successor; it need not acquire, because no value
+//   of the word comes twice (I1): O1 or O3 has acquired the very one that it replaces. O3 failure: acquire, as O1.
 // Progress: wait-free: a compare-exchange fails only when another message arrived, at most 7 times (the paper's Lemma 2.3).
 // Reclamation: the deliverer that completes R & W & F & K & N.
 // Source: Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for Task-based Runtime Systems, PPoPP 2021,
 //   section 2. There a delivery is followed by a second message that tells the originator; here links are read before
 //   publishing and the second message is not needed (I3).
-// Checked by: tests/model/access_model.cpp
+// Checked by: tests/model/access_models.cpp
 #pragma once
 
 #include "atomic/atomic.hpp"
@@ -102,8 +102,8 @@ delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32
   delivery<Access> d;
   d.next_bits = due_to_next(after, a.kind) & ~due_to_next(before, a.kind);
   d.child_bits = due_to_child(after) & ~due_to_child(before);
-  if (d.next_bits)
-    d.next = a.successor.get();
+  if (d.next_bits && !(d.next = a.successor.get()))
+    d.next_bits = 0; // the chain is closed: nobody follows
   if (d.child_bits)
     d.child = a.child.get();
   d.satisfied = !(a.kind & k_weak) && (after & ~before & needed_by(a.kind)) != 0;
@@ -119,7 +119,7 @@ delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
     const std::uint32_t after = before | bits;
     const delivery<Access> d = consequences(a, before, after);
     // O2: publishes links and data, O3: sees what the other deliverer published
-    if (a.flags.compare_exchange_weak(before, after, std::memory_order_acq_rel, std::memory_order_acquire))
+    if (a.flags.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_acquire))
       return d;
   }
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks that other threads give back to the heap they came from: chains, pushed at once, taken all at once.
 //
-// Roles: any thread pushes a chain; the owner takes all. Word: the newest block, linked through the blocks; null: none.
-// Invariants: I1 a block is in one chain only. I2 only the owner unlinks, and only by taking everything, so there is no ABA.
-// Orders: O1 push: release, the links and everything done with the block come before its reuse. O2 take: acquire, pairs with O1.
-// Progress: push lock-free, take wait-free. Reclamation: none; blocks are memory. Source: Treiber 1986, as in every thread-caching
-//   allocator. Checked by: tests/model (remote_free).
+// Roles       Any thread: push. The heap's owner: take.
+// Word        That of mpsc_stack: the newest block, or null.
+// Invariants  I1  A block is in one chain only, and nobody but the heap's owner reuses it.
+// Orders      O1, O2 of mpsc_stack: everything done with a block comes before its reuse.
+// Progress    push lock-free, take wait-free.
+// Reclamation None: blocks are memory, and heaps live for ever.
+// Source      Treiber 1986, as in every thread-caching allocator.
+// Checked by  tests/model/queue_models.cpp: remote_free_*
 #pragma once
 
-#include "atomic/atomic.hpp"
+#include "queue/mpsc_stack.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -20,21 +23,14 @@ public:
     typename P::template var<block *> next{};
   };
 
-  void push(block *first, block *last) noexcept {
-    block *newest = m_newest.load(std::memory_order_relaxed);
-    do
-      last->next.set(newest);
-    while (!m_newest.compare_exchange_weak(newest, first, std::memory_order_release, std::memory_order_relaxed)); // O1
-  }
+  /// Blocks that are linked from first to last.
+  void push(block *first, block *last) noexcept { m_stack.push_chain(first, last); }
 
-  [[nodiscard]] block *take() noexcept {
-    if (!m_newest.load(std::memory_order_relaxed)) // a hint; a block that arrives now is found next time
-      return nullptr;
-    return m_newest.exchange(nullptr, std::memory_order_acquire); // O2
-  }
+  /// All of them, linked; null when there are none.
+  [[nodiscard]] block *take() noexcept { return m_stack.take_all(); }
 
 private:
-  typename P::template atomic<block *> m_newest{nullptr};
+  mpsc_stack<block, P> m_stack;
 };
 
 } // namespace rt

@@ -8,22 +8,28 @@
 //     found none:  commit(id, deadline)
 //
 // Roles       A worker calls prepare, then commit or cancel, with its own id. Anyone notifies.
-// Word        m_idle: how many sleepers are announced and not chosen yet. m_announced: one bit per id. A seat per id: the
+// Word        m_idle: how many sleepers are announced and not chosen yet. m_announced: one bit per id. A seat
+// per id: the
 //             futex word, awake (nobody announced), announced, asleep (in the kernel) or notified.
-// Invariants  I1  A bit is set by its worker and cleared by exactly one thread: a notifier, which thereby chose this
-//                 worker and owes it `notified`, or the worker itself. So two notifications choose two sleepers.
-//             I2  Each set or cleared bit is counted in m_idle once; the count is raised before the bit is set, so it is
+// Invariants  I1  A bit is set by its worker and cleared by exactly one thread: a notifier, which thereby
+// chose this
+//                 worker and owes it `notified`, or the worker itself. So two notifications choose two
+//                 sleepers.
+//             I2  Each set or cleared bit is counted in m_idle once; the count is raised before the bit is
+//             set, so it is
 //                 never below the number of bits.
-//             I3  A notifier that was slow may write `notified` into a later round of the seat: that round wakes for no
+//             I3  A notifier that was slow may write `notified` into a later round of the seat: that round
+//             wakes for no
 //                 reason, looks again, and withdraws its bit.
-// Orders      O1  The announcement (m_idle, m_announced) then P::heavy_barrier, in prepare; with the pusher's store of
-//                 the work, P::light_barrier, then load of m_idle or m_announced: either the pusher sees the sleeper or
-//                 the sleeper's second look sees the work. Either barrier left out: a lost wake-up. No operation on these
-//                 words needs an order of its own.
-//             O2  seat exchange release (notify), with O3: what was done before the notification is seen after it.
-//             O3  seat load acquire (commit), with O2; and the clearing of a bit in cancel and after a deadline with O4.
-//             O4  bit cleared by a notifier, release, with O3: who learns only by its missing bit that it was chosen
-//                 must see the work, too.
+// Orders      O1  The announcement (m_idle, m_announced) then P::heavy_barrier, in prepare; with the pusher's
+// store of
+//                 the work, P::light_barrier, then load of m_idle or m_announced: either the pusher sees the
+//                 sleeper or the sleeper's second look sees the work. Either barrier left out: a lost
+//                 wake-up. No operation on these words needs an order of its own.
+//             O2  bit cleared by a notifier, release, with O3: what was done before the notification is seen
+//             after it. O3  own bit looked at or cleared, acquire, at the end of every round, with O2: by the
+//             missing bit the worker
+//                 learns that it was chosen. The seat only says when to look, so its operations are relaxed.
 // Progress    prepare, cancel and the notifications are wait-free but for system calls.
 // Reclamation None. The object outlives its notifiers.
 // Source      Eventcounts as in Eigen and folly, with a seat per worker; the asymmetric barrier as in P1202.
@@ -46,8 +52,8 @@ class eventcount {
  public:
   /// For ids 0..limit-1.
   explicit eventcount(std::size_t limit)
-      : m_limit(limit ? limit : 1), m_groups((m_limit + 63) / 64), m_announced(std::make_unique<bits[]>(m_groups)),
-        m_seats(std::make_unique<seat[]>(m_limit)) {}
+      : m_limit(limit ? limit : 1), m_groups((m_limit + 63) / 64),
+        m_announced(std::make_unique<bits[]>(m_groups)), m_seats(std::make_unique<seat[]>(m_limit)) {}
 
   eventcount(const eventcount &) = delete;
   eventcount &operator=(const eventcount &) = delete;
@@ -61,18 +67,18 @@ class eventcount {
     P::heavy_barrier(); // O1
   }
 
-  /// The second look found work. True when a notification had chosen this worker meanwhile: if the work found is not
-  /// what it was meant for, pass it on with notify_one.
+  /// The second look found work. True when a notification had chosen this worker meanwhile: if the work found
+  /// is not what it was meant for, pass it on with notify_one.
   bool cancel(std::size_t id) noexcept { return !withdraw(id); }
 
-  /// Sleeps until notified; `deadline_ns` on the monotonic clock, 0 for none. False when the deadline passed first. True
-  /// may rarely come for no reason (I3).
+  /// Sleeps until notified; `deadline_ns` on the monotonic clock, 0 for none. False when the deadline passed
+  /// first. True may rarely come for no reason (I3).
   bool commit(std::size_t id, std::int64_t deadline_ns = 0) noexcept {
     auto &word = m_seats[id].word;
     std::uint32_t seen = k_announced;
     bool in_time = true;
-    if (word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_acquire)) // O3
-      while (word.load(std::memory_order_acquire) == k_asleep && in_time)                                // O3
+    if (word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed))
+      while (word.load(std::memory_order_relaxed) == k_asleep && in_time)
         in_time = P::futex_wait(word, k_asleep, deadline_ns);
     return !withdraw(id) || in_time;
   }
@@ -101,7 +107,8 @@ class eventcount {
       return 0;
     std::size_t woken = 0;
     for (std::size_t g = 0; g < m_groups; ++g)
-      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0; rest &= rest - 1)
+      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
+           rest &= rest - 1)
         woken += choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest)));
     return woken;
   }
@@ -133,18 +140,19 @@ class eventcount {
   }
 
   bool choose(std::size_t id) noexcept {
-    if (!(group_of(id).fetch_and(~bit_of(id), std::memory_order_release) & bit_of(id))) // O4
+    if (!(group_of(id).fetch_and(~bit_of(id), std::memory_order_release) & bit_of(id))) // O2
       return false;
     m_idle.fetch_sub(1, std::memory_order_relaxed);
     auto &word = m_seats[id].word;
-    if (word.exchange(k_notified, std::memory_order_release) == k_asleep) // O2
+    if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep)
       P::futex_wake(word, 1);
     return true;
   }
 
   [[gnu::noinline]] bool choose_any() noexcept {
     for (std::size_t g = 0; g < m_groups; ++g)
-      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0; rest &= rest - 1)
+      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
+           rest &= rest - 1)
         if (choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest))))
           return true;
     return false;

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegation ticket lock: a thread that finds the lock taken leaves its id; the owner may hand it a result instead of
-// the lock, or leave and let it in.
+// Delegation ticket lock: a thread that finds the lock taken leaves its id; the owner may hand it a result
+// instead of the lock, or leave and let it in.
 //
-// Roles       Any thread: lock, try_lock, lock_or_delegate(id, item). The owner: unlock, empty, front, set_item,
+// Roles       Any thread: lock, try_lock, lock_or_delegate(id, item). The owner: unlock, empty, front,
+// set_item,
 //             pop_front. An id is used by one thread at a time.
-// Word        The ticket lock's m_head, turns and m_tail. waiting[ticket % slots] = ticket + id, written by the waiter.
+// Word        The ticket lock's m_head, turns and m_tail. waiting[ticket % slots] = ticket + id, written by
+// the waiter.
 //             result[id] = {ticket, item}, written by the owner for the waiter that holds this ticket.
-// Invariants  I1  While ticket t holds the lock m_tail == t + 1: also after a delegation, because pop_front moves both.
+// Invariants  I1  While ticket t holds the lock m_tail == t + 1: also after a delegation, because pop_front
+// moves both.
 //                 (The paper's Listing 4 increments the tail once more on entry, and deadlocks.)
-//             I2  The entry of m_tail's slot is valid exactly if 0 <= entry - m_tail < ids: an entry of an earlier round
-//                 lies below, one of a later round lies a whole round above. So threads beyond the slots may overwrite an
-//                 entry: its owner then gets the lock instead of a result, and nothing is lost.
+//             I2  The entry of m_tail's slot is valid exactly if 0 <= entry - m_tail < ids: an entry of an
+//             earlier round
+//                 lies below, one of a later round lies a whole round above. So threads beyond the slots may
+//                 overwrite an entry: its owner then gets the lock instead of a result, and nothing is lost.
 //             I3  result[id] is written only while the thread of that id waits with the ticket m_tail.
 // Orders      O1, O2 as in ticket_lock.hpp: they also carry result[id] to the waiter.
-//             O3  waiting store release, with O4: the owner's write of result[id] comes after the waiter's last read of
+//             O3  waiting store release, with O4: the owner's write of result[id] comes after the waiter's
+//             last read of
 //                 it, in its call before. Relaxed (as in Nanos6): a race on result[id].
 //             O4  waiting load acquire, with O3.
 // Progress    Blocking; FIFO. empty, front, set_item and pop_front are wait-free.
 // Reclamation As ticket_lock.
-// Source      Alvarez et al., PPoPP 2021, Listing 4, without its second increment of the tail, and with the entry's upper
+// Source      Alvarez et al., PPoPP 2021, Listing 4, without its second increment of the tail, and with the
+// entry's upper
 //             bound checked (there, more threads than slots corrupt front()).
 // Checked by  tests/model/lock_models.cpp: delegation_lock_*, listing4_*
 #pragma once
@@ -39,7 +45,8 @@ enum class delegation { owner, delegated };
 
 template <class T, class P = real_atomics>
 class delegation_lock : private ticket_lock<P> {
-  static_assert(std::is_trivially_copyable_v<T>, "delegation_lock hands over pointers and small plain structs");
+  static_assert(std::is_trivially_copyable_v<T>,
+                "delegation_lock hands over pointers and small plain structs");
   using base = ticket_lock<P>;
 
  public:
@@ -54,7 +61,8 @@ class delegation_lock : private ticket_lock<P> {
 
   std::size_t size() const noexcept { return m_size; }
 
-  /// Either takes the lock (owner), or `item` was filled in by the thread that had it (delegated, lock not held).
+  /// Either takes the lock (owner), or `item` was filled in by the thread that had it (delegated, lock not
+  /// held).
   [[nodiscard]] delegation lock_or_delegate(std::size_t id, T &item) noexcept {
     check_id("delegation_lock", id, m_size);
     const std::uint64_t ticket = base::take_ticket();
@@ -69,7 +77,8 @@ class delegation_lock : private ticket_lock<P> {
   /// Owner: is nobody known to wait? A waiter may be on its way in.
   [[nodiscard]] bool empty() noexcept {
     const std::uint64_t ticket = base::next_ticket();
-    const std::uint64_t entry = m_waiting[base::slot_index(ticket)].word.load(std::memory_order_acquire); // O4
+    const std::uint64_t entry =
+        m_waiting[base::slot_index(ticket)].word.load(std::memory_order_acquire); // O4
     m_front.set(static_cast<std::size_t>(entry - ticket));
     return entry - ticket >= m_size;
   }

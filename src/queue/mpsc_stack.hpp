@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// An intrusive stack that many threads push to and one thread empties at once: inboxes, blocks freed by other workers.
+// An intrusive stack that many threads push to and one thread empties at once: inboxes, blocks freed by other
+// workers.
 //
 // Roles       Any thread: push, push_chain, empty. One thread at a time: take_all.
-// Word        m_head: the newest node, or null. A node's `next` (a P::var<Node *>) belongs to the pusher until the node
+// Word        m_head: the newest node, or null. A node's `next` (a P::var<Node *>) belongs to the pusher
+// until the node
 //             is in, then to whoever takes it.
-// Invariants  I1  Nodes leave only all together, so a compare-exchange that finds the same head finds the same stack: no
+// Invariants  I1  Nodes leave only all together, so a compare-exchange that finds the same head finds the
+// same stack: no
 //                 ABA.
-// Orders      O1  m_head compare-exchange release, with O2: the node and its `next` are written before it is seen.
-//             O2  m_head exchange acquire, with the O1 of every node in the stack: a later push continues the release
+// Orders      O1  m_head compare-exchange release, with O2: the node and its `next` are written before it is
+// seen.
+//             O2  m_head exchange acquire, with the O1 of every node in the stack: a later push continues the
+//             release
 //                 sequence of the earlier ones.
 // Progress    push lock-free, take_all wait-free.
 // Reclamation The taker owns what it took.
@@ -35,7 +40,8 @@ class mpsc_stack {
     Node *head = m_head.load(std::memory_order_relaxed);
     do
       last->next.set(head);
-    while (!m_head.compare_exchange_weak(head, first, std::memory_order_release, std::memory_order_relaxed)); // O1
+    while (!m_head.compare_exchange_weak(head, first, std::memory_order_release,
+                                         std::memory_order_relaxed)); // O1
     return head == nullptr;
   }
 

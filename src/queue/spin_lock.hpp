@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A one-word lock for short plain sections that are hardly ever contended. Not fair, never parks: do not wait for
-// anything, allocate, or call user code while holding it.
+// A one-word lock for short plain sections that are hardly ever contended. Not fair, never parks: do not wait
+// for anything, allocate, or call user code while holding it.
 //
 // Roles       Any thread. unlock is called by the thread that holds the lock.
 // Word        m_held: 1 while someone holds it.
@@ -26,7 +26,8 @@ class spin_lock {
   }
 
   [[nodiscard]] bool try_lock() noexcept {
-    return m_held.load(std::memory_order_relaxed) == 0 && m_held.exchange(1, std::memory_order_acquire) == 0; // O1
+    return m_held.load(std::memory_order_relaxed) == 0 &&
+           m_held.exchange(1, std::memory_order_acquire) == 0; // O1
   }
 
   void unlock() noexcept { m_held.store(0, std::memory_order_release); } // O2

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bounded queue between one producer and one consumer.
 //
-// Roles       The producer calls push. The consumer calls pop, consume_all and empty. Either role may move between
+// Roles       The producer calls push. The consumer calls pop, consume_all and empty. Either role may move
+// between
 //             threads if something else (a lock) orders the hand-over.
-// Word        m_tail: the slot that the next push fills; m_head: the slot that the next pop empties. Both run through
+// Word        m_tail: the slot that the next push fills; m_head: the slot that the next pop empties. Both run
+// through
 //             0..capacity; one slot stays unused, so equal means empty.
-// Invariants  I1  Only the producer writes m_tail and the slots [m_tail, m_head); only the consumer writes m_head.
-//             I2  m_seen_head is a past m_head, m_seen_tail a past m_tail: acting on them is safe, only pessimistic.
-// Orders      O1  m_tail store release, with O2: the slot is written before it is announced. Relaxed: torn items.
+// Invariants  I1  Only the producer writes m_tail and the slots [m_tail, m_head); only the consumer writes
+// m_head.
+//             I2  m_seen_head is a past m_head, m_seen_tail a past m_tail: acting on them is safe, only
+//             pessimistic.
+// Orders      O1  m_tail store release, with O2: the slot is written before it is announced. Relaxed: torn
+// items.
 //             O2  m_tail load acquire, with O1.
 //             O3  m_head store release, with O4: the slot is read before it is given back.
-//             O4  m_head load acquire, with O3. Relaxed: the producer may overwrite an item that is being read.
-// Progress    Wait-free. push and pop touch the other side's cache line only when their copy says full or empty.
-// Reclamation None: items are copied in and out, and must be trivially copyable.
-// Source      Lamport's ring with cached indices.
-// Checked by  tests/model/queue_models.cpp: spsc_*
+//             O4  m_head load acquire, with O3. Relaxed: the producer may overwrite an item that is being
+//             read.
+// Progress    Wait-free. push and pop touch the other side's cache line only when their copy says full or
+// empty. Reclamation None: items are copied in and out, and must be trivially copyable. Source      Lamport's
+// ring with cached indices. Checked by  tests/model/queue_models.cpp: spsc_*
 #pragma once
 
 #include <cstddef>
@@ -33,7 +38,8 @@ class spsc_queue {
  public:
   /// Holds up to `capacity` items (at least one); any number will do.
   explicit spsc_queue(std::size_t capacity)
-      : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)), m_count((capacity ? capacity : 1) + 1) {}
+      : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)),
+        m_count((capacity ? capacity : 1) + 1) {}
 
   spsc_queue(const spsc_queue &) = delete;
   spsc_queue &operator=(const spsc_queue &) = delete;
@@ -67,8 +73,8 @@ class spsc_queue {
     return true;
   }
 
-  /// Consumer. Calls f(item) for what was in the queue at the call, and returns how many; f must not throw. The slots
-  /// are given back together at the end.
+  /// Consumer. Calls f(item) for what was in the queue at the call, and returns how many; f must not throw.
+  /// The slots are given back together at the end.
   template <class F>
   std::size_t consume_all(F &&f) noexcept {
     std::size_t head = m_head.load(std::memory_order_relaxed);
@@ -95,10 +101,10 @@ class spsc_queue {
 
   const std::unique_ptr<slot[]> m_slots;
   const std::size_t m_count;
-  alignas(k_apart) index m_tail{0};      // written by the producer
-  plain_index m_seen_head{0};            // producer only
-  alignas(k_apart) index m_head{0};      // written by the consumer
-  plain_index m_seen_tail{0};            // consumer only
+  alignas(k_apart) index m_tail{0}; // written by the producer
+  plain_index m_seen_head{0};       // producer only
+  alignas(k_apart) index m_head{0}; // written by the consumer
+  plain_index m_seen_tail{0};       // consumer only
 };
 
 } // namespace rt

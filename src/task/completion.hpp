@@ -13,7 +13,7 @@
 //   the owner has put down before; acquire pairs with O1's release when settle itself finds zero. O3 done: acquire, pairs
 //   with O1's release. O4 add by a stranger: relaxed; its own later remove() is what publishes.
 // Progress: wait-free. Reclamation: a remover that did not reach zero must not touch the scope again.
-// Source: own; the bias is the trick of Rayon's and Go's counters. Checked by: tests/model/completion_model.cpp
+// Source: own; the bias is the trick of Rayon's and Go's counters. Checked by: tests/model/completion_models.cpp
 #pragma once
 
 #include "atomic/atomic.hpp"

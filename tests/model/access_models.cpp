@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/deps/access_state.hpp: bodies run once, in an order that the accesses allow (else a race on their data), and
-// an access is dead exactly once, after its last delivery.
+// Models of src/deps/access_state.hpp: bodies run once, in an order that the accesses allow (else a race on
+// their data), and an access is dead exactly once, after its last delivery.
 #include "checker/models.hpp"
 
 #include "deps/access_state.hpp"
@@ -12,8 +12,8 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// Tasks with one access each to one datum. Messages are delivered as src/deps/registration.cpp does; whoever satisfies a
-/// task runs its body at once.
+/// Tasks with one access each to one datum. Messages are delivered as src/deps/registration.cpp does; whoever
+/// satisfies a task runs its body at once.
 template <int Tasks>
 struct graph {
   struct task;
@@ -82,6 +82,7 @@ struct graph {
       datum.set(t.index);
   }
 
+  static constexpr int k_all_dead = -1;
   void expect_all_ran(int last) {
     for (task &t : tasks) {
       expect(t.bodies == 1, "every body has run");
@@ -137,16 +138,17 @@ struct registered_meanwhile : graph<Tasks> {
     for (int i = 1; i < Tasks; ++i)
       if (base::enter(base::tasks[i], &base::tasks[i - 1].a))
         base::run_body(base::tasks[i]);
+    base::send(base::tasks[Tasks - 1].a, k_next_known); // the parent's body ends: nothing follows
   }
-  void check() { base::expect_all_ran(Tasks - 1); }
+  void check() { base::expect_all_ran(base::k_all_dead); }
 };
 const passes<registered_meanwhile<2, 0>> a2{"access_writer_then_writer"};
 const passes<registered_meanwhile<3, 0b010>> a3{"access_writer_reader_writer"};
 const passes<registered_meanwhile<3, 0b011>> a4{"access_reader_reader_writer"};
 const passes<registered_meanwhile<4, 0b0110>> a5{"access_writer_readers_writer"};
 
-/// A weak task between two writers starts at once; its child takes what the weak access will get, and the last writer
-/// waits for the child. Task 0 writes, 1 is weak, 2 is its child, 3 writes.
+/// A weak task between two writers starts at once; its child takes what the weak access will get, and the
+/// last writer waits for the child. Task 0 writes, 1 is weak, 2 is its child, 3 writes.
 struct weak_parent : graph<4> {
   static constexpr int threads = 2;
   weak_parent() {

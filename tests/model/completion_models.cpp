@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/completion.hpp: exactly one thread acts when the last child is gone, and it sees what all have done.
+// Models of src/task/completion.hpp: exactly one thread acts when the last child is gone, and it sees what
+// all have done.
 #include "checker/models.hpp"
 
 #include "task/completion.hpp"
@@ -11,7 +12,8 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// The owner spawned `Children`; thread t > 0 ends child t - 1. With Stranger, child 0 spawns one more into the scope.
+/// The owner spawned `Children`; thread t > 0 ends child t - 1. With Stranger, child 0 spawns one more into
+/// the scope.
 template <int Children, bool Stranger, bool Polls>
 struct completion_acts_once {
   static constexpr int threads = 1 + Children;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/park/eventcount.hpp: no wake-up is lost (a deadlock), and what was done before a notification is seen.
+// Models of src/park/eventcount.hpp: no wake-up is lost (a deadlock), and what was done before a notification
+// is seen.
 #include "checker/models.hpp"
 
 #include "park/eventcount.hpp"
@@ -135,7 +136,8 @@ struct eventcount_inbox {
 };
 const passes<eventcount_inbox> e11{"eventcount_inbox"};
 
-/// The composition that the worker loop relies on: push to a deque, notify; look, announce, look again, sleep.
+/// The composition that the worker loop relies on: push to a deque, notify; look, announce, look again,
+/// sleep.
 struct eventcount_with_deque {
   static constexpr int threads = 2;
   eventcount<P> idle{1};

@@ -19,7 +19,9 @@ bool acquires(std::memory_order o) {
 bool releases(std::memory_order o) {
   return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
 }
-bool is_seq_cst(std::memory_order o) { return o == std::memory_order_seq_cst; }
+bool is_seq_cst(std::memory_order o) {
+  return o == std::memory_order_seq_cst;
+}
 
 void raise(std::vector<std::uint16_t> &view, int where, int index) {
   const auto w = static_cast<std::size_t>(where);
@@ -35,8 +37,12 @@ void join_into(std::vector<std::uint16_t> &view, const std::vector<std::uint16_t
     view[i] = std::max(view[i], other[i]);
 }
 
-bool writes(op kind) { return kind == op::store || kind == op::rmw; }
-bool on_futex(op kind) { return kind == op::sleep || kind == op::asleep || kind == op::wake; }
+bool writes(op kind) {
+  return kind == op::store || kind == op::rmw;
+}
+bool on_futex(op kind) {
+  return kind == op::sleep || kind == op::asleep || kind == op::wake;
+}
 
 /// Whether the order of two steps can matter. Anything doubtful is called dependent.
 bool dependent(const pending &a, const pending &b) {
@@ -53,17 +59,28 @@ bool dependent(const pending &a, const pending &b) {
 
 const char *name(op kind) {
   switch (kind) {
-  case op::load: return "load";
-  case op::store: return "store";
-  case op::rmw: return "read-modify-write";
-  case op::light: return "light barrier";
-  case op::heavy: return "heavy barrier";
-  case op::sleep: return "futex wait";
-  case op::asleep: return "sleeping on a futex";
-  case op::wake: return "futex wake";
-  case op::await: return "await";
-  case op::pause: return "pause";
-  case op::none: break;
+  case op::load:
+    return "load";
+  case op::store:
+    return "store";
+  case op::rmw:
+    return "read-modify-write";
+  case op::light:
+    return "light barrier";
+  case op::heavy:
+    return "heavy barrier";
+  case op::sleep:
+    return "futex wait";
+  case op::asleep:
+    return "sleeping on a futex";
+  case op::wake:
+    return "futex wake";
+  case op::await:
+    return "await";
+  case op::pause:
+    return "pause";
+  case op::none:
+    break;
   }
   return "start";
 }
@@ -77,11 +94,15 @@ std::string short_name(const char *file) {
   return tests == std::string::npos ? path : path.substr(tests);
 }
 
-std::string text_of(const std::source_location &at) { return short_name(at.file_name()) + ":" + std::to_string(at.line()); }
+std::string text_of(const std::source_location &at) {
+  return short_name(at.file_name()) + ":" + std::to_string(at.line());
+}
 
 } // namespace
 
-void knowledge::join_view(const std::vector<std::uint16_t> &other) { join_into(view, other); }
+void knowledge::join_view(const std::vector<std::uint16_t> &other) {
+  join_into(view, other);
+}
 
 void knowledge::join(const knowledge &other) {
   for (std::size_t t = 0; t < clock.size(); ++t)
@@ -216,7 +237,8 @@ int engine::choose(int count) {
   if (c.count == 0) // from a replay string
     c.count = static_cast<std::uint8_t>(count);
   if (c.count != count || c.taken >= count)
-    fail("the model does not repeat itself: choice " + std::to_string(m_position) + " differs from the last execution");
+    fail("the model does not repeat itself: choice " + std::to_string(m_position) +
+         " differs from the last execution");
   return c.taken;
 }
 
@@ -248,10 +270,14 @@ bool engine::satisfiable(int t) const {
 bool engine::enabled(int t) const {
   const thread &th = m_threads[static_cast<std::size_t>(t)];
   switch (th.next.kind) {
-  case op::asleep: return th.woken || th.may_time_out;
-  case op::await: return satisfiable(t);
-  case op::pause: return th.read_stale || th.stores_at_pause != m_stores;
-  default: return true;
+  case op::asleep:
+    return th.woken || th.may_time_out;
+  case op::await:
+    return satisfiable(t);
+  case op::pause:
+    return th.read_stale || th.stores_at_pause != m_stores;
+  default:
+    return true;
   }
 }
 
@@ -265,7 +291,8 @@ void engine::report_deadlock() {
   for (int t = 1; t < m_thread_count; ++t) {
     const thread &th = m_threads[static_cast<std::size_t>(t)];
     if (!th.finished)
-      who += " thread " + std::to_string(t) + " in " + name(th.next.kind) + " at " + text_of(th.next.source) + ";";
+      who += " thread " + std::to_string(t) + " in " + name(th.next.kind) + " at " + text_of(th.next.source) +
+             ";";
   }
   fail(who);
 }
@@ -284,7 +311,8 @@ int engine::pick() {
   }
   if (!unfinished)
     return 0;
-  if (!can) { // a spin loop may end after a number of rounds: give it one more, but only one while nothing changes
+  if (!can) { // a spin loop may end after a number of rounds: give it one more, but only one while nothing
+              // changes
     if (!idle)
       report_deadlock();
     can = idle;
@@ -386,7 +414,9 @@ int engine::new_location(std::uint64_t value) {
   return where;
 }
 
-void engine::end_location(int where) { place(where).alive = false; }
+void engine::end_location(int where) {
+  place(where).alive = false;
+}
 
 void engine::must_be_visible(int where) {
   const location &l = place(where);
@@ -482,13 +512,15 @@ std::uint64_t engine::begin_rmw(int where, std::memory_order &order, const std::
   return read_message(where, place(where).count - 1, order);
 }
 
-void engine::end_rmw(int where, std::uint64_t value, std::memory_order order, const std::source_location &at) {
+void engine::end_rmw(int where, std::uint64_t value, std::memory_order order,
+                     const std::source_location &at) {
   append(where, value, order, true);
   note("rmw", where, value, at);
 }
 
-bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired, std::memory_order success,
-                              std::memory_order failure, bool weak, const std::source_location &at) {
+bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired,
+                              std::memory_order success, std::memory_order failure, bool weak,
+                              const std::source_location &at) {
   location &l = place(where);
   if (m_dying)
     return true;
@@ -519,8 +551,8 @@ bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t 
   return false;
 }
 
-std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), void *argument, std::memory_order order,
-                            const std::source_location &at) {
+std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), void *argument,
+                            std::memory_order order, const std::source_location &at) {
   if (m_dying || (!m_running && !m_starting)) {
     const std::uint64_t value = load(where, order, at);
     if (!m_dying && !wanted(argument, value))
@@ -536,7 +568,8 @@ std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), vo
   step(op::await, where, at);
   thread &th = me();
   th.stale_reads[static_cast<std::size_t>(where)] = 0;
-  const int index = choose_message(where, is_seq_cst(order), [&](std::uint64_t v) { return wanted(argument, v); });
+  const int index =
+      choose_message(where, is_seq_cst(order), [&](std::uint64_t v) { return wanted(argument, v); });
   const std::uint64_t value = read_message(where, index, order);
   note("await", where, value, at);
   return value;
@@ -577,7 +610,8 @@ void engine::heavy_barrier(const std::source_location &at) {
   note("heavy barrier", -1, 0, at);
 }
 
-bool engine::futex_wait(int where, std::uint64_t expected, bool has_deadline, const std::source_location &at) {
+bool engine::futex_wait(int where, std::uint64_t expected, bool has_deadline,
+                        const std::source_location &at) {
   if (m_dying)
     return true;
   if (!m_running)
@@ -676,7 +710,9 @@ outcome engine::explore(const program &p, const limits &l) {
 }
 
 std::string engine::trail_text() const {
-  std::string text = m_limits.random ? "r" : m_limits.preemptions < 0 ? "s" : "b" + std::to_string(m_limits.preemptions);
+  std::string text = m_limits.random            ? "r"
+                     : m_limits.preemptions < 0 ? "s"
+                                                : "b" + std::to_string(m_limits.preemptions);
   for (std::size_t i = 0; i < m_position; ++i)
     text += "." + std::to_string(int{m_trail[i].taken});
   return text;
@@ -705,7 +741,8 @@ outcome engine::replay(const program &p, const std::string &trail) {
   return m_outcome;
 }
 
-void engine::note(const char *what, int where, std::uint64_t value, const std::source_location &at, const char *more) {
+void engine::note(const char *what, int where, std::uint64_t value, const std::source_location &at,
+                  const char *more) {
   if (!m_tracing)
     return;
   char line[256];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explores what a few model threads can do to each other: every interleaving of their atomic operations and every value
-// that the memory model of tests/model/README.md lets a load return. One exploration runs a model again and again; what
-// happens is fixed by a trail of choices, so an execution can be replayed.
+// Explores what a few model threads can do to each other: every interleaving of their atomic operations and
+// every value that the memory model of tests/model/README.md lets a load return. One exploration runs a model
+// again and again; what happens is fixed by a trail of choices, so an execution can be replayed.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -12,7 +13,6 @@
 #include <source_location>
 #include <string>
 #include <vector>
-#include <atomic>
 
 namespace weft_model {
 
@@ -20,8 +20,8 @@ inline constexpr int k_max_threads = 5; // 0 is the thread that builds, starts, 
 inline constexpr int k_max_locations = 512;
 inline constexpr int k_max_steps = 2000;
 
-/// What a thread knows, or what a message brings: how far every thread has come (happens-before), and which store of every
-/// location is the oldest that may still be read (coherence).
+/// What a thread knows, or what a message brings: how far every thread has come (happens-before), and which
+/// store of every location is the oldest that may still be read (coherence).
 struct knowledge {
   std::array<std::uint32_t, k_max_threads> clock{};
   std::vector<std::uint16_t> view;
@@ -111,8 +111,8 @@ class engine {
   }
   bool compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired, std::memory_order success,
                         std::memory_order failure, bool weak, const std::source_location &at);
-  std::uint64_t await(int where, bool (*wanted)(void *, std::uint64_t), void *argument, std::memory_order order,
-                      const std::source_location &at);
+  std::uint64_t await(int where, bool (*wanted)(void *, std::uint64_t), void *argument,
+                      std::memory_order order, const std::source_location &at);
   void pause(const std::source_location &at);
   void light_barrier(const std::source_location &at);
   void heavy_barrier(const std::source_location &at);
@@ -147,7 +147,7 @@ class engine {
     bool finished = false;
     bool woken = false;
     bool may_time_out = false;
-    bool read_stale = false;          // since the last pause
+    bool read_stale = false; // since the last pause
     std::uint64_t stores_at_pause = UINT64_MAX;
     std::uint64_t stores_at_idle_resume = UINT64_MAX;
     bool may_fail_spuriously = true;
@@ -186,7 +186,8 @@ class engine {
   void append(int where, std::uint64_t value, std::memory_order order, bool continues);
   void must_be_visible(int where);
   std::memory_order effective(std::memory_order order, char part, const std::source_location &at);
-  void note(const char *what, int where, std::uint64_t value, const std::source_location &at, const char *more = "");
+  void note(const char *what, int where, std::uint64_t value, const std::source_location &at,
+            const char *more = "");
   std::string trail_text() const;
   thread &me() { return m_threads[static_cast<std::size_t>(m_current)]; }
   location &place(int where) { return m_locations[static_cast<std::size_t>(where)]; }

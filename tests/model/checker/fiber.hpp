@@ -9,8 +9,8 @@ namespace weft_model {
 /// Saves where it is in `*from` and goes on at `to`.
 void switch_fiber(void **from, void *to);
 
-/// A stack that enters `entry` when it is switched to for the first time; entry never returns. `index` selects one of a
-/// few stacks, which are used again.
+/// A stack that enters `entry` when it is switched to for the first time; entry never returns. `index`
+/// selects one of a few stacks, which are used again.
 void *make_fiber(int index, void (*entry)());
 
 } // namespace weft_model

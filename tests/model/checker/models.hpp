@@ -34,8 +34,11 @@ inline std::vector<model> &all_models() {
 
 template <class M>
 program program_of(const char *name) {
-  return {name, M::threads, [] { return static_cast<void *>(new M); },
-          [](void *m, int thread) { static_cast<M *>(m)->run(thread); }, [](void *m) { static_cast<M *>(m)->check(); },
+  return {name,
+          M::threads,
+          [] { return static_cast<void *>(new M); },
+          [](void *m, int thread) { static_cast<M *>(m)->run(thread); },
+          [](void *m) { static_cast<M *>(m)->check(); },
           [](void *m) { delete static_cast<M *>(m); }};
 }
 
@@ -48,7 +51,9 @@ struct passes {
 /// A seeded bug, which must be found.
 template <class M>
 struct fails {
-  fails(const char *name, const char *failure) { all_models().push_back({program_of<M>(name), false, failure, {}}); }
+  fails(const char *name, const char *failure) {
+    all_models().push_back({program_of<M>(name), false, failure, {}});
+  }
 };
 
 /// Explored completely; check() calls observe(), and exactly these values must be seen.
@@ -59,6 +64,8 @@ struct litmus {
   }
 };
 
-inline void observe(std::uint64_t value) { the_engine().observe(value); }
+inline void observe(std::uint64_t value) {
+  the_engine().observe(value);
+}
 
 } // namespace weft_model

@@ -71,12 +71,14 @@ struct model_atomics {
    private:
     template <class F>
     T change(F f, std::memory_order order, const here &at) {
-      return value(the_engine().rmw(m_where, [&](std::uint64_t old) { return bits(f(value(old))); }, order, at));
+      return value(
+          the_engine().rmw(m_where, [&](std::uint64_t old) { return bits(f(value(old))); }, order, at));
     }
-    bool compare_exchange(T &expected, T desired, std::memory_order success, std::memory_order failure, bool weak,
-                          const here &at) {
+    bool compare_exchange(T &expected, T desired, std::memory_order success, std::memory_order failure,
+                          bool weak, const here &at) {
       std::uint64_t seen = bits(expected);
-      const bool done = the_engine().compare_exchange(m_where, seen, bits(desired), success, failure, weak, at);
+      const bool done =
+          the_engine().compare_exchange(m_where, seen, bits(desired), success, failure, weak, at);
       expected = value(seen);
       return done;
     }
@@ -107,7 +109,9 @@ struct model_atomics {
 
   template <class T, class Pred>
   static T await(const atomic<T> &a, Pred pred, std::memory_order order, here at = here::current()) {
-    auto wanted = [](void *p, std::uint64_t b) { return bool((*static_cast<Pred *>(p))(atomic<T>::value(b))); };
+    auto wanted = [](void *p, std::uint64_t b) {
+      return bool((*static_cast<Pred *>(p))(atomic<T>::value(b)));
+    };
     return atomic<T>::value(the_engine().await(a.where(), wanted, &pred, order, at));
   }
   static void pause(here at = here::current()) { the_engine().pause(at); }
