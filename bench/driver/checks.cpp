@@ -17,7 +17,7 @@ const contender k_weft{"weft", "bin/weft-sample", {}};
 /// Prints one line; true when the value is within its bound.
 bool report(const std::string &what, double value, double bound, const char *unit) {
   const bool met = value <= bound;
-  std::printf("%-28s %8.1f %s (bound %g)%s\n", what.c_str(), value, unit, bound, met ? "" : "  MISSED");
+  std::printf("%-28s %8.2f %s (bound %g)%s\n", what.c_str(), value, unit, bound, met ? "" : "  MISSED");
   std::fflush(stdout);
   return met;
 }
