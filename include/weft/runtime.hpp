@@ -7,7 +7,8 @@
 namespace weft::inline v0 {
 
 /// Gives a setting its value from the program: configure("workers", "4"). Before the runtime starts only (the first use
-/// of any other call); throws weft::error (errc::bad_setting) for an unknown key (with the nearest one), a bad value, or when it is too late.
+/// of any other call); throws weft::error: errc::bad_setting for an unknown key (with the nearest one) or a
+/// bad value, errc::already_started when it is too late.
 WEFT_API void configure(const char *key, const char *value);
 
 /// Starts the runtime if it has not started. Not needed: every call does it.

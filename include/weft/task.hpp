@@ -25,8 +25,8 @@ decltype(auto) spawn(F &&f, const Clauses &...clauses) {
   return detail::spawn_in(nullptr, static_cast<F &&>(f), clauses...);
 }
 
-/// Waits until every child that the current task has spawned outside of groups, and all of their descendants, are complete; also for the
-/// children in groups that the task has open. Rethrows the first exception of a child spawned outside of groups.
+/// Waits until every child that the current task has spawned outside of groups, and all of their descendants, are complete. Tasks
+/// of a group are waited for by the group. Rethrows the first exception of a child spawned outside of groups.
 WEFT_API void taskwait();
 
 /// Waits until the current task could touch the data as the accesses say; children of it that touch other data go on.

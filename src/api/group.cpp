@@ -35,14 +35,10 @@ void group_failed(group_state &g, const task &, std::exception_ptr error) noexce
 
 task_group::task_group(exception_policy policy) {
   static_assert(sizeof(state) <= sizeof(m_state));
-  auto *s = ::new (static_cast<void *>(m_state)) state;
   worker &w = this_worker();
+  auto *s = ::new (static_cast<void *>(m_state)) state;
   s->owner = w.current;
   s->policy = policy == exception_policy::by_setting ? default_exception_policy() : policy;
-  task_extra *x = peek_extra(*s->owner);
-  if (x && x->open_groups)
-    s->next_open = x->open_groups;
-  extra_of(*s->owner).open_groups = s;
 }
 
 namespace {
@@ -52,13 +48,6 @@ void forget_errors(group_state &s) noexcept {
   s.errors = nullptr;
 }
 
-void unlink(group_state &s) noexcept {
-  group_state **at = &extra_of(*s.owner).open_groups;
-  while (*at && *at != &s)
-    at = &(*at)->next_open;
-  if (*at)
-    *at = s.next_open;
-}
 
 } // namespace
 
@@ -69,12 +58,11 @@ task_group::~task_group() {
   } catch (const error &e) {
     fatal("a task group cannot be waited for: %s", e.what());
   }
-  if (s.errors && !s.errors->empty())
-    warn("a task group ended with %zu exception(s) that nobody asked for; call wait() before it goes out of scope",
-         s.errors->size());
+  if (s.errors)
+    for (const std::exception_ptr &error : *s.errors)
+      report_lost("of a group", error);
   forget_errors(s);
   delete s.stop;
-  unlink(s);
   s.~state();
 }
 

@@ -59,8 +59,20 @@ WEFT_COLD void put_options(task &t, const detail::spawn_options &o) {
 void run_here(task &t) {
   worker &w = *this_worker_or_null();
   count(w.counts.executed);
-  if (runnable *successor = execute(t, true))
+  if (runnable *successor = execute_in_place(t))
     enqueue(this_worker_or_null(), *successor, origin::fresh);
+}
+
+/// A child of a final task: its accesses are not entered, so its creator waits until it would have released them.
+void run_in_final(task &t) {
+  t.set(detail::k_final);
+  t.set(detail::k_undeferred); // its end is signalled
+  t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O1: not shared yet
+  if (task_extra *x = peek_extra(t); x && x->onready)
+    x->onready(x->onready_context);
+  run_here(t);
+  wait_until_done(t);
+  drop_references(t, 1);
 }
 
 void run_undeferred(task &t, bool ready) {
@@ -111,13 +123,8 @@ void task_submit(task *t, const access *first, std::size_t first_count, const ac
   task &parent = *t->parent;
   count_child(*t, parent);
   count(w.counts.spawned);
-  if (parent.has(k_final)) [[unlikely]] {
-    t->set(k_final);
-    t->flags = static_cast<std::uint8_t>(t->flags & ~k_undeferred);
-    if (task_extra *x = peek_extra(*t); x && x->onready)
-      x->onready(x->onready_context);
-    return run_here(*t);
-  }
+  if (parent.has(k_final)) [[unlikely]]
+    return run_in_final(*t);
   bool ready = true;
   const bool undeferred = t->has(k_undeferred);
   if (first_count + second_count != 0) {

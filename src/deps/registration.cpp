@@ -148,7 +148,8 @@ std::uint32_t fill_records(task &t, const access *list, std::size_t count, std::
       continue;
     auto *a = ::new (static_cast<void *>(&records[filled])) data_access;
     a->address = list[i].address;
-    a->kind = kind_of(list[i].mode);
+    // children of a final task run in place and wait for nothing, so their parent waits for them
+    a->kind = static_cast<std::uint8_t>(kind_of(list[i].mode) & (t.has(detail::k_final) ? ~k_weak : ~0));
     a->task = &t;
     ++filled;
   }

@@ -14,7 +14,6 @@ namespace weft::inline v0 {
 struct alignas(64) task_group::state {
   rt::task *owner = nullptr;
   detail::runnable *waiter = nullptr; // the frame in wait(); written before settle
-  state *next_open = nullptr;         // the owner's other open groups
   std::int32_t owned = 0;
   exception_policy policy = exception_policy::first_cancels;
   alignas(64) rt::completion_word<> word;

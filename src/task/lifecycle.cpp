@@ -16,19 +16,6 @@ namespace {
 
 task_hooks g_hooks{};
 
-void report_lost(const char *label, const std::exception_ptr &error) noexcept {
-  try {
-    std::rethrow_exception(error);
-  } catch (const weft::error &e) {
-    if (e.code() != errc::cancelled) // a task that was skipped is not a failure
-      warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
-  } catch (const std::exception &e) {
-    warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
-  } catch (...) {
-    warn("task '%s' threw, and nobody asked for it; call taskwait(), group.wait() or handle.get()", label);
-  }
-}
-
 void free_task(task &t) noexcept {
   if (t.ops->destroy_result)
     t.ops->destroy_result(detail::storage(&t));
@@ -48,12 +35,15 @@ void wake_waiter(runnable *&waiter) {
   make_ready(*f);
 }
 
+void pass_on_children_error(task &t) noexcept;
+
 /// Everything below the task is complete. Tells the group and the parent, and goes on with the parent when that completes it.
 /// `deaths`: references of the task's accesses that end here as well. `plainly`: the child is counted in the plain field of a frame below on this stack.
 void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
   for (;;) {
     if (t->ops->destroy)
       t->ops->destroy(detail::storage(t));
+    pass_on_children_error(*t);
     task *const parent = t->parent;
     group_state *const g = t->group ? &t->group->internals() : nullptr;
     const bool owned_by_parent = !g || g->owner == parent;
@@ -87,7 +77,7 @@ void end_task(task &t, bool plainly, ready_list &ready) {
   const bool childless = t.children.done(t.owned_children);
   const bool release_now = childless || !t.has(detail::k_wait);
   const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
-  const bool tracked = t.has(detail::k_tracked);
+  const bool tracked = (t.flags & (detail::k_tracked | detail::k_undeferred)) != 0;
   if (childless) {
     if (tracked)
       signal_done(t);
@@ -123,6 +113,19 @@ void start_body(task &t) noexcept {
 }
 
 } // namespace
+
+void report_lost(const char *label, const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const weft::error &e) {
+    if (e.code() != errc::cancelled) // a task that was skipped is not a failure
+      warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
+  } catch (const std::exception &e) {
+    warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
+  } catch (...) {
+    warn("task '%s' threw, and nobody asked for it; call taskwait(), group.wait() or handle.get()", label);
+  }
+}
 
 void set_task_hooks(const task_hooks &hooks) noexcept { g_hooks = hooks; }
 const task_hooks &the_task_hooks() noexcept { return g_hooks; }
@@ -191,6 +194,16 @@ runnable *execute(task &t, bool in_place) noexcept {
   return successor;
 }
 
+runnable *execute_in_place(task &t) noexcept {
+  const exception_state outer = copy_exception_state();
+  if (!outer.caught && !outer.uncaught) [[likely]]
+    return execute(t, true);
+  put_exception_state({});
+  runnable *successor = execute(t, true);
+  put_exception_state(outer);
+  return successor;
+}
+
 void events_are_over(task &t) {
   ready_list ready;
   end_task(t, false, ready);
@@ -226,6 +239,18 @@ void parent_failed(task &parent, const task &t, std::exception_ptr error) {
   if (x.failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
     return report_lost(label_of(t), error);
   x.children_error = std::move(error);
+}
+
+/// Nobody has waited for the children of `t` since one of them failed: now it is a failure of `t`, for who waits for it.
+void pass_on_children_error(task &t) noexcept {
+  task_extra *x = peek_extra(t);
+  if (!x || !x->children_error) [[likely]]
+    return;
+  std::exception_ptr error = std::exchange(x->children_error, nullptr);
+  if (t.group)
+    group_failed(t.group->internals(), t, std::move(error));
+  else
+    parent_failed(*t.parent, t, std::move(error));
 }
 
 [[noreturn]] void terminate_for(const task &t, const std::exception_ptr &error) noexcept {

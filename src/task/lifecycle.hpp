@@ -31,6 +31,12 @@ void enqueue_all(ready_list &ready);
 /// The task ended with an exception: gives it to the handle, the group or the parent.
 void fail(task &t, std::exception_ptr error) noexcept;
 
+/// Says on standard error that an exception was thrown that nobody asked for.
+void report_lost(const char *label, const std::exception_ptr &error) noexcept;
+
+/// execute() on the stack of a frame of the current task. A frame that stands in a catch block keeps its exceptions from the task.
+[[nodiscard]] runnable *execute_in_place(task &t) noexcept;
+
 /// Last external event gone and body ended.
 void events_are_over(task &t);
 

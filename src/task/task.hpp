@@ -32,7 +32,6 @@ struct task_extra {
   std::exception_ptr own_error;             // for the handle; published by the done word
   std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
-  task_group::state *open_groups = nullptr; // of the running task
 };
 
 } // namespace rt

@@ -51,9 +51,6 @@ void wait_on_word(std::atomic<void *> &word) {
 } // namespace
 
 void wait_for_children(task &t) {
-  task_extra *x = peek_extra(t);
-  for (group_state *g = x ? x->open_groups : nullptr; g; g = g->next_open)
-    wait_for_group(*g);
   wait_in({t.children, t.owned_children, t.next}, &t, nullptr);
   children_are_complete(t);
 }

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -78,12 +79,14 @@ void resumed(frame &f) noexcept {
   e.current = f.current;
   put_exception_state(f.exceptions);
   arrived();
+  errno = f.saved_errno;
 }
 
 destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sanitized, nullptr}; }
 
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
 destination choose(executor &e, frame &f, left_function publish, void *context_of_publish) {
+  f.saved_errno = errno;
   runnable *next = g_hooks.pick(e);
   destination d;
   if (next && next->what == runnable::kind::frame) {

@@ -27,6 +27,7 @@ struct frame : runnable {
   rt::stack *standing_on = nullptr;
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;
+  int saved_errno = 0; // a wait leaves errno alone, whatever ran meanwhile
 };
 
 } // namespace detail

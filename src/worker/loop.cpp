@@ -209,7 +209,7 @@ bool help(const task *root, const group_state *group) {
     return false;
   }
   count(w.counts.executed);
-  if (runnable *successor = execute(*static_cast<task *>(r), true))
+  if (runnable *successor = execute_in_place(*static_cast<task *>(r)))
     enqueue(this_worker_or_null(), *successor, origin::fresh);
   return true;
 }

@@ -10,6 +10,7 @@
 #include "os/affinity.hpp"
 #include "topo/machine.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
@@ -189,6 +190,7 @@ worker &slot_for_thread(runtime &rt) {
 }
 
 WEFT_COLD worker &adopt() {
+  const int saved_errno = errno;
   start_lock lock;
   start_locked();
   worker &w = slot_for_thread(*g_runtime);
@@ -198,6 +200,7 @@ WEFT_COLD worker &adopt() {
   w.current = &w.root;
   install_overflow_stack();
   t_guard.w = &w;
+  errno = saved_errno;
   return w;
 }
 
