@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <mutex>
 #include <sys/mman.h>
 
@@ -50,7 +49,7 @@ void on_fault(int signal, siginfo_t *info, void *context) {
       .decimal(static_cast<std::int64_t>(r.stack_bytes >> 9))
       .text("KiB, or give the task weft::stack_bytes")
       .write();
-  std::abort();
+  chain(signal, info, context); // a crash reporter, or the end by this signal with a core file
 }
 
 void install_handler() noexcept {

@@ -2,11 +2,12 @@
 #include "mem/slab.hpp"
 
 #include "arch/sanitizer.hpp"
-#include "queue/spin_lock.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <malloc.h>
 #include <mutex>
+#include <new>
 #include <sys/mman.h>
 #include <vector>
 
@@ -14,17 +15,24 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_region_bytes = 2 << 20; // one mapping holds 32 chunks (and may become one huge page)
+constexpr std::size_t k_region_bytes = 2 << 20; // one mapping holds 32 chunks
+constexpr std::size_t k_page = 4096;            // untouched blocks are linked a page at a time, to touch no more than that
 
 alignas(k_apart) std::atomic<std::int64_t> g_live{0};
 void (*g_hook)(std::int64_t) = nullptr;
 
-spin_lock<> g_region_lock;
-char *g_region = nullptr; // guarded by the lock
+std::mutex g_region_mutex;
+char *g_region = nullptr; // guarded by the mutex
 std::size_t g_region_left = 0;
 
-char *map_aligned(std::size_t bytes, std::size_t alignment) noexcept {
-  void *p = mmap(nullptr, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+std::mutex g_heaps_mutex;
+std::vector<heap *> *g_heaps = nullptr; // guarded by the mutex; never destroyed: threads may outlive static objects
+
+/// 2 MiB of address space, aligned to chunks.
+char *map_region() noexcept {
+  constexpr std::size_t alignment = heap::k_chunk_bytes;
+  void *p = mmap(nullptr, k_region_bytes + alignment, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     return nullptr;
   const auto at = reinterpret_cast<std::uintptr_t>(p);
@@ -32,23 +40,21 @@ char *map_aligned(std::size_t bytes, std::size_t alignment) noexcept {
   if (from != at)
     munmap(p, from - at);
   if (const std::uintptr_t tail = at + alignment - from)
-    munmap(reinterpret_cast<void *>(from + bytes), tail);
+    munmap(reinterpret_cast<void *>(from + k_region_bytes), tail);
   return reinterpret_cast<char *>(from);
 }
 
 char *take_chunk() noexcept {
-  g_region_lock.lock();
+  std::lock_guard lock(g_region_mutex);
   if (g_region_left == 0) {
-    g_region = map_aligned(k_region_bytes, heap::k_chunk_bytes);
-    g_region_left = g_region ? k_region_bytes : 0;
+    g_region = map_region();
+    if (!g_region)
+      return nullptr;
+    g_region_left = k_region_bytes;
   }
-  char *c = nullptr;
-  if (g_region_left) {
-    c = g_region;
-    g_region += heap::k_chunk_bytes;
-    g_region_left -= heap::k_chunk_bytes;
-  }
-  g_region_lock.unlock();
+  char *c = g_region;
+  g_region += heap::k_chunk_bytes;
+  g_region_left -= heap::k_chunk_bytes;
   return c;
 }
 
@@ -80,97 +86,150 @@ void heap::flush_accounting() noexcept {
   report(change);
 }
 
-void *heap::allocate_slow(std::size_t bytes, std::size_t c) noexcept {
-  if (s_system) {
-    void *p = nullptr;
-    if (posix_memalign(&p, k_step, bytes) != 0)
-      return nullptr;
-    account(static_cast<std::int64_t>(malloc_usable_size(p)));
-    return p;
-  }
-  if (c > k_small)
-    return allocate_alone(bytes);
-  if (block *back = m_returned[c].take()) {
-    m_free[c] = back;
-    return allocate(bytes);
-  }
-  char *raw = take_chunk();
-  if (!raw)
-    return nullptr;
-  *reinterpret_cast<chunk *>(raw) = {this, c, 0};
-  const std::size_t size = c * k_step;
-  block *newer = nullptr;
-  for (std::size_t at = k_step + (k_chunk_bytes - k_step) / size * size; at >= k_step + size; at -= size) {
-    auto *b = reinterpret_cast<block *>(raw + at - size);
-    b->next.set(newer);
-    newer = b;
-  }
-  m_free[c] = newer;
-  return allocate(bytes);
+void *heap::after_flush(void *p) noexcept {
+  flush_accounting();
+  return p;
 }
 
-void *heap::allocate_alone(std::size_t bytes) noexcept {
-  const std::size_t whole = (bytes + k_step + k_chunk_bytes - 1) & ~(k_chunk_bytes - 1);
-  char *raw = map_aligned(whole, k_chunk_bytes);
-  if (!raw)
+void heap::account_for(heap *mine, std::int64_t bytes) noexcept {
+  if (mine)
+    mine->account(bytes);
+  else
+    report(bytes);
+}
+
+void *heap::allocate_slow(std::size_t bytes) noexcept {
+  if (s_system)
+    return allocate_with_malloc(bytes);
+  std::size_t c = std::max<std::size_t>((bytes + k_align - 1) / k_align, 1);
+  std::size_t block_bytes = c * k_align;
+  if (c > k_fine) {
+    if (bytes > 4096)
+      return allocate_large(bytes);
+    c = bytes <= 2048 ? k_fine + 1 : k_fine + 2;
+    block_bytes = bytes <= 2048 ? 2048 : 4096;
+  }
+  if (!m_free[c] && !refill(c))
     return nullptr;
-  *reinterpret_cast<chunk *>(raw) = {this, 0, whole};
+  block *b = m_free[c];
+  m_free[c] = b->next.get();
+  account(static_cast<std::int64_t>(block_bytes));
+  return b;
+}
+
+/// Blocks for an empty list: what came back, else a page of the newest chunk, else of a new chunk.
+bool heap::refill(std::size_t c) noexcept {
+  m_free[c] = m_returned[c].take();
+  if (m_free[c])
+    return true;
+  const std::size_t size = c <= k_fine ? c * k_align : 2048u << (c - k_fine - 1);
+  if (m_fresh[c] == m_fresh_end[c]) {
+    char *raw = take_chunk();
+    if (!raw)
+      return false;
+    ::new (static_cast<void *>(raw)) chunk{this, static_cast<std::uint32_t>(c), m_slot, size};
+    const std::size_t header = k_chunk_bytes % size == 0 ? size : k_align; // blocks of 2^n bytes are aligned to 2^n
+    m_fresh[c] = raw + header;
+    m_fresh_end[c] = m_fresh[c] + (k_chunk_bytes - header) / size * size;
+  }
+  char *at = m_fresh[c];
+  const auto left = static_cast<std::size_t>(m_fresh_end[c] - at);
+  char *end = at + std::min(left, std::max(k_page / size * size, size));
+  m_fresh[c] = end;
+  block *next = nullptr;
+  while (end != at) {
+    end -= size;
+    next = ::new (static_cast<void *>(end)) block{{next}};
+  }
+  m_free[c] = next;
+  return true;
+}
+
+void *heap::allocate_with_malloc(std::size_t bytes) noexcept {
+  void *p = nullptr;
+  if (posix_memalign(&p, k_align, bytes) != 0)
+    return nullptr;
+  account(static_cast<std::int64_t>(malloc_usable_size(p)));
+  return p;
+}
+
+/// A chunk of its own: the block begins behind the header, so it is told from the others like them.
+void *heap::allocate_large(std::size_t bytes) noexcept {
+  const std::size_t whole = bytes + k_align;
+  void *raw = nullptr;
+  if (whole < bytes || posix_memalign(&raw, k_chunk_bytes, whole) != 0)
+    return nullptr;
+  ::new (raw) chunk{nullptr, 0, 0, whole};
   account(static_cast<std::int64_t>(whole));
-  return raw + k_step;
+  return static_cast<char *>(raw) + k_align;
 }
 
 void heap::deallocate_slow(void *p, heap *mine) noexcept {
   if (s_system) {
     const auto bytes = static_cast<std::int64_t>(malloc_usable_size(p));
     std::free(p);
-    return mine ? mine->account(-bytes) : report(-bytes);
+    return account_for(mine, -bytes);
   }
   chunk *k = chunk_of(p);
-  if (k->size_class == 0) {
-    const auto bytes = static_cast<std::int64_t>(k->bytes);
-    munmap(k, k->bytes);
-    return mine ? mine->account(-bytes) : report(-bytes);
-  }
-  const auto bytes = static_cast<std::int64_t>(k->size_class * k_step);
+  const auto bytes = static_cast<std::int64_t>(k->block_bytes);
   auto *b = static_cast<block *>(p);
-  if (!mine) {
+  if (!k->owner)
+    std::free(k);
+  else if (mine)
+    mine->send_home(b, *k);
+  else
     k->owner->m_returned[k->size_class].push(b, b);
-    return report(-bytes);
-  }
-  mine->send_home(b, k);
-  mine->account(-bytes);
+  account_for(mine, -bytes);
 }
 
-void heap::send_home(block *b, chunk *k) noexcept {
-  if (m_batch_count && (m_batch_owner != k->owner || m_batch_class != k->size_class || m_batch_count == k_remote_batch))
-    flush_remote();
-  if (m_batch_count == 0) {
-    m_batch_owner = k->owner;
-    m_batch_class = k->size_class;
-    m_batch_last = b;
+void heap::send_home(block *b, const chunk &k) noexcept {
+  batch &t = m_batches[(k.owner_slot * 3 + k.size_class) % k_batches];
+  if (t.count != 0 && (t.owner != k.owner || t.size_class != k.size_class))
+    flush(t);
+  if (t.count == 0) {
+    t.owner = k.owner;
+    t.size_class = k.size_class;
+    t.last = b;
+    t.first = nullptr;
   }
-  b->next.set(m_batch_first);
-  m_batch_first = b;
-  ++m_batch_count;
+  b->next.set(t.first);
+  t.first = b;
+  ++t.count;
+  if (t.count == k_remote_batch || t.count * k.block_bytes >= k_remote_bytes)
+    flush(t);
+}
+
+void heap::flush(batch &b) noexcept {
+  b.owner->m_returned[b.size_class].push(b.first, b.last);
+  b.count = 0;
 }
 
 void heap::flush_remote() noexcept {
-  if (m_batch_count == 0)
-    return;
-  m_batch_owner->m_returned[m_batch_class].push(m_batch_first, m_batch_last);
-  m_batch_first = nullptr;
-  m_batch_count = 0;
+  for (batch &b : m_batches)
+    if (b.count != 0)
+      flush(b);
 }
 
 heap &heap_of_slot(unsigned id) {
-  static std::mutex guard;
-  static auto *heaps = new std::vector<heap *>;
-  std::lock_guard lock(guard);
-  if (heaps->size() <= id)
-    heaps->resize(id + 1);
-  if (!(*heaps)[id])
-    (*heaps)[id] = new heap;
-  return *(*heaps)[id];
+  std::lock_guard lock(g_heaps_mutex);
+  if (!g_heaps)
+    g_heaps = new std::vector<heap *>;
+  if (g_heaps->size() <= id)
+    g_heaps->resize(id + 1);
+  heap *&h = (*g_heaps)[id];
+  if (!h) {
+    h = new heap;
+    h->m_slot = id;
+  }
+  return *h;
+}
+
+void forget_heaps_in_child() noexcept {
+  ::new (&g_heaps_mutex) std::mutex;
+  ::new (&g_region_mutex) std::mutex;
+  g_heaps = nullptr;
+  g_region_left = 0;
+  g_live.store(0, std::memory_order_relaxed); // the tasks of the parent are none of the child's
 }
 
 } // namespace rt

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of tasks: one heap per worker, blocks in classes of 64 bytes, foreign frees go home in batches.
+// Memory of tasks: one heap per worker, blocks in size classes, foreign frees go home in batches. Blocks have no header;
+// what is known of one stands at the start of its chunk, found by masking the address.
+//
+// Memory is kept for reuse and never returned: the throttle bounds what live tasks take, and that bounds what is kept.
 #pragma once
 
 #include "config/settings.hpp"
@@ -21,6 +24,7 @@ void set_allocator(allocator_kind kind) noexcept;
 class heap {
 public:
   static constexpr std::size_t k_chunk_bytes = 64 << 10; // aligned to its size: the header is found by masking
+  static constexpr std::size_t k_align = 64;
 
   heap() noexcept = default;
   heap(const heap &) = delete;
@@ -28,47 +32,62 @@ public:
 
   /// Owner: a block aligned to 64 bytes; null when memory is gone.
   void *allocate(std::size_t bytes) noexcept {
-    const std::size_t c = class_of(bytes);
-    if (block *b = c <= k_small ? m_free[c] : nullptr) [[likely]] {
-      m_free[c] = b->next.get();
-      account(static_cast<std::int64_t>(c * k_step));
-      return b;
-    }
-    return allocate_slow(bytes, c);
+    const std::size_t c = (bytes + k_align - 1) / k_align;
+    if (c <= k_fine) [[likely]]
+      if (block *b = m_free[c]) [[likely]] {
+        m_free[c] = b->next.get();
+        m_unreported += static_cast<std::int64_t>(c * k_align);
+        if (m_unreported > k_account_batch) [[unlikely]]
+          return after_flush(b); // a tail call: this path needs no stack frame
+        return b;
+      }
+    return allocate_slow(bytes);
   }
 
   /// Any thread; `mine` is the calling thread's heap or null.
   static void deallocate(void *p, heap *mine) noexcept {
-    chunk *k = chunk_of(p);
-    if (!s_system && mine && k->owner == mine) [[likely]] {
-      auto *b = static_cast<block *>(p);
-      b->next.set(mine->m_free[k->size_class]);
-      mine->m_free[k->size_class] = b;
-      mine->account(-static_cast<std::int64_t>(k->size_class * k_step));
-      return;
-    }
+    if (!s_system && mine) [[likely]]
+      if (const chunk *k = chunk_of(p); k->owner == mine) [[likely]] {
+        auto *b = static_cast<block *>(p);
+        b->next.set(mine->m_free[k->size_class]);
+        mine->m_free[k->size_class] = b;
+        mine->account(-static_cast<std::int64_t>(k->block_bytes));
+        return;
+      }
     deallocate_slow(p, mine);
   }
 
-  /// Owner: sends the batch of foreign blocks home. To be called before the owner sleeps.
+  /// Owner: sends all foreign blocks home. To be called before the owner sleeps.
   void flush_remote() noexcept;
   /// Owner: adds what has changed to live_bytes().
   void flush_accounting() noexcept;
 
 private:
   using block = remote_free<>::block;
-  static constexpr std::size_t k_step = 64;
-  static constexpr std::size_t k_small = 16;                     // classes 1..16: up to 1 KiB
+  static constexpr std::size_t k_fine = 16;            // classes 1..16: steps of 64 bytes up to 1 KiB
+  static constexpr std::size_t k_classes = k_fine + 3; // then 2 KiB and 4 KiB; larger blocks come from malloc
   static constexpr std::int64_t k_account_batch = 64 << 10;
-  static constexpr int k_remote_batch = 32;                      // one compare-exchange per 32 foreign frees
+  static constexpr std::uint32_t k_remote_batch = 32;          // one compare-exchange per 32 foreign frees
+  static constexpr std::uint32_t k_remote_bytes = 16 << 10;    // but no more memory than this waits in a batch
+  static constexpr std::size_t k_batches = 8;                  // owners and classes that are freed in turn
 
+  /// The first 64 bytes of a chunk. Written once.
   struct chunk {
-    heap *owner;
-    std::size_t size_class; // 0: a block of its own size
-    std::size_t bytes;      // with class 0
+    heap *owner = nullptr; // null: the chunk is one large block
+    std::uint32_t size_class = 0;
+    std::uint32_t owner_slot = 0;
+    std::size_t block_bytes = 0;
   };
 
-  static std::size_t class_of(std::size_t bytes) noexcept { return (bytes + k_step - 1) / k_step; }
+  /// Foreign blocks of one owner and class, on their way home.
+  struct batch {
+    heap *owner = nullptr;
+    block *first = nullptr;
+    block *last = nullptr;
+    std::uint32_t size_class = 0;
+    std::uint32_t count = 0; // 0: the rest means nothing
+  };
+
   static chunk *chunk_of(void *p) noexcept {
     return reinterpret_cast<chunk *>(reinterpret_cast<std::uintptr_t>(p) & ~(k_chunk_bytes - 1));
   }
@@ -77,27 +96,35 @@ private:
     if (m_unreported > k_account_batch || m_unreported < -k_account_batch) [[unlikely]]
       flush_accounting();
   }
-  void *allocate_slow(std::size_t bytes, std::size_t c) noexcept;
-  void *allocate_alone(std::size_t bytes) noexcept;
+  void *after_flush(void *p) noexcept;
+  void *allocate_slow(std::size_t bytes) noexcept;
+  void *allocate_with_malloc(std::size_t bytes) noexcept;
+  void *allocate_large(std::size_t bytes) noexcept;
+  bool refill(std::size_t c) noexcept;
   static void deallocate_slow(void *p, heap *mine) noexcept;
-  void send_home(block *b, chunk *k) noexcept;
+  static void account_for(heap *mine, std::int64_t bytes) noexcept;
+  void send_home(block *b, const chunk &k) noexcept;
+  static void flush(batch &b) noexcept;
 
   friend void set_allocator(allocator_kind kind) noexcept;
+  friend heap &heap_of_slot(unsigned id);
   static inline bool s_system = false;
 
-  block *m_free[k_small + 1] = {};
   std::int64_t m_unreported = 0;
-  // the batch of foreign blocks, all of one owner and class
-  heap *m_batch_owner = nullptr;
-  std::size_t m_batch_class = 0;
-  block *m_batch_first = nullptr;
-  block *m_batch_last = nullptr;
-  int m_batch_count = 0;
-  alignas(k_apart) remote_free<> m_returned[k_small + 1]; // by class; pushed by others
+  block *m_free[k_classes] = {};
+  char *m_fresh[k_classes] = {};     // the part of the newest chunk that has not been used yet
+  char *m_fresh_end[k_classes] = {};
+  batch m_batches[k_batches];
+  std::uint32_t m_slot = 0;
+  alignas(k_apart) remote_free<> m_returned[k_classes]; // by class; pushed by others
 };
 
 /// The heap of a worker slot; slots are reused, heaps live for ever.
 heap &heap_of_slot(unsigned id);
+
+/// In the child of a fork: forgets all heaps, whose owners may have stopped amid anything. Their blocks stay readable,
+/// and may be freed.
+void forget_heaps_in_child() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

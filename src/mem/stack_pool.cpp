@@ -6,7 +6,9 @@
 #include "queue/spin_lock.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,92 +20,97 @@ namespace {
 constexpr std::size_t k_stacks_per_mapping = 64;
 constexpr int k_advice_guard = 102; // MADV_GUARD_INSTALL: a guard without a mapping of its own (Linux 6.13)
 constexpr std::uint64_t k_canary = 0x5745465453544b21u;
+constexpr std::size_t k_descriptor_bytes = 64;
+constexpr std::size_t k_warm_pages = 2; // what a cached stack keeps: a body that waits seldom needs more
+// 256: a cached stack saves 14 us, two of its pages cost 8 KiB, so the shared list keeps at most 2 MiB of them.
+constexpr std::size_t k_shared_warm = 256;
 
 std::size_t g_bytes = 96 << 10;
-spin_lock<> g_lock;      // guards the two lists
-stack *g_shared = nullptr;
-stack *g_sized = nullptr; // free ones of a size of their own
 std::atomic<bool> g_said_unguarded{false};
 
 std::size_t page() noexcept {
-  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  static std::atomic<std::size_t> known{0}; // needs no guard: a signal handler may call this
+  std::size_t bytes = known.load(std::memory_order_relaxed);
+  if (bytes == 0) {
+    bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    known.store(bytes, std::memory_order_relaxed);
+  }
   return bytes;
 }
 
-/// Mappings that hold stacks, for find_guard(): only ever grows; published by the release of `count`.
+/// Free stacks that belong to no worker, and the mapping that the next fresh one is cut from.
+struct shared_stacks {
+  spin_lock<> lock;
+  stack *free = nullptr;
+  std::size_t free_count = 0;
+  stack *sized = nullptr; // free ones of a size of their own
+  char *fresh = nullptr;
+  std::size_t fresh_count = 0;
+};
+shared_stacks g_shared;
+std::mutex g_map_mutex; // held while a mapping is made, which is too long for the spin lock
+
+/// Mappings that hold stacks, for find_guard(): only grows, published by its count.
 struct mapping {
   const char *low;
   std::size_t bytes;
   std::size_t stride;
 };
-constexpr std::size_t k_max_mappings = 1 << 16;
+constexpr std::size_t k_max_mappings = 1 << 16; // 65,530 mappings are all that a process gets (vm.max_map_count)
 mapping *g_mappings = nullptr;
 std::atomic<std::size_t> g_mapping_count{0};
-spin_lock<> g_mapping_lock;
 
-void remember(const char *low, std::size_t bytes, std::size_t stride) noexcept {
-  g_mapping_lock.lock();
+/// With the mutex.
+void remember(const mapping &m) noexcept {
   if (!g_mappings) {
     void *p = mmap(nullptr, k_max_mappings * sizeof(mapping), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    g_mappings = p == MAP_FAILED ? nullptr : static_cast<mapping *>(p);
+    if (p == MAP_FAILED)
+      return;
+    g_mappings = static_cast<mapping *>(p);
   }
   const std::size_t n = g_mapping_count.load(std::memory_order_relaxed);
-  if (g_mappings && n < k_max_mappings) {
-    g_mappings[n] = {low, bytes, stride};
-    g_mapping_count.store(n + 1, std::memory_order_release); // O1: pairs with find_guard
-  }
-  g_mapping_lock.unlock();
+  if (n == k_max_mappings)
+    return;
+  g_mappings[n] = m;
+  g_mapping_count.store(n + 1, std::memory_order_release); // O1: pairs with find_guard
+}
+
+/// With the mutex. Room for `count` stacks; only address space until somebody stands on one.
+char *map_stacks(std::size_t count, std::size_t bytes) noexcept {
+  void *p = mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (p == MAP_FAILED)
+    return nullptr;
+  madvise(p, count * bytes, MADV_NOHUGEPAGE); // else the first touch of one stack could take 2 MiB
+  remember({static_cast<const char *>(p), count * bytes, bytes});
+  return static_cast<char *>(p);
 }
 
 bool install_guard(char *low) noexcept {
-  static std::atomic<bool> advice_works{true};
-  if (advice_works.load(std::memory_order_relaxed)) {
+  static std::atomic<bool> unknown_advice{false};
+  if (!unknown_advice.load(std::memory_order_relaxed)) {
     if (madvise(low, page(), k_advice_guard) == 0)
       return true;
-    advice_works.store(false, std::memory_order_relaxed);
+    if (errno == EINVAL)
+      unknown_advice.store(true, std::memory_order_relaxed);
   }
   return mprotect(low, page(), PROT_NONE) == 0;
 }
 
-/// Lays the descriptor into [low, low + bytes), guard included.
+/// Lays the descriptor into [low, low + bytes), guard included. Touches the top page only.
 stack *make_stack(char *low, std::size_t bytes) noexcept {
-  const bool guarded = install_guard(low);
-  auto *s = ::new (static_cast<void *>(low + bytes - 64)) stack;
+  auto *s = ::new (static_cast<void *>(low + bytes - k_descriptor_bytes)) stack;
   s->low = low + page();
-  s->bytes = bytes - page() - 64;
-  s->guarded = guarded;
-  if (!guarded) {
+  s->bytes = bytes - page() - k_descriptor_bytes;
+  s->guarded = install_guard(low);
+  if (!s->guarded) {
     warn_once(g_said_unguarded,
               "no more guard pages for task stacks (vm.max_map_count); stacks beyond it are only checked when they are given back");
     *static_cast<std::uint64_t *>(s->low) = k_canary;
   }
-  valgrind_stack(low, low + bytes);
+  valgrind_stack(s->low, s);
   return s;
-}
-
-char *map_stacks(std::size_t bytes) noexcept {
-  void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  return p == MAP_FAILED ? nullptr : static_cast<char *>(p);
-}
-
-std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + page() - 1) / page() * page(); }
-
-/// A mapping of stacks: one is returned, the others go to the shared list. With the lock.
-stack *map_more() noexcept {
-  for (std::size_t n = k_stacks_per_mapping; n > 0; n /= 8) {
-    char *low = map_stacks(n * g_bytes);
-    if (!low)
-      continue;
-    remember(low, n * g_bytes, g_bytes);
-    for (std::size_t i = 1; i < n; ++i) {
-      stack *s = make_stack(low + i * g_bytes, g_bytes);
-      s->next = g_shared;
-      g_shared = s;
-    }
-    return make_stack(low, g_bytes);
-  }
-  return nullptr;
 }
 
 void check_canary(const stack &s) noexcept {
@@ -111,56 +118,119 @@ void check_canary(const stack &s) noexcept {
     fatal("a task has overflown its stack (%zu bytes, unguarded); raise stack.bytes", s.bytes);
 }
 
+/// Gives all but the topmost pages back to the system.
+void cool(stack &s) noexcept {
+  const auto low = reinterpret_cast<std::uintptr_t>(s.low) + (s.guarded ? 0 : page()); // keeps the canary
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(&s) / page() * page() + page();
+  if (end - low > k_warm_pages * page())
+    madvise(reinterpret_cast<void *>(low), end - low - k_warm_pages * page(), MADV_DONTNEED);
+}
+
+/// A stack that nobody has used yet; makes a mapping when there is none, smaller ones where space is scarce.
+stack *fresh_stack() noexcept {
+  std::unique_lock lock(g_map_mutex);
+  for (std::size_t n = k_stacks_per_mapping; g_shared.fresh_count == 0; n /= 8) {
+    if (n == 0)
+      return nullptr;
+    g_shared.fresh = map_stacks(n, g_bytes);
+    g_shared.fresh_count = g_shared.fresh ? n : 0;
+  }
+  const std::size_t bytes = g_bytes;
+  char *low = g_shared.fresh;
+  g_shared.fresh += bytes;
+  --g_shared.fresh_count;
+  lock.unlock();
+  return make_stack(low, bytes);
+}
+
+std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + page() - 1) / page() * page(); }
+
 } // namespace
 
 void configure_stacks(std::uint64_t bytes, int cache) noexcept {
-  g_bytes = whole_pages(static_cast<std::size_t>(bytes));
+  const std::size_t whole = std::max(whole_pages(static_cast<std::size_t>(bytes)), 4 * page());
+  if (whole != g_bytes) // those of another size are of no use
+    forget_stacks_in_child();
+  g_bytes = whole;
   stack_cache::s_capacity = cache;
 }
 std::uint64_t configured_stack_bytes() noexcept { return g_bytes; }
 
+/// Takes up to half a cache from the shared list: stacks wander when frames go on at another worker than they began at.
 stack *stack_cache::acquire_slow() noexcept {
-  g_lock.lock();
-  stack *s = g_shared;
-  if (s)
-    g_shared = s->next;
-  else
-    s = map_more();
-  g_lock.unlock();
+  g_shared.lock.lock();
+  stack *s = g_shared.free;
+  if (!s) {
+    g_shared.lock.unlock();
+    return fresh_stack();
+  }
+  int taken = 1;
+  stack *last = s;
+  for (; taken < s_capacity / 2 && last->next; ++taken)
+    last = last->next;
+  g_shared.free = last->next;
+  g_shared.free_count -= static_cast<std::size_t>(taken);
+  g_shared.lock.unlock();
+  last->next = nullptr;
+  m_first = s->next;
+  m_count = taken - 1;
   return s;
 }
 
 void stack_cache::release_slow(stack *s) noexcept {
   check_canary(*s);
-  // Pages below the top one go back to the system: a stack that is too many for a cache is not used again soon.
-  char *low = static_cast<char *>(s->low);
-  char *top = reinterpret_cast<char *>(reinterpret_cast<std::uintptr_t>(s) / page() * page());
-  if (s->guarded && top > low)
-    madvise(low, static_cast<std::size_t>(top - low), MADV_DONTNEED);
-  stack *&list = s->sized ? g_sized : g_shared;
-  g_lock.lock();
-  s->next = list;
-  list = s;
-  g_lock.unlock();
+  if (s->sized) {
+    cool(*s);
+    std::lock_guard lock(g_shared.lock);
+    s->next = g_shared.sized;
+    g_shared.sized = s;
+    return;
+  }
+  keep(s);
+  if (m_count <= s_capacity)
+    return;
+  const int moved = std::max(m_count / 2, 1);
+  stack *first = m_first, *last = first;
+  for (int i = 1; i < moved; ++i)
+    last = last->next;
+  m_first = last->next;
+  m_count -= moved;
+  last->next = nullptr;
+  bool warm = false;
+  {
+    std::lock_guard lock(g_shared.lock);
+    warm = g_shared.free_count + static_cast<std::size_t>(moved) <= k_shared_warm;
+  }
+  for (stack *t = warm ? nullptr : first; t; t = t->next)
+    cool(*t);
+  std::lock_guard lock(g_shared.lock);
+  last->next = g_shared.free;
+  g_shared.free = first;
+  g_shared.free_count += static_cast<std::size_t>(moved);
 }
 
 stack *acquire_sized_stack(std::size_t bytes) noexcept {
+  if (bytes > SIZE_MAX / 2)
+    return nullptr;
   const std::size_t whole = std::max(whole_pages(bytes), 4 * page());
-  g_lock.lock();
-  for (stack **at = &g_sized; *at; at = &(*at)->next) {
-    stack *s = *at;
-    const std::size_t has = s->bytes + page() + 64;
-    if (has < whole || has >= 2 * whole)
-      continue;
-    *at = s->next;
-    g_lock.unlock();
-    return s;
+  {
+    std::lock_guard lock(g_shared.lock);
+    for (stack **at = &g_shared.sized; *at; at = &(*at)->next) {
+      stack *s = *at;
+      const std::size_t has = s->bytes + page() + k_descriptor_bytes;
+      if (has < whole || has >= 2 * whole)
+        continue;
+      *at = s->next;
+      return s;
+    }
   }
-  g_lock.unlock();
-  char *low = map_stacks(whole);
+  char *low = nullptr;
+  {
+    std::lock_guard lock(g_map_mutex);
+    low = map_stacks(1, whole);
+  }
   if (!low)
     return nullptr;
-  remember(low, whole, whole);
   stack *s = make_stack(low, whole);
   s->sized = true;
   return s;
@@ -178,6 +248,11 @@ guarded_range find_guard(const void *address) noexcept {
       return {low, page(), m.stride};
   }
   return {};
+}
+
+void forget_stacks_in_child() noexcept {
+  ::new (&g_map_mutex) std::mutex;
+  ::new (&g_shared) shared_stacks;
 }
 
 } // namespace rt

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks for tasks: guarded, cached per worker (newest first, its pages are warm), carved from larger mappings.
+//
+// Address space is kept for ever. Memory is given back beyond the shared list's high-water mark: a stack that goes there
+// keeps its two topmost pages only.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +14,7 @@ namespace rt {
 /// Describes one stack; stands at the top of its memory. Usable: [low, low + bytes).
 struct stack {
   void *low = nullptr;   // above the guard
-  std::size_t bytes = 0;
+  std::size_t bytes = 0; // up to this descriptor
   stack *next = nullptr; // of whoever keeps it
   bool sized = false;    // of a size of its own
   bool guarded = false;
@@ -24,6 +27,7 @@ void configure_stacks(std::uint64_t bytes, int cache) noexcept;
 /// Free stacks of one worker; what is too much goes to a list that all share.
 class stack_cache {
 public:
+  /// Null when memory, address space or the number of mappings is exhausted.
   [[nodiscard]] stack *acquire() noexcept {
     stack *s = m_first;
     if (!s) [[unlikely]]
@@ -33,16 +37,20 @@ public:
     return s;
   }
   void release(stack *s) noexcept {
-    if (s->sized || m_count >= s_capacity || !s->guarded) [[unlikely]]
+    if (s->sized || !s->guarded || m_count >= s_capacity) [[unlikely]]
       return release_slow(s);
-    s->next = m_first;
-    m_first = s;
-    ++m_count;
+    keep(s);
   }
+  [[nodiscard]] int count() const noexcept { return m_count; }
 
 private:
   friend void configure_stacks(std::uint64_t bytes, int cache) noexcept;
   static inline int s_capacity = 64;
+  void keep(stack *s) noexcept {
+    s->next = m_first;
+    m_first = s;
+    ++m_count;
+  }
   [[nodiscard]] stack *acquire_slow() noexcept;
   void release_slow(stack *s) noexcept;
   stack *m_first = nullptr;
@@ -59,6 +67,9 @@ struct guarded_range {
   std::size_t stack_bytes = 0;
 };
 [[nodiscard]] guarded_range find_guard(const void *address) noexcept;
+
+/// In the child of a fork: forgets the free stacks, whose lists may have been in someone's hands.
+void forget_stacks_in_child() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

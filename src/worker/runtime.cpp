@@ -110,6 +110,8 @@ void forget_in_child() {
   g_phase.store(phase::not_started, std::memory_order_relaxed);
   g_runtime = nullptr; // the threads are gone; what they held stays where it is
   set_this_executor(nullptr);
+  forget_heaps_in_child();
+  forget_stacks_in_child();
 }
 
 void at_exit() { stop_runtime(); }
