@@ -54,7 +54,8 @@ struct real_atomics {
   template <class T>
   using atomic = std::atomic<T>;
 
-  /// About a microsecond and a half of pauses, half of what parking and waking cost (bench/micro).
+  /// 1 to 5 us, as a pause takes 6 to 25 ns: about what parking and waking cost. With 8 threads on 2 cpus a ticket_lock
+  /// costs 0.13 us of cpu per acquisition so, 0.59 without spinning and 0.28 with 1000 spins.
   static constexpr int k_spins = 200;
 
   template <class T>

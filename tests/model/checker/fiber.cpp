@@ -8,6 +8,12 @@
 #include <ucontext.h>
 #endif
 
+#if defined(__has_include) && __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h> // its macros do nothing in other builds
+#else
+#define ASAN_UNPOISON_MEMORY_REGION(from, bytes) ((void)0)
+#endif
+
 namespace weft_model {
 
 namespace {
@@ -18,6 +24,7 @@ char *stack(int index) {
   static std::unique_ptr<char[]> stacks[k_stacks];
   if (!stacks[index])
     stacks[index] = std::make_unique<char[]>(k_stack_bytes);
+  ASAN_UNPOISON_MEMORY_REGION(stacks[index].get(), k_stack_bytes); // frames of an execution that was cut off
   return stacks[index].get();
 }
 } // namespace
