@@ -287,8 +287,7 @@ class generator {
   void wait_all(body &b) {
     b.steps.push_back({act::wait_all, -1, 0, b.pending_failure});
     b.pending_failure = false;
-    // Waits for the groups that the task has open as well, not for the one that it belongs to.
-    forget(b, [](int, const outstanding &o) { return o.group != k_parents_group; });
+    forget(b, [](int, const outstanding &o) { return o.group == k_no_group; });
   }
 
   void wait_on(body &b) {
@@ -356,6 +355,8 @@ class generator {
 
   /// Both branches get cells of their own; nothing else of the task runs beside them.
   void join(body &b) {
+    for (int g = 0; g != static_cast<int>(b.group_fails.size()); ++g)
+      wait_group(b, g);
     wait_all(b);
     for (auto &[cell, list] : b.busy)
       if (!list.empty())
