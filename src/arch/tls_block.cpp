@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/tls_block.hpp"
+
+#include "arch/thread_pointer.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <unistd.h>
+
+#include <sys/syscall.h>
+
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
+
+namespace weft::inline v0 {
+namespace rt {
+
+namespace {
+
+/// The kernel writes the lender's cpu into its block, and looks nowhere else for restartable sequences. Unregistered, the
+/// block says so to whoever asks (sched_getcpu() then asks the kernel); else it would name the lender's last cpu, and a
+/// sequence that somebody runs with it would not be restarted.
+void leave_rseq() noexcept {
+#if defined(RSEQ_SIG) && defined(SYS_rseq)
+  constexpr long k_unregister = 1;
+  constexpr unsigned k_least_bytes = 32;
+  if (__rseq_size != 0)
+    syscall(SYS_rseq, static_cast<char *>(thread_pointer()) + __rseq_offset, std::max(__rseq_size, k_least_bytes),
+            k_unregister, RSEQ_SIG);
+#endif
+}
+
+/// The C library takes the block and its own data from the stack too, so its minimum may be too little.
+std::size_t lender_stack_bytes() noexcept {
+  constexpr std::size_t k_own = 16 << 10;
+  const long least = sysconf(_SC_THREAD_STACK_MIN);
+  return k_own + static_cast<std::size_t>(std::max(least, 0L));
+}
+
+} // namespace
+
+/// While it waits it stays in the kernel, and pthread_cond_wait() sets no errno: the block is left alone.
+void *tls_block::lend(void *self) {
+  auto &b = *static_cast<tls_block *>(self);
+  leave_rseq();
+  pthread_mutex_lock(&b.m_mutex);
+  b.m_thread_pointer = rt::thread_pointer();
+  pthread_cond_signal(&b.m_changed);
+  while (b.m_wanted)
+    pthread_cond_wait(&b.m_changed, &b.m_mutex);
+  b.m_thread_pointer = nullptr;
+  pthread_mutex_unlock(&b.m_mutex);
+  return nullptr;
+}
+
+int tls_block::open() noexcept {
+  pthread_attr_t attributes;
+  if (int e = pthread_attr_init(&attributes))
+    return e;
+  const std::size_t bytes = lender_stack_bytes();
+  pthread_attr_setstacksize(&attributes, bytes);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); // inherited: no handler may run on the lender
+  m_wanted = true;
+  const int e = pthread_create(&m_lender, &attributes, &lend, this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (e != 0) {
+    m_wanted = false;
+    return e;
+  }
+  pthread_mutex_lock(&m_mutex);
+  while (!m_thread_pointer)
+    pthread_cond_wait(&m_changed, &m_mutex);
+  pthread_mutex_unlock(&m_mutex);
+  return 0;
+}
+
+void tls_block::close() noexcept {
+  if (!m_wanted)
+    return;
+  pthread_mutex_lock(&m_mutex);
+  m_wanted = false;
+  pthread_cond_signal(&m_changed);
+  pthread_mutex_unlock(&m_mutex);
+  pthread_join(m_lender, nullptr);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
