@@ -33,15 +33,17 @@ test:
 
 bench: configure
 	$(compile) --target weft_programs
+	bench/peers/install $(BUILD)/peers
 	$(BUILD)/bin/weft-bench
 
 # Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker.
-.PHONY: test-full full-gcc full-clang full-tsan full-asan full-static full-boost cross
-test-full: lint full-gcc full-clang full-static full-boost full-tsan full-asan cross
+presets = gcc clang static boost tsan asan
+.PHONY: test-full cross $(presets:%=full-%)
+test-full: $(presets:%=full-%) cross
 	@echo "test-full: all parts passed"
 
 .NOTPARALLEL:
-full-%:
+$(presets:%=full-%): full-%:
 	@tools/check/prerequisites full
 	cmake --preset $*
 	cmake --build --preset $* --parallel $(JOBS)
