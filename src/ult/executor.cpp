@@ -18,6 +18,7 @@ loop_hooks g_hooks{};
 /// Stands at the top of every pool stack.
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
+  executor *home = nullptr; // the thread on whose own stack the caller of this stack's first function stands
 };
 
 stack_root *root_of(stack &s) noexcept {
@@ -52,6 +53,9 @@ WEFT_UNINSTRUMENTED void loop_entry(void *root) {
   g_hooks.loop();
   __builtin_unreachable();
 }
+
+/// The thread that what runs here must not leave.
+executor *home_of(executor &e) noexcept { return e.standing_on ? root_of(*e.standing_on)->home : &e; }
 
 /// A stack that will run the worker loop.
 stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *)) {
@@ -106,7 +110,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
     e.handoff = next;
   }
   f.what = runnable::kind::frame;
-  f.home = e.standing_on ? nullptr : &e;
+  f.home = home_of(e);
   f.standing_on = e.standing_on;
   f.sanitized = e.sanitized;
   f.current = e.current;
@@ -191,6 +195,7 @@ destination prepare_own_stack(own_stack_call &call, std::size_t bytes) {
   executor &e = *this_executor();
   context start;
   call.on = fresh_stack(e, bytes, start, &own_stack_entry);
+  root_of(*call.on)->home = home_of(e); // the call returns to the caller's stack
   call.caller.standing_on = e.standing_on;
   call.caller.sanitized = e.sanitized;
   call.caller.current = e.current;

@@ -18,7 +18,10 @@ constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only
 runnable *own_frame(worker &w) noexcept {
   if (!w.own_frame.load(std::memory_order_relaxed)) [[likely]]
     return nullptr;
-  return w.own_frame.exchange(nullptr, std::memory_order_acquire); // O1: pairs with make_ready
+  frame *f = w.own_frame.exchange(nullptr, std::memory_order_acquire); // O1: pairs with make_ready
+  // The user's code may never come back: if this worker was woken for something else as well, somebody has to see to that.
+  the_runtime().idle.notify_one();
+  return f;
 }
 
 runnable *steal_join(worker &w) noexcept {

@@ -258,7 +258,7 @@ void stop_runtime() {
   g_phase.store(phase::stopped, std::memory_order_relaxed);
   rt.stopping.store(true, std::memory_order_release); // O3: pairs with the loads before a worker sleeps
   rt.idle.notify_all();
-  if (!orderly)
+  if (w && !orderly)
     return; // exit() inside a task: its worker cannot wait for itself; the process is about to end
   for (unsigned id = 1; id < rt.workers; ++id)
     if (worker *other = rt.slots[id].load(std::memory_order_relaxed))
