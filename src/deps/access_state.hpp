@@ -98,7 +98,7 @@ struct delivery {
 
 /// The consequences of going from `before` to `after`. Reads the links that `after` makes valid.
 template <class Access>
-delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32_t after) noexcept {
+[[gnu::always_inline]] inline delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32_t after) noexcept {
   delivery<Access> d;
   d.next_bits = due_to_next(after, a.kind) & ~due_to_next(before, a.kind);
   d.child_bits = due_to_child(after) & ~due_to_child(before);
@@ -113,7 +113,7 @@ delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32
 
 /// Delivers `bits` to `a`.
 template <class Access>
-delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
+[[gnu::always_inline]] inline delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
   for (;;) {
     const std::uint32_t after = before | bits;

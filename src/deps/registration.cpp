@@ -26,7 +26,7 @@ striped_lock g_locks[k_locks];
 using access_delivery = delivery<data_access>;
 
 /// The same transition as deliver(), made atomic by the lock of the address.
-access_delivery deliver_locked(data_access &a, std::uint32_t bits) noexcept {
+WEFT_COLD access_delivery deliver_locked(data_access &a, std::uint32_t bits) noexcept {
   auto &stripe = g_locks[(reinterpret_cast<std::uintptr_t>(a.address) * 0x9E3779B97F4A7C15u) >> 54];
   stripe.lock.lock();
   const std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: the domain's owner stores without the lock
@@ -52,7 +52,7 @@ public:
   mailbox &operator=(const mailbox &) = delete;
 
   /// Delivers `bits` to `a` and everything that follows from it.
-  void send(data_access &a, std::uint32_t bits) noexcept {
+  [[gnu::always_inline]] void send(data_access &a, std::uint32_t bits) noexcept { // the bits are constants: they fold
     apply(a, bits);
     while (m_count > 0) {
       const message m = m_count > k_inline ? take_overflow() : m_messages[--m_count];
@@ -66,7 +66,7 @@ public:
 private:
   static constexpr std::size_t k_inline = 16;
 
-  void apply(data_access &a, std::uint32_t bits) noexcept {
+  [[gnu::always_inline]] void apply(data_access &a, std::uint32_t bits) noexcept {
     task &t = *a.task;
     const access_delivery d = g_locked ? deliver_locked(a, bits) : deliver(a, bits);
     if (d.child_bits)
