@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can go wrong here, by exit status.
+#pragma once
+
+#include <stdexcept>
+
+namespace demo {
+
+/// The command line or a file is not what it must be: exit status 2.
+struct input_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The numbers do not allow the computation, or its result is wrong: exit status 1.
+struct numerical_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+} // namespace demo
