@@ -14,6 +14,7 @@ void __tsan_destroy_fiber(void *fiber);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 #endif
 #ifdef WEFT_ASAN
+void __asan_unpoison_memory_region(const volatile void *low, std::size_t bytes);
 void __sanitizer_start_switch_fiber(void **fake_stack_save, const void *bottom, std::size_t size);
 void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old, std::size_t *size_old);
 #endif
@@ -26,6 +27,9 @@ void announce_stack(sanitized_stack &s, const void *low, std::size_t bytes) noex
   s.low = low;
   s.bytes = bytes;
   s.fake_stack = nullptr;
+#ifdef WEFT_ASAN
+  __asan_unpoison_memory_region(low, bytes); // frames that were left for good have kept their red zones
+#endif
 #ifdef WEFT_TSAN
   s.fiber = __tsan_create_fiber(0);
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mem/stack_pool.hpp"
 
+#include "arch/sanitizer.hpp"
+
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -288,7 +290,7 @@ TEST(stack_pool_death_test, an_overflow_without_a_guard_is_seen_when_the_stack_i
   EXPECT_EXIT(use_unguarded_stacks(true), testing::KilledBySignal(SIGABRT), "a task has overflown its stack");
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(WEFT_ASAN) && !defined(WEFT_TSAN) // their shadow memory has no address space then
 
 void acquire_without_address_space() {
   const rlimit none{1 << 20, 1 << 20};
