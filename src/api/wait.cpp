@@ -108,6 +108,7 @@ struct timed_block {
   std::uint64_t deadline;
   frame *blocked = nullptr;
   bool timed_out = false;
+  std::atomic<bool> armed{false}; // the publisher touches the block no more
   timer::call call;
 };
 
@@ -125,8 +126,10 @@ void publish_timed(executor &e, frame &f, void *p) {
   b.blocked = &f;
   b.call.f = &time_is_over;
   b.call.context = &b;
-  the_runtime().clock.at(b.deadline, b.call); // before the frame is published: afterwards b may be gone
+  // First the frame, then the clock: a deadline that passed before there was a frame would wake nobody.
   publish_blocked(e, f, &b.word);
+  the_runtime().clock.at(b.deadline, b.call);
+  b.armed.store(true, std::memory_order_release); // O2: pairs with block_for_ns, which keeps the block alive until then
 }
 
 } // namespace
@@ -149,8 +152,10 @@ bool block_for_ns(std::int64_t ns) {
     return true;
   if (ns <= 0)
     return false;
-  timed_block b{word, now_ns() + static_cast<std::uint64_t>(ns), nullptr, false, {}};
+  timed_block b{word, now_ns() + static_cast<std::uint64_t>(ns), nullptr, false, {}, {}};
   suspend(&publish_timed, &b);
+  while (!b.armed.load(std::memory_order_acquire)) // O2: resumed before the publisher was done, which is rare and short
+    os_yield();
   the_runtime().clock.cancel(b.call);
   return !b.timed_out;
 }
