@@ -101,11 +101,11 @@ void heap::account_for(heap *mine, std::int64_t bytes) noexcept {
 void *heap::allocate_slow(std::size_t bytes) noexcept {
   if (s_system)
     return allocate_with_malloc(bytes);
+  if (bytes > 4096)
+    return allocate_large(bytes);
   std::size_t c = std::max<std::size_t>((bytes + k_align - 1) / k_align, 1);
   std::size_t block_bytes = c * k_align;
   if (c > k_fine) {
-    if (bytes > 4096)
-      return allocate_large(bytes);
     c = bytes <= 2048 ? k_fine + 1 : k_fine + 2;
     block_bytes = bytes <= 2048 ? 2048 : 4096;
   }

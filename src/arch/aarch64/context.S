@@ -82,16 +82,18 @@ weft_context_suspended:                 // a debugger that sets sp to a suspende
 // Where a fresh context starts: x19 = entry, x0 = value.
         .globl  weft_context_start
         .hidden weft_context_start
-        .type   weft_context_start, %function
+        .type   weft_context_base, %function
         .p2align 4
-weft_context_start:
+weft_context_base:
         .cfi_startproc
         .cfi_undefined x30              // the end of the stack, to every unwinder
+        nop                             // unwinders look up the address before a return address
+weft_context_start:
         hint    #34                     // bti c
         blr     x19
         brk     #1
         .cfi_endproc
-        .size   weft_context_start, . - weft_context_start
+        .size   weft_context_base, . - weft_context_base
 
         .section .note.GNU-stack, "", %progbits
         .section .note.gnu.property, "a"

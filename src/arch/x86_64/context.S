@@ -64,18 +64,20 @@ weft_context_suspended:                 // a debugger that sets rsp to a suspend
 // Where a fresh context starts: rbx = entry, rax = value.
         .globl  weft_context_start
         .hidden weft_context_start
-        .type   weft_context_start, @function
+        .type   weft_context_base, @function
         .p2align 4
-weft_context_start:
+weft_context_base:
         .cfi_startproc
         .cfi_undefined rip              // the end of the stack, to every unwinder
         .cfi_undefined rbp
+        nop                             // unwinders look up the address before a return address
+weft_context_start:
         endbr64
         movq    %rax, %rdi
         notrack call *%rbx
         ud2
         .cfi_endproc
-        .size   weft_context_start, . - weft_context_start
+        .size   weft_context_base, . - weft_context_base
 
         .section .note.GNU-stack, "", @progbits
         .section .note.gnu.property, "a"

@@ -81,7 +81,9 @@ TEST_F(overflow_death_test, is_told_where_nobody_names_the_task) {
 
 void fault_elsewhere() {
   install_overflow_stack();
-  auto *nowhere = reinterpret_cast<volatile int *>(std::uintptr_t{64});
+  std::uintptr_t address = 64;
+  asm volatile("" : "+r"(address)); // or the compiler warns of what is meant
+  auto *nowhere = reinterpret_cast<volatile int *>(address);
   *nowhere = 1;
 }
 
