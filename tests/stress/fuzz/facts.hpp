@@ -15,7 +15,7 @@ namespace fuzz {
 #define FUZZ_FACTS \
   FACT(in) FACT(out) FACT(inout) FACT(weak_in) FACT(weak_out) FACT(weak_inout) \
   FACT(null_access) FACT(twice) FACT(list) FACT(taskwait) FACT(taskwait_on) FACT(yield) FACT(sleep) \
-  FACT(block_by_thread) FACT(block_by_task) FACT(mutex) FACT(event) FACT(group) FACT(parents_group) FACT(chaos) \
+  FACT(block_by_thread) FACT(block_by_task) FACT(timed_block) FACT(mutex) FACT(event) FACT(group) FACT(parents_group) FACT(chaos) FACT(flood) \
   FACT(handle) FACT(join) FACT(final) FACT(if_false) FACT(wait_clause) FACT(priority) FACT(onready) \
   FACT(own_stack) FACT(deep) FACT(exception) FACT(foreign_thread) FACT(two_programs) FACT(stolen) FACT(suspended) FACT(throttled)
 

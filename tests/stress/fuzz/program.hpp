@@ -40,6 +40,7 @@ enum class act : std::uint8_t {
   yield,       //
   sleep,       // `amount` us
   block,       // `flag`: a thread unblocks it, else a child does
+  timed_block, // for `amount` us; `flag`: a thread unblocks it, perhaps too late
   lock,        // mutex `amount`, `flag`: suspend under it
   hold,        // an event; the cell is updated by whoever decreases it
   group_wait,  // group `amount`; `flag`: it throws
@@ -47,6 +48,7 @@ enum class act : std::uint8_t {
   wait_handle, // of child
   join,        // first and second
   chaos,       // a group that an exception cancels, on data of its own
+  flood,       // `amount` children that each update the cell: more than the smallest throttle lets pass
   fail,        // throw; the last step
 };
 
@@ -325,7 +327,7 @@ class generator {
   }
 
   void suspend(body &b) {
-    switch (in_range(0, 4)) {
+    switch (in_range(0, 5)) {
     case 0:
       b.steps.push_back({act::yield});
       break;
@@ -340,6 +342,9 @@ class generator {
       break;
     case 4:
       b.steps.push_back({act::lock, -1, in_range(0, 3), chance(40)});
+      break;
+    case 5:
+      b.steps.push_back({act::timed_block, -1, in_range(0, 60), chance(70)});
       break;
     }
   }
@@ -417,6 +422,18 @@ class generator {
       join(b);
     else if (dice < 98)
       b.steps.push_back({act::chaos});
+    else if (chance(20))
+      flood(b);
+  }
+
+  void flood(body &b) {
+    for (auto &[cell, r] : b.rights)
+      if (r.child_write && r.written && chance(30)) {
+        b.steps.push_back({act::flood, cell, in_range(100, 900)});
+        b.busy[cell].push_back({nullptr, true, k_no_group});
+        b.task.has_children = true;
+        return;
+      }
   }
 
   void fill(node &n, std::map<int, right> &rights) {

@@ -80,6 +80,9 @@ class serial_run {
         touch(s.what, m_data[cell], digest, n.id);
       } else if (s.what == act::spawn) {
         body(*s.child);
+      } else if (s.what == act::flood) {
+        for (int i = 0; i != s.amount; ++i)
+          m_data[cell] = mix(m_data[cell], static_cast<std::uint64_t>(i));
       } else if (s.what == act::hold) {
         event(m_data[cell], n.id);
       } else if (s.what == act::get && !s.flag) {
@@ -248,6 +251,8 @@ class parallel_run {
       return weft::this_task::sleep_for(std::chrono::microseconds(s.amount));
     case act::block:
       return block(s.flag);
+    case act::timed_block:
+      return timed_block(c, std::chrono::microseconds(s.amount), s.flag);
     case act::lock:
       return lock(c, s);
     case act::hold:
@@ -265,6 +270,12 @@ class parallel_run {
       return join(c, s);
     case act::chaos:
       return chaos(c);
+    case act::flood:
+      note(fact::flood);
+      for (int i = 0; i != s.amount; ++i)
+        weft::spawn([&x = cell(s.cell), i] { x = mix(x, static_cast<std::uint64_t>(i)); },
+                    weft::inout(cell(s.cell)));
+      return;
     case act::fail:
       note(fact::exception);
       throw flagged{c.task.id};
@@ -295,6 +306,16 @@ class parallel_run {
     else
       weft::spawn([me] { weft::unblock(me); });
     weft::this_task::block();
+  }
+
+  void timed_block(context &c, std::chrono::microseconds time, bool unblocked) {
+    note(fact::timed_block);
+    if (unblocked)
+      m_agent.post({weft::this_task::self(), nullptr, 0});
+    const bool in_time = weft::this_task::block_for(time);
+    expect(unblocked || !in_time, c, "a timed block that nobody ended said that somebody did");
+    if (unblocked && !in_time)
+      weft::this_task::block(); // the unblock comes, or has come
   }
 
   void lock(context &c, const step &s) {
