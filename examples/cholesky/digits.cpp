@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <string_view>
 
 namespace demo {
@@ -24,11 +24,11 @@ const char k_remedy[] = "; it must be the data set that data/README.md describes
 
 std::string load(const std::string &file) {
   std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || std::filesystem::is_directory(file) || !(text << stream.rdbuf()))
-    throw input_error("cannot read '" + file + "': " + (errno ? std::strerror(errno) : "it is empty") +
+  const bool folder = std::filesystem::is_directory(file);
+  if (!stream || folder)
+    throw input_error("cannot read '" + file + "': " + (folder ? "it is a folder" : std::strerror(errno)) +
                       "; name the digits with --data FILE");
-  return std::move(text).str();
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::uint32_t crc32(std::string_view text) {

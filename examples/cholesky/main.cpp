@@ -11,9 +11,11 @@
 #include <cblas.h>
 #include <weft/weft.hpp>
 
+#include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <new>
-#include <unistd.h>
+#include <string>
 
 namespace {
 
@@ -96,16 +98,26 @@ void run_digits(const command &c) {
   c.print_times(median(seconds), 0);
 }
 
-/// The memory that the matrix needs must be there: the kernel would promise it and break the promise later.
+double available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  for (double kib = 0; file >> key >> kib; file.ignore(80, '\n'))
+    if (key == "MemAvailable:")
+      return kib * 1024;
+  return HUGE_VAL;
+}
+
+/// The kernel promises memory that it does not have, and ends whoever comes to use it.
 void check_memory(int order, int tile) {
   const double blocks = blocking{order, tile}.count();
   const double needed = blocks * (blocks + 1) / 2 * tile * tile * sizeof(double);
-  const double there =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (needed > there)
-    throw input_error("a matrix of order " + std::to_string(order) + " needs " +
-                      std::to_string(static_cast<long>(needed / 0x1p30) + 1) +
-                      " GiB, more than this machine has; " + "choose a smaller --order");
+  if (needed < available_bytes())
+    return;
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "a matrix of order %d needs %.1f GiB, more than is available; choose a smaller --order",
+                order, needed / 0x1p30);
+  throw input_error(text);
 }
 
 double factorise_once(const generated &g, const tiles &a, tally &counts) {

@@ -20,7 +20,7 @@ decomposition. All of them are one graph of tasks. Then it repeats the job with 
 With --order it factorises a generated symmetric matrix of that order, verifies the factor and prints GFLOP/s.
 
   --data FILE    the digits (default: data/digits.csv here, else beside the program's build folder)
-  --order N      order of the generated matrix, 1 to 65536
+  --order N      order of the generated matrix, 1 to 32768
   --shift X      added to its diagonal; below -N the matrix is not positive definite (default 0)
   --tile B       rows of a tile, 8 to 1024 (default 96 for the digits, 192 with --order)
   --repeat R     runs, of which the median time counts, 1 to 1000 (default 1 for the digits, 5 with --order)
@@ -93,7 +93,7 @@ options parse_options(int argc, char **argv) {
       o.data = optarg;
       break;
     case k_order:
-      o.order = whole_number("--order", optarg, 1, 65536);
+      o.order = whole_number("--order", optarg, 1, 32768);
       break;
     case k_tile:
       o.tile = whole_number("--tile", optarg, 8, 1024);
