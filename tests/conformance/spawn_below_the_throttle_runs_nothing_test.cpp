@@ -11,6 +11,7 @@
 namespace {
 
 TEST(spawn, below_the_throttle_mark_runs_nothing_on_the_creators_thread) {
+  const auto throttled_before = weft::stats().throttled; // by earlier tests of this process
   std::atomic<int> inside{0};
   std::atomic<bool> creating{true};
   auto creator = std::this_thread::get_id();
@@ -19,7 +20,7 @@ TEST(spawn, below_the_throttle_mark_runs_nothing_on_the_creators_thread) {
   creating = false;
   weft::taskwait();
   EXPECT_EQ(inside, 0);
-  EXPECT_EQ(weft::stats().throttled, 0u);
+  EXPECT_EQ(weft::stats().throttled, throttled_before);
 }
 
 TEST(spawn, below_the_throttle_mark_does_not_suspend_the_creator) {
