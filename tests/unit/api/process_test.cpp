@@ -15,6 +15,11 @@
 
 namespace {
 
+// What these cases do on purpose is what a thread sanitizer reports: threads that nobody joins, and threads
+// after a fork.
+const test::environment k_rough = {
+    {"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"}};
+
 int sum_by_tasks() {
   int x = 0;
   std::atomic<int> y{0};
@@ -27,7 +32,7 @@ int sum_by_tasks() {
 }
 
 TEST(exit, inside_of_a_task_ends_the_process_with_its_status) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     weft::spawn([] { std::exit(7); });
     weft::taskwait();
   });
@@ -35,7 +40,7 @@ TEST(exit, inside_of_a_task_ends_the_process_with_its_status) {
 }
 
 TEST(exit, inside_of_a_task_that_has_suspended_works_too) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     for (int i = 0; i != 20; ++i)
       weft::spawn([] { weft::this_task::block(); }); // for ever
     weft::spawn([] {
@@ -48,7 +53,7 @@ TEST(exit, inside_of_a_task_that_has_suspended_works_too) {
 }
 
 TEST(exit, inside_of_a_foreign_thread_works_too) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     weft::spawn([] { test::dawdle(); });
     std::thread([] {
       weft::spawn([] {});
@@ -60,7 +65,7 @@ TEST(exit, inside_of_a_foreign_thread_works_too) {
 }
 
 TEST(exit, waits_for_tasks_that_nobody_waited_for) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     for (int i = 0; i != 10; ++i)
       weft::spawn([] { test::dawdle(), std::printf("ran\n"), std::fflush(stdout); });
     std::exit(0); // the main task is complete when its children are
@@ -73,7 +78,7 @@ TEST(exit, waits_for_tasks_that_nobody_waited_for) {
 }
 
 TEST(exit, quick_and_hard_exits_do_not_wait) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     weft::spawn([] { weft::this_task::block(); });
     _exit(5);
   });
@@ -94,7 +99,7 @@ struct uses_weft_when_destroyed {
 };
 
 TEST(exit, a_static_object_made_after_the_start_may_use_weft_in_its_destructor) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     EXPECT_EQ(sum_by_tasks(), 100);
     static uses_weft_when_destroyed later{"later"};
   });
@@ -103,7 +108,7 @@ TEST(exit, a_static_object_made_after_the_start_may_use_weft_in_its_destructor) 
 }
 
 TEST(exit, a_static_object_older_than_the_start_gets_an_error_in_its_destructor) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     static uses_weft_when_destroyed earlier{"earlier"};
     EXPECT_EQ(sum_by_tasks(), 100);
   });
@@ -112,7 +117,7 @@ TEST(exit, a_static_object_older_than_the_start_gets_an_error_in_its_destructor)
 }
 
 TEST(exit, a_program_that_uses_weft_only_while_it_ends_works) {
-  auto end = test::in_process({}, [] { static uses_weft_when_destroyed only{"only"}; });
+  auto end = test::in_process(k_rough, [] { static uses_weft_when_destroyed only{"only"}; });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(end.said("only: ran") || end.said("only: refused")) << end;
 }
@@ -132,7 +137,7 @@ int in_fork(F f) {
 }
 
 TEST(fork, the_child_of_a_process_that_has_used_weft_can_use_it) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     EXPECT_EQ(sum_by_tasks(), 100);
     EXPECT_EQ(in_fork([] { return sum_by_tasks() == 100 && weft::worker_id() == 0; }), 0);
     EXPECT_EQ(sum_by_tasks(), 100);
@@ -145,7 +150,7 @@ TEST(fork, the_child_of_a_process_that_has_used_weft_can_use_it) {
 }
 
 TEST(fork, parent_and_child_may_both_start_weft_after_it) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     EXPECT_EQ(in_fork([] { return sum_by_tasks() == 100; }), 0);
     EXPECT_EQ(sum_by_tasks(), 100);
   });
@@ -153,7 +158,7 @@ TEST(fork, parent_and_child_may_both_start_weft_after_it) {
 }
 
 TEST(fork, a_child_that_does_not_use_weft_ends_normally) {
-  auto end = test::in_process({}, [] {
+  auto end = test::in_process(k_rough, [] {
     EXPECT_EQ(sum_by_tasks(), 100);
     std::fflush(nullptr);
     pid_t child = fork();
