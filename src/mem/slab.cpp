@@ -4,6 +4,7 @@
 #include "arch/sanitizer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <malloc.h>
 #include <mutex>
@@ -101,15 +102,15 @@ void heap::account_for(heap *mine, std::int64_t bytes) noexcept {
 void *heap::allocate_slow(std::size_t bytes) noexcept {
   if (s_system)
     return allocate_with_malloc(bytes);
-  if (bytes > 4096)
+  if (bytes > k_most)
     return allocate_large(bytes);
   std::size_t c = std::max<std::size_t>((bytes + k_align - 1) / k_align, 1);
   std::size_t block_bytes = c * k_align;
   if (c > k_fine) {
-    c = bytes <= 2048 ? k_fine + 1 : k_fine + 2;
-    block_bytes = bytes <= 2048 ? 2048 : 4096;
+    block_bytes = std::bit_ceil(bytes);
+    c = k_fine + static_cast<std::size_t>(std::countr_zero(block_bytes / (k_fine * k_align)));
   }
-  if (!m_free[c] && !refill(c))
+  if (!m_free[c] && !refill(c, block_bytes))
     return nullptr;
   block *b = m_free[c];
   m_free[c] = b->next.get();
@@ -118,11 +119,10 @@ void *heap::allocate_slow(std::size_t bytes) noexcept {
 }
 
 /// Blocks for an empty list: what came back, else a page of the newest chunk, else of a new chunk.
-bool heap::refill(std::size_t c) noexcept {
+bool heap::refill(std::size_t c, std::size_t size) noexcept {
   m_free[c] = m_returned[c].take();
   if (m_free[c])
     return true;
-  const std::size_t size = c <= k_fine ? c * k_align : 2048u << (c - k_fine - 1);
   if (m_fresh[c] == m_fresh_end[c]) {
     char *raw = take_chunk();
     if (!raw)

@@ -65,7 +65,8 @@ public:
 private:
   using block = remote_free<>::block;
   static constexpr std::size_t k_fine = 16;            // classes 1..16: steps of 64 bytes up to 1 KiB
-  static constexpr std::size_t k_classes = k_fine + 3; // then 2 KiB and 4 KiB; larger blocks come from malloc
+  static constexpr std::size_t k_most = 16 << 10;      // then powers of two up to this; larger blocks come from malloc
+  static constexpr std::size_t k_classes = k_fine + 5;
   static constexpr std::int64_t k_account_batch = 64 << 10;
   static constexpr std::uint32_t k_remote_batch = 32;          // one compare-exchange per 32 foreign frees
   static constexpr std::uint32_t k_remote_bytes = 16 << 10;    // but no more memory than this waits in a batch
@@ -100,7 +101,7 @@ private:
   void *allocate_slow(std::size_t bytes) noexcept;
   void *allocate_with_malloc(std::size_t bytes) noexcept;
   void *allocate_large(std::size_t bytes) noexcept;
-  bool refill(std::size_t c) noexcept;
+  bool refill(std::size_t c, std::size_t size) noexcept;
   static void deallocate_slow(void *p, heap *mine) noexcept;
   static void account_for(heap *mine, std::int64_t bytes) noexcept;
   void send_home(block *b, const chunk &k) noexcept;

@@ -25,7 +25,7 @@ heap &fresh_heap() {
   return weft::rt::heap_of_slot(next++);
 }
 
-constexpr std::size_t k_sizes[] = {1, 63, 64, 65, 192, 960, 1024, 1025, 2048, 2049, 4096, 4097, 70'000, 1'000'000};
+constexpr std::size_t k_sizes[] = {1, 63, 64, 65, 192, 960, 1024, 1025, 2048, 2049, 4096, 4097, 16384, 16385, 70'000, 1'000'000};
 
 struct block {
   unsigned char *at;
