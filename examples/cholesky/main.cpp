@@ -48,7 +48,7 @@ struct command {
 
  private:
   static void print_time(int workers, double seconds, double flops) {
-    std::printf("time %.3f s with %d worker%s", seconds, workers, workers == 1 ? "" : "s");
+    std::printf("time %.4g s with %d worker%s", seconds, workers, workers == 1 ? "" : "s");
     if (flops > 0)
       std::printf(", %.1f GFLOP/s", flops / seconds * 1e-9);
     std::putchar('\n');
@@ -165,6 +165,7 @@ void run(int argc, char **argv) {
   openblas_set_num_threads(1); // the tasks are the parallelism
   if (o.workers != 0)
     weft::configure("workers", std::to_string(o.workers).c_str());
+  weft::start(); // a bad setting is told before anything else
   const command c{o, argc, argv};
   o.order != 0 ? run_generated(c) : run_digits(c);
 }

@@ -8,7 +8,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Costs a thread: about 30 us and 30 KiB. Keep blocks for reuse; what thread_local variables hold stays in them.
+/// Costs a thread: about 60 us and 32 KiB. Keep blocks for reuse; what thread_local variables hold stays in them.
 class tls_block {
 public:
   tls_block() noexcept = default;
