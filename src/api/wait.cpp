@@ -207,13 +207,35 @@ void decrease_events(task_ref r, std::uint32_t n) {
 
 // ---- join ----------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// As if somebody had stolen the branch: it becomes work like a task, and may run before the other branch has begun.
+WEFT_COLD void offer_join_jobs(worker &w) {
+  const unsigned choice = the_runtime().ready->choose(3);
+  if (choice == 0)
+    return;
+  while (detail::join_job *job = w.joins.pop()) // the outer ones as well: they lie below it
+    enqueue(&w, *job, origin::fresh);
+  if (choice == 1)
+    return;
+  try {
+    taskyield();
+  } catch (const error &) { // no stack to go on with: the first branch goes first
+  }
+}
+
+} // namespace
+
 namespace detail {
 
 void join_push(join_job *job) {
   worker &w = this_worker();
   job->parent = w.current;
   w.joins.push(job);
-  the_runtime().idle.notify_one();
+  runtime &rt = the_runtime();
+  if (rt.cfg.sched_seed != 0) [[unlikely]]
+    return offer_join_jobs(w);
+  rt.idle.notify_one();
 }
 
 bool join_pop(join_job *job) noexcept { return static_cast<worker *>(this_executor())->joins.pop() == job; }

@@ -164,6 +164,35 @@ std::vector<assignment> from_preset(std::initializer_list<const std::vector<assi
   return out;
 }
 
+/// What sched.seed implies for another setting. What the user chose differently is a contradiction, which only the user can resolve.
+void imply_by_seed(loaded_settings &out, setting_index index, const char *value) {
+  const auto row = static_cast<std::size_t>(index);
+  const auto seed = static_cast<std::size_t>(setting_index::sched_seed);
+  string &origin = out.origin[row];
+  const char *alias = setting_table()[row].alias;
+  const bool chosen = origin != "default" && !(alias != nullptr && origin == string("environment ") + alias);
+  if (const string now = setting_text(out.values, row); chosen && now != value)
+    throw error(errc::bad_setting, string("setting sched.seed (from ") + out.origin[seed] + ") goes with " +
+                                       setting_table()[row].key + " = " + value + " only, which is '" + now +
+                                       "' (from " + origin + "); leave one of them out");
+  apply(out, {{row, value, chosen ? origin : "setting sched.seed"}});
+}
+
+void imply_by_seed(loaded_settings &out) {
+  if (out.values.sched_seed != 0) {
+    imply_by_seed(out, setting_index::workers, "1");
+    imply_by_seed(out, setting_index::sched_policy, "seeded");
+    if (auto &origin = out.origin[static_cast<std::size_t>(setting_index::sched_immediate_successor)];
+        origin == "default") { // a successor is one more ready task to choose from
+      out.values.sched_immediate_successor = 0;
+      origin = "setting sched.seed";
+    }
+  } else if (out.values.sched_policy == policy_kind::seeded) {
+    const auto &origin = out.origin[static_cast<std::size_t>(setting_index::sched_policy)];
+    throw error(errc::bad_setting, "setting sched.policy is 'seeded' (from " + origin + ") without a seed; set sched.seed instead");
+  }
+}
+
 } // namespace
 
 loaded_settings load_settings(const settings_input &input) {
@@ -176,6 +205,7 @@ loaded_settings load_settings(const settings_input &input) {
   apply(out, from_preset({&file, &environment, &api}));
   apply(out, environment);
   apply(out, api);
+  imply_by_seed(out);
   report_unknown_variables(input, out);
   return out;
 }

@@ -31,6 +31,8 @@ std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigne
     return make_local_fifo(s, m, slots);
   case policy_kind::central:
     return make_central();
+  case policy_kind::seeded:
+    return make_seeded(static_cast<std::uint64_t>(s.sched_seed));
   }
   return make_stealing(slots);
 }

@@ -29,6 +29,8 @@ public:
   /// The newest work that worker `id` added, if the policy keeps it apart; give_back returns it to the same place.
   virtual runnable *take_newest(unsigned) { return nullptr; }
   virtual void give_back(runnable *r, unsigned id) { add(r, id, origin::fresh); }
+  /// One of `n` things that may be done; 0 is what is usual.
+  virtual unsigned choose(unsigned) { return 0; }
   /// Items taken from another worker's queue.
   [[nodiscard]] virtual std::uint64_t steals() const { return 0; }
 };

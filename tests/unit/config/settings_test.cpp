@@ -193,7 +193,7 @@ TEST(settings, choices_are_their_spellings) {
 TEST(settings, a_wrong_choice_names_all_and_the_nearest) {
   EXPECT_EQ(refusal_of("sched.policy", "steeling"),
             "setting sched.policy cannot be 'steeling' (from API): it must be one of stealing, delegated, "
-            "local-fifo, central; did you mean 'stealing'?");
+            "local-fifo, central, seeded; did you mean 'stealing'?");
   EXPECT_FALSE(has(refusal_of("sched.policy", "xyzzy"), "did you mean"));
 }
 
@@ -355,6 +355,33 @@ TEST(settings, a_value_of_openmp_that_weft_cannot_use_is_only_a_warning) {
   EXPECT_EQ(loaded.values.workers, 0);
   ASSERT_EQ(loaded.warnings.size(), 1u);
   EXPECT_TRUE(has(loaded.warnings[0], "OMP_NUM_THREADS")) << loaded.warnings[0];
+}
+
+TEST(settings, a_seed_implies_one_worker_and_the_seeded_policy) {
+  const auto loaded = from_api({{"sched.seed", "7"}});
+  EXPECT_EQ(loaded.values.workers, 1);
+  EXPECT_EQ(loaded.values.sched_policy, policy_kind::seeded);
+  EXPECT_EQ(loaded.values.sched_immediate_successor, 0);
+  for (const char *key : {"workers", "sched.policy", "sched.immediate_successor"})
+    EXPECT_EQ(origin_of(loaded, key), "setting sched.seed") << key;
+  const auto alike = from_api({{"sched.seed", "7"}, {"workers", "1"}, {"sched.policy", "seeded"},
+                               {"sched.immediate_successor", "0.5"}});
+  EXPECT_EQ(origin_of(alike, "workers"), "API");
+  EXPECT_EQ(alike.values.sched_immediate_successor, 0.5);
+}
+
+TEST(settings, a_seed_refuses_what_contradicts_it) {
+  EXPECT_EQ(refusal([] { from_api({{"sched.seed", "7"}, {"workers", "auto"}}); }),
+            "setting sched.seed (from API) goes with workers = 1 only, which is 'auto' (from API); leave one of them out");
+  EXPECT_EQ(refusal([] { from_api({{"sched.seed", "7"}, {"sched.policy", "central"}}); }),
+            "setting sched.seed (from API) goes with sched.policy = seeded only, which is 'central' (from API); "
+            "leave one of them out");
+  EXPECT_EQ(refusal([] { from_api({{"sched.policy", "seeded"}}); }),
+            "setting sched.policy is 'seeded' (from API) without a seed; set sched.seed instead");
+  settings_input input;
+  input.openmp_aliases = true;
+  input.environment = {{"OMP_NUM_THREADS", "6"}, {"WEFT_SCHED_SEED", "3"}};
+  EXPECT_EQ(load_settings(input).values.workers, 1) << "OpenMP's variables only advise";
 }
 
 // The process

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policy `seeded`, for one worker: whatever may be chosen is drawn from the seed, so the same seed gives the
+// same order of tasks. Priorities are wishes and are not heard: an order that only a priority keeps is one
+// worth breaking.
+#include "queue/spin_lock.hpp"
+#include "sched/policies.hpp"
+
+#include <deque>
+#include <mutex>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// How often, of eight times, the newest or the oldest goes first; else any. Uniform choices alone hardly
+/// ever follow one branch to its end.
+struct temper {
+  unsigned newest, oldest;
+};
+constexpr temper k_tempers[] = {{0, 0}, {7, 0}, {0, 7}, {3, 3}};
+
+class seeded final : public policy {
+ public:
+  explicit seeded(std::uint64_t seed) : m_state(seed), m_temper(k_tempers[draw(4)]) {}
+
+  void attach(unsigned) override {}
+
+  void add(runnable *r, unsigned, origin) override {
+    std::lock_guard guard(m_lock); // the timer and threads that are no worker add as well
+    m_ready.push_back(r);
+  }
+
+  runnable *get(unsigned) override {
+    std::lock_guard guard(m_lock);
+    return take();
+  }
+
+  /// What may run on the stack of a waiting frame; half of the time nothing, and the frame is suspended.
+  runnable *take_newest(unsigned) override {
+    std::lock_guard guard(m_lock);
+    return m_ready.empty() || draw(2) == 0 ? nullptr : take();
+  }
+
+  unsigned choose(unsigned n) override {
+    std::lock_guard guard(m_lock);
+    return draw(n);
+  }
+
+ private:
+  /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbouring seeds have nothing in common.
+  unsigned draw(unsigned n) noexcept {
+    std::uint64_t z = m_state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return static_cast<unsigned>((z ^ (z >> 31)) % n);
+  }
+
+  /// Draws only where there is a choice: how often an idle worker looks must not count.
+  runnable *take() {
+    if (m_ready.empty())
+      return nullptr;
+    if (m_ready.size() > 1) {
+      const unsigned dice = draw(8);
+      if (dice < m_temper.newest)
+        return take_newest();
+      if (dice >= m_temper.newest + m_temper.oldest)
+        std::swap(m_ready.front(), m_ready[draw(static_cast<unsigned>(m_ready.size()))]);
+    }
+    runnable *r = m_ready.front();
+    m_ready.pop_front();
+    return r;
+  }
+
+  runnable *take_newest() {
+    runnable *r = m_ready.back();
+    m_ready.pop_back();
+    return r;
+  }
+
+  spin_lock<> m_lock;
+  std::deque<runnable *> m_ready; // oldest first, but for those that made room for one out of the middle
+  std::uint64_t m_state;
+  temper m_temper;
+};
+
+} // namespace
+
+std::unique_ptr<policy> make_seeded(std::uint64_t seed) {
+  return std::make_unique<seeded>(seed);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
