@@ -5,8 +5,10 @@
 #include "mem/stack_pool.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <mutex>
+#include <pthread.h>
 #include <sys/mman.h>
 
 namespace weft::inline v0 {
@@ -14,42 +16,119 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_alternate_bytes = 64 << 10;
+constexpr std::size_t k_thread_guard_bytes = 64 << 10; // a fault so little below a thread's stack is an overflow of it
 
 struct sigaction g_previous_segv, g_previous_bus;
-const char *(*g_label)() = nullptr;
+bool (*g_describe)(overflow_victim &) = nullptr;
+std::atomic<bool> g_said_no_alternate{false};
 
-void chain(int signal, siginfo_t *info, void *context) {
-  const struct sigaction &previous = signal == SIGBUS ? g_previous_bus : g_previous_segv;
-  if (previous.sa_flags & SA_SIGINFO) {
-    previous.sa_sigaction(signal, info, context);
-  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    previous.sa_handler(signal);
-  } else {
-    std::signal(signal, SIG_DFL); // the faulting instruction runs again and ends the program as it would have
-  }
+struct sigaction &previous_of(int signal) noexcept { return signal == SIGBUS ? g_previous_bus : g_previous_segv; }
+
+// ---- what happens to a fault without Weft --------------------------------------------------------------------------
+
+/// The signal's default: the end. A fault of an instruction comes again at once, and leaves a core file of its place.
+void end_by(int signal, const siginfo_t *info) noexcept {
+  std::signal(signal, SIG_DFL);
+  if (info->si_code <= 0) // sent by kill() or its like: it would not come again
+    raise(signal);
 }
 
-void on_fault(int signal, siginfo_t *info, void *context) {
-  const guarded_range r = find_guard(info->si_addr);
-  if (!r.low)
-    return chain(signal, info, context);
-  const char *label = g_label ? g_label() : nullptr;
-  signal_safe_line()
-      .text("weft: stack overflow in task '")
-      .text(label ? label : "?")
-      .text("' (task stack ")
+void call_handler(const struct sigaction &handler, int signal, siginfo_t *info, void *context) noexcept {
+  sigset_t before, during = handler.sa_mask;
+  if (!(handler.sa_flags & SA_NODEFER))
+    sigaddset(&during, signal); // a fault inside the handler ends the program, as the kernel has it
+  pthread_sigmask(SIG_BLOCK, &during, &before);
+  if (handler.sa_flags & SA_SIGINFO)
+    handler.sa_sigaction(signal, info, context);
+  else
+    handler.sa_handler(signal);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// The innermost call of chain() on this thread: a handler that has itself called Weft's must not be called again.
+thread_local const void *t_chained_context = nullptr;
+thread_local const void *t_chained_frame = nullptr;
+
+bool calls_itself(const void *context) noexcept {
+  const void *here = __builtin_frame_address(0);
+  const bool again = t_chained_context == context && here < t_chained_frame; // not below: that handler was left by a jump
+  t_chained_context = context;
+  t_chained_frame = here;
+  return again;
+}
+
+void chain(int signal, siginfo_t *info, void *context) noexcept {
+  struct sigaction &previous = previous_of(signal);
+  const struct sigaction now = previous;
+  const bool takes_info = (now.sa_flags & SA_SIGINFO) != 0;
+  if (!takes_info && now.sa_handler == SIG_IGN && info->si_code <= 0)
+    return;
+  if ((!takes_info && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) || calls_itself(context))
+    return end_by(signal, info);
+  if (now.sa_flags & SA_RESETHAND) {
+    previous.sa_flags = 0;
+    previous.sa_handler = SIG_DFL;
+  }
+  call_handler(now, signal, info, context);
+  t_chained_context = nullptr;
+}
+
+// ---- the message ---------------------------------------------------------------------------------------------------
+
+signal_safe_line &name(signal_safe_line &line, const overflow_victim &v) noexcept {
+  line.text("weft: stack overflow in task '").text(v.label ? v.label : "?").text("'");
+  if (!v.closure.empty())
+    line.text(", spawned as ").text(v.closure.substr(0, 400));
+  if (v.creator)
+    line.text(" by task '").text(v.creator).text("'");
+  return line;
+}
+
+void report_pool_stack(const overflow_victim &v, const guarded_range &r, const void *at) noexcept {
+  signal_safe_line line;
+  name(line, v)
+      .text(" (task stack ")
       .pointer(r.low)
       .text("-")
       .pointer(r.low + r.stack_bytes)
       .text(", ")
       .decimal(static_cast<std::int64_t>(r.stack_bytes >> 10))
       .text(" KiB, fault at ")
-      .pointer(info->si_addr)
-      .text("); raise stack.bytes, for example WEFT_STACK_BYTES=")
-      .decimal(static_cast<std::int64_t>(r.stack_bytes >> 9))
-      .text("KiB, or give the task weft::stack_bytes")
+      .pointer(at);
+  const auto twice = static_cast<std::int64_t>(r.stack_bytes >> 9);
+  if (r.stack_bytes == configured_stack_bytes())
+    line.text("); raise stack.bytes, for example WEFT_STACK_BYTES=")
+        .decimal(twice)
+        .text("KiB, or give the task weft::stack_bytes");
+  else
+    line.text("); raise the task's weft::stack_bytes, for example to ").decimal(twice << 10);
+  line.write();
+}
+
+void report_thread_stack(const overflow_victim &v, const void *at) noexcept {
+  signal_safe_line line;
+  name(line, v)
+      .text(" (on its thread's own stack, which ends at ")
+      .pointer(v.thread_stack_low)
+      .text(", fault at ")
+      .pointer(at)
+      .text("); raise the thread's stack (ulimit -s), or give the task weft::stack_bytes")
       .write();
+}
+
+void on_fault(int signal, siginfo_t *info, void *context) {
+  const int saved_errno = errno;
+  const guarded_range r = info->si_code > 0 ? find_guard(info->si_addr) : guarded_range{};
+  overflow_victim v;
+  const bool known = g_describe && info->si_code > 0 && g_describe(v);
+  const char *at = static_cast<const char *>(info->si_addr);
+  if (r.low)
+    report_pool_stack(v, r, at);
+  else if (known && v.is_task && v.thread_stack_low && at < v.thread_stack_low + 4096 &&
+           at >= v.thread_stack_low - k_thread_guard_bytes)
+    report_thread_stack(v, at);
   chain(signal, info, context); // a crash reporter, or the end by this signal with a core file
+  errno = saved_errno;
 }
 
 void install_handler() noexcept {
@@ -59,8 +138,10 @@ void install_handler() noexcept {
     action.sa_sigaction = &on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &g_previous_segv);
-    sigaction(SIGBUS, &action, &g_previous_bus);
+    for (const int signal : {SIGSEGV, SIGBUS}) {
+      sigaction(signal, nullptr, &previous_of(signal)); // first: the handler may be needed at once
+      sigaction(signal, &action, nullptr);
+    }
   });
 }
 
@@ -68,7 +149,7 @@ thread_local void *t_alternate = nullptr;
 
 } // namespace
 
-void set_overflow_label(const char *(*label)()) noexcept { g_label = label; }
+void set_overflow_witness(bool (*describe)(overflow_victim &)) noexcept { g_describe = describe; }
 
 void install_overflow_stack() noexcept {
   install_handler();
@@ -77,7 +158,8 @@ void install_overflow_stack() noexcept {
     return; // the program has one of its own
   void *p = mmap(nullptr, k_alternate_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
-    return;
+    return warn_once(g_said_no_alternate, "no memory for an alternate signal stack; a stack overflow of this thread will end the "
+                                          "program without saying which task it was");
   stack_t ours{};
   ours.ss_sp = p;
   ours.ss_size = k_alternate_bytes;
@@ -90,9 +172,12 @@ void install_overflow_stack() noexcept {
 void uninstall_overflow_stack() noexcept {
   if (!t_alternate)
     return;
-  stack_t off{};
-  off.ss_flags = SS_DISABLE;
-  sigaltstack(&off, nullptr);
+  stack_t now{};
+  if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == t_alternate) { // else the program has set one of its own since
+    stack_t off{};
+    off.ss_flags = SS_DISABLE;
+    sigaltstack(&off, nullptr);
+  }
   munmap(t_alternate, k_alternate_bytes);
   t_alternate = nullptr;
 }

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says which task has overflown its stack, and which setting helps.
+// Says which task has overflown its stack, and which setting helps. Every fault, that one included, then goes where it would
+// have gone without Weft.
 #pragma once
+
+#include <string_view>
 
 namespace weft::inline v0 {
 namespace rt {
 
+/// Who stood on the stack.
+struct overflow_victim {
+  const char *label = nullptr;
+  std::string_view closure;              // of a task without label: where it was written
+  const char *creator = nullptr;         // of a task without label
+  const char *thread_stack_low = nullptr; // it stands on its thread's own stack
+  bool is_task = false;                  // not the program's own code on a thread
+};
+
 /// Gives the calling thread an alternate signal stack; the first call installs the handler, which chains to the one it found.
 void install_overflow_stack() noexcept;
 void uninstall_overflow_stack() noexcept;
-/// Names the running task; async-signal-safe.
-void set_overflow_label(const char *(*label)()) noexcept;
+/// Describes what runs on the calling thread, or returns false; async-signal-safe.
+void set_overflow_witness(bool (*describe)(overflow_victim &)) noexcept;
 
 struct overflow_guard {
   overflow_guard() noexcept { install_overflow_stack(); }

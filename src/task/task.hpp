@@ -9,6 +9,7 @@
 #include "weft/group.hpp"
 
 #include <atomic>
+#include <string_view>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -82,6 +83,13 @@ inline task_extra *peek_extra(const task &t) noexcept {
 
 /// Drops `n` references; the last one frees the block. Any thread.
 void drop_references(task &t, std::uint32_t n) noexcept;
+
+/// Where the closure of a task was written, as the compiler calls it: "main()::<lambda()>"; empty for the C functions.
+[[nodiscard]] inline std::string_view closure_of(const task &t) noexcept {
+  const std::string_view signature = t.ops && t.ops->closure ? t.ops->closure : "";
+  const std::size_t at = signature.find("F = ");
+  return at == std::string_view::npos ? std::string_view{} : signature.substr(at + 4, signature.size() - at - 5);
+}
 
 [[nodiscard]] inline const char *label_of(const task &t) noexcept { return t.label ? t.label : "task"; }
 

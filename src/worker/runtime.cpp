@@ -53,9 +53,21 @@ void settle_on_thread(worker &w) {
   set_this_executor(&w);
 }
 
-const char *current_label() {
+/// Async-signal-safe.
+bool describe_victim(overflow_victim &v) {
   executor *e = this_executor();
-  return e && e->current ? label_of(*e->current) : nullptr;
+  if (!e || !e->current)
+    return false;
+  const task &t = *e->current;
+  v.label = label_of(t);
+  if (!t.label) {
+    v.closure = closure_of(t);
+    v.creator = t.parent ? label_of(*t.parent) : nullptr;
+  }
+  v.is_task = !t.has(detail::k_implicit);
+  if (!e->standing_on)
+    v.thread_stack_low = e->thread_stack_low;
+  return true;
 }
 
 void worker_main(void *p) {
@@ -128,7 +140,7 @@ void set_all_hooks() {
                     heap::deallocate(block, w ? &w->memory : nullptr);
                   }});
   set_live_bytes_hook(&live_bytes_hook);
-  set_overflow_label(&current_label);
+  set_overflow_witness(&describe_victim);
 }
 
 /// With the start lock.

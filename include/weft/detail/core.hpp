@@ -46,6 +46,7 @@ struct body_ops {
   void (*destroy)(void *storage) noexcept;          // null: trivial
   void (*destroy_result)(void *storage) noexcept;   // null: no result or trivial
   std::uint32_t bytes;
+  const char *closure = nullptr; // names the closure's type, and with it the place of a lambda; see closure_name()
 };
 
 inline constexpr std::size_t k_storage_offset = 96; // closure behind the task's header

@@ -16,6 +16,12 @@ class handle;
 
 namespace detail {
 
+/// What the compiler calls F, amid a signature: "... F = main()::<lambda()>]".
+template <class F>
+constexpr const char *closure_name() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
 /// A callable behind room for what it returns; the result comes first, so that a handle finds it.
 template <class F, class T>
 struct body {
@@ -39,7 +45,7 @@ struct body {
     if (self->has_result)
       self->result.~T();
   }
-  static constexpr body_ops ops{&invoke, &destroy, &destroy_result, sizeof(F)};
+  static constexpr body_ops ops{&invoke, &destroy, &destroy_result, sizeof(F), closure_name<F>()};
 };
 
 template <class F>
@@ -50,11 +56,13 @@ struct body<F, void> {
 
   static void invoke(void *p) { static_cast<body *>(p)->f(); }
   static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
-  static constexpr body_ops ops{&invoke, std::is_trivially_destructible_v<F> ? nullptr : &destroy, nullptr, sizeof(F)};
+  static constexpr body_ops ops{&invoke, std::is_trivially_destructible_v<F> ? nullptr : &destroy, nullptr, sizeof(F),
+                                closure_name<F>()};
 };
 
 template <class Body>
-inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, sizeof(Body)};
+inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, sizeof(Body),
+                                Body::ops.closure};
 
 template <class Clause>
 inline constexpr bool is_access = std::is_same_v<Clause, access>;

@@ -33,9 +33,9 @@ WEFT_UNINSTRUMENTED void deep(void *) {
 }
 
 /// Runs until its stack is used up.
-void overflow_a_stack() {
+void overflow_a_stack(std::size_t bytes = 0) {
   stack_cache cache;
-  stack *s = cache.acquire();
+  stack *s = bytes ? acquire_sized_stack(bytes) : cache.acquire();
   announce_thread_stack(g_main_stack);
   announce_stack(g_task_stack, s->low, s->bytes);
   switch_stack(&g_main, g_main_stack, make_context(s->low, s->bytes, deep), g_task_stack, nullptr);
@@ -45,7 +45,10 @@ void overflow_in_task(const char *label) {
   configure_stacks(96 << 10, 4);
   static const char *name;
   name = label;
-  set_overflow_label([]() { return name; });
+  set_overflow_witness([](overflow_victim &v) {
+    v.label = name;
+    return true;
+  });
   install_overflow_stack();
   overflow_a_stack();
 }
@@ -79,43 +82,17 @@ TEST_F(overflow_death_test, is_told_where_nobody_names_the_task) {
   EXPECT_EXIT(overflow_in_task(nullptr), ended_badly, "stack overflow in task '\\?'");
 }
 
-void fault_elsewhere() {
-  install_overflow_stack();
-  std::uintptr_t address = 64;
-  asm volatile("" : "+r"(address)); // or the compiler warns of what is meant
-  auto *nowhere = reinterpret_cast<volatile int *>(address);
-  *nowhere = 1;
-}
-
-#if !defined(WEFT_ASAN) && !defined(WEFT_TSAN)
-
-TEST_F(overflow_death_test, another_fault_ends_the_program_as_ever) {
-  EXPECT_EXIT(fault_elsewhere(), ended_badly, "^$");
-}
-
-#endif
-
-TEST_F(overflow_death_test, another_fault_reaches_the_handler_that_was_there_before) {
+TEST_F(overflow_death_test, of_a_stack_of_its_own_size_says_what_to_raise) {
   EXPECT_EXIT(
       {
-        struct sigaction mine {};
-        mine.sa_handler = [](int) { _exit(42); };
-        sigaction(SIGSEGV, &mine, nullptr);
-        fault_elsewhere();
+        set_overflow_witness([](overflow_victim &v) {
+          v.label = "deep";
+          return true;
+        });
+        install_overflow_stack();
+        overflow_a_stack(200'000);
       },
-      testing::ExitedWithCode(42), "");
-}
-
-TEST_F(overflow_death_test, a_crash_reporter_that_was_there_before_sees_overflows) {
-  EXPECT_EXIT(
-      {
-        struct sigaction mine {};
-        mine.sa_flags = SA_SIGINFO;
-        mine.sa_sigaction = [](int, siginfo_t *info, void *) { _exit(info->si_addr ? 43 : 1); };
-        sigaction(SIGSEGV, &mine, nullptr);
-        overflow_in_task("rec");
-      },
-      testing::ExitedWithCode(43), "stack overflow in task 'rec'");
+      ended_badly, "task 'deep' \\(task stack .*, 196 KiB, .*\\); raise the task's weft::stack_bytes, for example to 401408");
 }
 
 TEST(overflow, a_thread_gives_its_alternate_stack_back) {
