@@ -13,6 +13,7 @@
 #include <weft/c/group.h>
 #include <weft/c/handle.h>
 #include <weft/c/join.h>
+#include <weft/c/local.h>
 #include <weft/c/mutex.h>
 #include <weft/c/runtime.h>
 #include <weft/c/service.h>

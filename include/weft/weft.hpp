@@ -12,4 +12,5 @@
 #include <weft/runtime.hpp>
 #include <weft/service.hpp>
 #include <weft/task.hpp>
+#include <weft/task_local.hpp>
 #include <weft/version.hpp>

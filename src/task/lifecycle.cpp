@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "deps/domain.hpp"
 #include "task/events.hpp"
+#include "task/locals.hpp"
 
 #include <weft/error.hpp>
 
@@ -176,9 +177,11 @@ runnable *execute(task &t, bool in_place) noexcept {
     skip(t);
   else
     start_body(t);
+  task_extra *x = peek_extra(t);
+  if (x) [[unlikely]]
+    end_locals(*x); // still as the task
   e = this_executor(); // the thread may have changed
   e->current = outer;
-  task_extra *x = peek_extra(t);
   if (x && x->has_events && !end_body_of_events(*x)) [[unlikely]]
     return nullptr;
   ready_list ready;

@@ -21,6 +21,7 @@ using detail::task;
 
 using data_access = basic_data_access<real_atomics, task>;
 class domain;
+struct local_value;
 
 /// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
 struct task_extra {
@@ -33,6 +34,7 @@ struct task_extra {
   std::exception_ptr own_error;             // for the handle; published by the done word
   std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
+  std::atomic<local_value *> locals{nullptr}; // see locals.hpp
 };
 
 } // namespace rt

@@ -8,6 +8,7 @@
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "os/affinity.hpp"
+#include "task/locals.hpp"
 #include "topo/machine.hpp"
 
 #include <cerrno>
@@ -163,30 +164,41 @@ void start_locked() {
   services(place::timer);
 }
 
-/// Gives the thread's slot back when the thread ends, after its tasks have.
-struct thread_guard {
-  worker *w = nullptr;
-  ~thread_guard();
-};
-thread_local thread_guard t_guard;
+/// The end of what a thread has done as a task.
+void end_root(task &root) {
+  if (task_extra *x = peek_extra(root))
+    end_locals(*x); // their destructors may spawn
+  wait_for_children(root);
+  rethrow_children_error(root);
+}
 
-thread_guard::~thread_guard() {
-  if (!w || getpid() == this_thread_id() || this_executor() != w)
-    return; // the main thread leaves in at_exit
+/// Gives the thread's slot back when the thread ends, after its tasks have. As the destructor of a key it runs after those of
+/// the thread's thread_local objects, which may still use Weft; exit() does not call it, so the main thread leaves in at_exit.
+void thread_ends(void *p) {
+  worker &w = *static_cast<worker *>(p);
+  if (this_executor() != &w)
+    return; // of the process that this one was forked from
   try {
-    wait_for_children(w->root);
-    rethrow_children_error(w->root);
+    end_root(w.root);
   } catch (const std::exception &e) {
     warn("a thread ended and its task had thrown, and nobody asked for it: %s", e.what());
   } catch (...) {
     warn("a thread ended and its task had thrown, and nobody asked for it");
   }
-  w->memory.flush_remote();
-  w->memory.flush_accounting();
+  w.memory.flush_remote();
+  w.memory.flush_accounting();
   uninstall_overflow_stack();
   start_lock lock;
   set_this_executor(nullptr);
-  w->adopted = false;
+  w.adopted = false;
+}
+
+/// With the start lock.
+void watch_end_of_thread(worker &w) {
+  static pthread_key_t key;
+  static const int failed = pthread_key_create(&key, &thread_ends);
+  if (failed || pthread_setspecific(key, &w))
+    throw_error(errc::out_of_resources, "no thread-specific key is left to notice the end of a thread (PTHREAD_KEYS_MAX); use fewer keys");
 }
 
 worker &slot_for_thread(runtime &rt) {
@@ -208,12 +220,12 @@ WEFT_COLD worker &adopt() {
   start_lock lock;
   start_locked();
   worker &w = slot_for_thread(*g_runtime);
+  watch_end_of_thread(w);
   w.adopted = true;
   w.root.label = w.id == 0 ? "main" : "thread";
   settle_on_thread(w);
   w.current = &w.root;
   install_overflow_stack();
-  t_guard.w = &w;
   errno = saved_errno;
   return w;
 }
@@ -259,8 +271,7 @@ void stop_runtime() {
   const bool orderly = w && w->adopted && !w->standing_on && w->current == &w->root;
   if (orderly) {
     try {
-      wait_for_children(w->root);
-      rethrow_children_error(w->root);
+      end_root(w->root);
     } catch (const std::exception &e) {
       warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());
     } catch (...) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/locals.hpp"
+
+#include "base/error.hpp"
+#include "worker/runtime.hpp"
+
+namespace weft::inline v0 {
+namespace detail {
+
+using namespace rt;
+
+namespace {
+
+std::atomic<std::uint64_t> g_last_key{0};
+
+/// The task whose values the caller sees: a branch of a join is part of the task that called join().
+task &owner_of_locals() {
+  task *t = this_worker().current;
+  if (!t)
+    throw_error(errc::not_a_task, "a task_local is used outside of a task (in a service, or in an onready function); use a "
+                                  "plain variable there");
+  while (t->has(k_implicit) && t->parent)
+    t = t->parent;
+  return *t;
+}
+
+} // namespace
+
+std::uint64_t local_key() noexcept { return g_last_key.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+void *local_value(std::uint64_t key, const local_ops &ops, const void *variable) {
+  task &t = owner_of_locals();
+  if (task_extra *x = peek_extra(t))
+    if (void *found = find_local(*x, key))
+      return found;
+  return add_local(extra_of(t), key, ops, variable);
+}
+
+} // namespace detail
+} // namespace weft::inline v0
