@@ -13,6 +13,7 @@ using words = std::vector<std::string>;
 inline constexpr int k_ok = 0;
 inline constexpr int k_failed = 1; ///< the settings or the machine said no
 inline constexpr int k_usage = 2;  ///< the command line makes no sense
+inline constexpr int k_differs = 3; ///< a seed gave another result
 inline constexpr int k_no_program = 127;
 
 int run_info(const words &arguments);

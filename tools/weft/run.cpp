@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
+#include "seeds.hpp"
 
 #include "config/settings.hpp"
+#include "os/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -16,13 +19,18 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--] PROGRAM [ARGUMENTS]\n"
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--seeds N [--limit S]] [--] PROGRAM "
+    "[ARGUMENTS]\n"
     "\n"
     "Checks the settings, hands them to the program through its environment and becomes the program.\n"
     "  --workers N      the same as --set workers=N\n"
     "  --preset P       the same as --set preset=P\n"
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
-    "Exit status: the program's; 1 for a bad setting, 2 for a bad command line, 127 when PROGRAM cannot be "
+    "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
+    "                   of creation; reports the first seed that gives another exit code, signal or output\n"
+    "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
+    "Exit status: the program's; 3 when a seed differs, 0 when none does; 1 for a bad setting, 2 for a bad "
+    "command line, 127 when PROGRAM cannot be "
     "run.\n";
 
 namespace {
@@ -41,11 +49,40 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
+constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--seeds", "--limit"};
+constexpr double k_longest_limit = 1'000'000;
+
 struct plan {
   std::vector<key_value> values;
+  exploration seeds; ///< .seeds is 0 where none are asked for
+  bool has_limit = false;
   std::size_t program = 0; ///< place of its name among the arguments
   std::string mistake;     ///< "" when the command line is right
 };
+
+int parse_seeds(const std::string &text) {
+  const auto n = parse_unsigned(text);
+  return n && *n <= 2147483647 ? static_cast<int>(*n) : 0;
+}
+
+bool parse_limit(const std::string &text, std::chrono::milliseconds &limit) {
+  char *end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds >= 0.001 && seconds <= k_longest_limit))
+    return false;
+  limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  return true;
+}
+
+void check_plan(plan &p, std::size_t words) {
+  const auto is_seed = [](const key_value &v) { return v.first == "sched.seed"; };
+  if (p.program >= words)
+    p.mistake = "run needs a program";
+  else if (p.has_limit && p.seeds.seeds == 0)
+    p.mistake = "--limit goes with --seeds";
+  else if (p.seeds.seeds != 0 && std::any_of(p.values.begin(), p.values.end(), is_seed))
+    p.mistake = "--seeds chooses sched.seed itself; leave one of them out";
+}
 
 plan read_plan(const words &arguments) {
   plan p;
@@ -66,18 +103,25 @@ plan read_plan(const words &arguments) {
         return p;
       }
       p.values.emplace_back(assignment->substr(0, equals), assignment->substr(equals + 1));
+    } else if (const auto seeds = take_option(arguments, at, "--seeds")) {
+      p.seeds.seeds = parse_seeds(*seeds);
+      if (p.seeds.seeds == 0)
+        return p.mistake = "--seeds needs a number from 1 to 2147483647, not '" + *seeds + "'", p;
+    } else if (const auto limit = take_option(arguments, at, "--limit")) {
+      p.has_limit = true;
+      if (!parse_limit(*limit, p.seeds.limit))
+        return p.mistake = "--limit needs a number of seconds, not '" + *limit + "'", p;
     } else {
-      const std::vector<std::string_view> options{"--workers", "--preset", "--set"};
       const auto &word = arguments[at];
-      const bool known = word == options[0] || word == options[1] || word == options[2];
-      p.mistake =
-          known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, options);
+      const bool known = std::find(std::begin(k_options), std::end(k_options), word) != std::end(k_options);
+      p.mistake = known ? word + " needs a value"
+                        : "run does not know '" + word + "'" +
+                              suggestion(word, {std::begin(k_options), std::end(k_options)});
       return p;
     }
   }
   p.program = at;
-  if (at >= arguments.size())
-    p.mistake = "run needs a program";
+  check_plan(p, arguments.size());
   return p;
 }
 
@@ -90,13 +134,35 @@ void put_into_environment(const std::vector<key_value> &values) {
     setenv(setting_table()[find_setting(key)].environment.c_str(), value.c_str(), 1);
 }
 
+/// Throws weft::error where a setting, wherever it comes from, contradicts seeds.
+void check_seeds(const std::vector<key_value> &values) {
+  settings_input input;
+  input.environment = process_environment();
+  input.overrides = values;
+  input.overrides.emplace_back("sched.seed", "1");
+  load_settings(input);
+}
+
+int run_seeds(plan &p, const words &arguments) {
+  check_seeds(p.values);
+  p.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(p.program), arguments.end());
+  for (const auto &[key, value] : p.values)
+    p.seeds.options.insert(p.seeds.options.end(), {"--set", key + "=" + value});
+  return explore_seeds(p.seeds);
+}
+
 } // namespace
 
 int run_run(const words &arguments) {
-  const plan p = read_plan(arguments);
+  plan p = read_plan(arguments);
   if (!p.mistake.empty())
     return usage_error(p.mistake);
   put_into_environment(p.values);
+  if (p.seeds.seeds != 0)
+    return run_seeds(p, arguments);
+  for (const auto &[name, value] : process_environment())
+    if (name == "WEFT_SCHED_SEED" && !value.empty())
+      fix_addresses();
   std::vector<char *> argv;
   for (std::size_t at = p.program; at < arguments.size(); ++at)
     argv.push_back(const_cast<char *>(arguments[at].c_str())); // exec does not write to them
