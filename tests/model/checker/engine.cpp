@@ -398,6 +398,7 @@ int engine::new_location(std::uint64_t value) {
   if (m_location_count == k_max_locations)
     fail("the model uses too many atomics");
   const int where = m_location_count++;
+  m_locations.reserve(k_max_locations); // models make atomics while others hold references
   if (static_cast<std::size_t>(where) == m_locations.size())
     m_locations.emplace_back();
   location &l = place(where);
@@ -410,20 +411,31 @@ int engine::new_location(std::uint64_t value) {
   l.creator = m_current;
   l.created_at = me().knows.clock[static_cast<std::size_t>(m_current)];
   l.alive = true;
+  l.used.fill(0);
   l.parked.clear();
   return where;
 }
 
 void engine::end_location(int where) {
+  if (!m_dying)
+    must_be_past(place(where).used);
   place(where).alive = false;
 }
 
+/// Who ends a variable must have seen the last use by everyone.
+void engine::must_be_past(const std::array<std::uint32_t, k_max_threads> &clocks) {
+  for (std::size_t t = 0; t < clocks.size(); ++t)
+    if (me().knows.clock[t] < clocks[t])
+      fail("data race: ends what thread " + std::to_string(t) + " may still be using");
+}
+
 void engine::must_be_visible(int where) {
-  const location &l = place(where);
+  location &l = place(where);
   if (!l.alive)
     fail("an atomic is used after its end");
   if (me().knows.clock[static_cast<std::size_t>(l.creator)] < l.created_at)
     fail("data race: an atomic is used by a thread that does not see its construction");
+  l.used[static_cast<std::size_t>(m_current)] = me().knows.clock[static_cast<std::size_t>(m_current)];
 }
 
 template <class Wanted>
@@ -680,6 +692,15 @@ void engine::write_var(access &a, const std::source_location &at) {
     if (clock[t] < a.read[t])
       fail("data race: writes at " + text_of(at) + " what thread " + std::to_string(t) + " reads");
   start_var(a);
+}
+
+void engine::end_var(const access &a) {
+  if (m_dying)
+    return;
+  auto last = a.read;
+  auto &writer = last[static_cast<std::size_t>(a.writer)];
+  writer = std::max(writer, a.written);
+  must_be_past(last);
 }
 
 // --- exploring

@@ -42,6 +42,7 @@ struct location {
   int creator = 0;
   std::uint32_t created_at = 0;
   bool alive = false;
+  std::array<std::uint32_t, k_max_threads> used{}; // each thread's clock at its last operation
   knowledge parked; // what wakers of this futex word knew
 };
 
@@ -127,6 +128,7 @@ class engine {
   void start_var(access &a);
   void read_var(access &a, const std::source_location &at);
   void write_var(access &a, const std::source_location &at);
+  void end_var(const access &a);
 
   // Called by models.
   [[noreturn]] void fail(const std::string &why);
@@ -185,6 +187,7 @@ class engine {
   void end_rmw(int where, std::uint64_t value, std::memory_order order, const std::source_location &at);
   void append(int where, std::uint64_t value, std::memory_order order, bool continues);
   void must_be_visible(int where);
+  void must_be_past(const std::array<std::uint32_t, k_max_threads> &clocks);
   std::memory_order effective(std::memory_order order, char part, const std::source_location &at);
   void note(const char *what, int where, std::uint64_t value, const std::source_location &at,
             const char *more = "");

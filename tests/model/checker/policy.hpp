@@ -89,6 +89,7 @@ struct model_atomics {
   template <class T>
   struct var {
     var(T v = T{}) : m_value(v) { the_engine().start_var(m_access); }
+    ~var() { the_engine().end_var(m_access); }
     var(const var &) = delete;
     var &operator=(const var &) = delete;
     T get(here at = here::current()) const {
