@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/detail/core.hpp>
+#include <weft/detail/lock_word.hpp>
 
 #include <utility>
 
@@ -18,28 +19,19 @@ class WEFT_API mutex {
   mutex &operator=(const mutex &) = delete;
 
   void lock() {
-    void *expected = nullptr;
-    // O1: acquire pairs with the release of unlock
-    if (!m_word.compare_exchange_strong(expected, locked(), std::memory_order_acquire, std::memory_order_relaxed))
+    if (!m_lock.try_take())
       lock_slow();
   }
-  [[nodiscard]] bool try_lock() noexcept {
-    void *expected = nullptr;
-    return m_word.compare_exchange_strong(expected, locked(), std::memory_order_acquire, std::memory_order_relaxed);
-  }
+  [[nodiscard]] bool try_lock() noexcept { return m_lock.try_take(); }
   void unlock() {
-    void *expected = locked();
-    // Who is in the queue is no longer in the word. O2: release pairs with the acquire of lock
-    if (m_queue || !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+    if (!m_lock.try_give_up())
       unlock_slow();
   }
 
  private:
-  static void *locked() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
   void lock_slow();
   void unlock_slow();
-  std::atomic<void *> m_word{nullptr}; // null: free; 1: locked; else the newest waiter, locked
-  void *m_queue = nullptr;             // waiters in order of arrival; of the holder
+  detail::lock_word<> m_lock;
 };
 
 namespace detail {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of weft::mutex and its uncontended side. The protocol, with the orders O1 and O2 named here, stands in
+// src/task/lock_queue.hpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace detail {
+
+/// What the protocol touches memory through. The tests put a model checker in its place.
+struct std_atomics {
+  template <class T>
+  using atomic = std::atomic<T>;
+  template <class T>
+  struct var {
+    T value{};
+    T get() const noexcept { return value; }
+    void set(T v) noexcept { value = v; }
+  };
+};
+
+template <class P = std_atomics>
+struct lock_word {
+  typename P::template atomic<void *> word{nullptr}; // null: free; held(): taken; else the newest waiter, taken
+  typename P::template var<void *> queue{};          // waiters in order of arrival; of the holder
+
+  static void *held() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
+
+  [[nodiscard]] bool try_take() noexcept {
+    void *seen = nullptr;
+    return word.compare_exchange_strong(seen, held(), std::memory_order_acquire, std::memory_order_relaxed); // O1
+  }
+  /// Holder. False: somebody waits.
+  [[nodiscard]] bool try_give_up() noexcept {
+    void *seen = held();
+    return !queue.get() && // who is in the queue is no longer in the word
+           word.compare_exchange_strong(seen, nullptr, std::memory_order_release, std::memory_order_relaxed); // O2
+  }
+};
+
+} // namespace detail
+} // namespace weft::inline v0

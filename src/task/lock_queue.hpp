@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contended side of weft::mutex: a lock that is handed from its holder to the frame that has waited longest.
+//
+// Roles       Anyone: try_take, take_or_wait. The holder, who may move between threads: try_give_up, hand_over.
+// Word        word: null free; held() taken, nobody new waits; else the newest waiter (taken), linked to older ones.
+//             queue: waiters in order of arrival, plain, of the holder.
+// Invariants  I1  A waiter's node is in the word's list or in the queue, once, until the lock is its own.
+//             I2  hand_over leaves the word taken: nobody else can come between the old holder and the new one.
+//             I3  The queue is older than the list: it is filled, in order, only when it is empty.
+// Orders      O1  word compare-exchange to held(), acquire, with O2: what the last holder wrote, the queue included.
+//             O2  word compare-exchange to null, release, with O1.
+//             O3  word compare-exchange to a node, release, with O4: node and frame are written before they are known.
+//             O4  word exchange of the holder, acquire, with O3 of every node in the list: each is a read-modify-write
+//                 behind the older ones, so it continues their release sequences.
+//             The hand-over itself is ordered by what makes the frame ready.
+// Progress    Blocking; first come, first served. take_or_wait is lock-free, hand_over linear in the new waiters.
+// Reclamation A node lies on its waiter's stack. hand_over reads it for the last time before it returns; the frame is touched
+//             for the last time by whoever makes it ready.
+// Source      The list that arrives in one word and is turned round by the holder is that of nsync and of Folly's coroutine mutex.
+// Checked by  tests/model/mutex_models.cpp: mutex_*
+#pragma once
+
+#include <weft/detail/lock_word.hpp>
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class Frame, class P = detail::std_atomics>
+struct lock_waiter {
+  typename P::template var<Frame *> suspended{};
+  typename P::template var<lock_waiter *> next{};
+};
+
+/// For frame `f`, which is suspended. True: the lock was free and is now the frame's, which may go on. False: `node` waits.
+template <class Frame, class P>
+[[nodiscard]] bool take_or_wait(detail::lock_word<P> &lock, lock_waiter<Frame, P> &node, Frame &f) noexcept {
+  node.suspended.set(&f);
+  void *seen = lock.word.load(std::memory_order_relaxed);
+  for (;;) {
+    if (!seen) {
+      if (lock.word.compare_exchange_weak(seen, lock.held(), std::memory_order_acquire, std::memory_order_relaxed)) // O1
+        return true;
+      continue;
+    }
+    node.next.set(seen == lock.held() ? nullptr : static_cast<lock_waiter<Frame, P> *>(seen));
+    if (lock.word.compare_exchange_weak(seen, &node, std::memory_order_release, std::memory_order_relaxed)) // O3
+      return false;
+  }
+}
+
+/// Holder, when try_give_up has failed: the frame that has the lock now, to be made ready. Null, and nothing has changed, when
+/// the caller does not hold it: nobody can wait then.
+template <class Frame, class P>
+[[nodiscard]] Frame *hand_over(detail::lock_word<P> &lock) noexcept {
+  using waiter = lock_waiter<Frame, P>;
+  auto *oldest = static_cast<waiter *>(lock.queue.get());
+  if (!oldest) {
+    void *seen = lock.word.load(std::memory_order_relaxed);
+    if (!seen || seen == lock.held())
+      return nullptr;
+    auto *w = static_cast<waiter *>(lock.word.exchange(lock.held(), std::memory_order_acquire)); // O4
+    while (w) { // newest first: turn it round
+      waiter *older = w->next.get();
+      w->next.set(oldest);
+      oldest = w;
+      w = older;
+    }
+  }
+  lock.queue.set(oldest->next.get());
+  return oldest->suspended.get();
+}
+
+} // namespace rt
+} // namespace weft::inline v0
