@@ -10,8 +10,9 @@ namespace {
 class central final : public policy {
 public:
   void attach(unsigned) override {}
-  void add(runnable *r, unsigned, origin) override { m_queue.add(r); }
+  void add(runnable *r, unsigned id, origin from) override { m_queue.add(r, from == origin::fresh ? id : k_outside); }
   runnable *get(unsigned) override { return m_queue.get(); }
+  runnable *take_newest(unsigned id, const lineage &l) override { return m_queue.take_newest(id, l); }
 
 private:
   shared_queue m_queue;
@@ -26,7 +27,7 @@ std::unique_ptr<policy> make_policy(const settings &s, const machine &m, unsigne
   case policy_kind::stealing:
     return make_stealing(slots);
   case policy_kind::delegated:
-    return make_delegated(s, workers, slots);
+    return make_delegated(s, workers);
   case policy_kind::local_fifo:
     return make_local_fifo(s, m, slots);
   case policy_kind::central:

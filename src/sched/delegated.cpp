@@ -15,17 +15,28 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
+struct arrival {
+  runnable *item;
+  unsigned adder;
+};
+
 /// One insertion queue and the lock of its producers (uncontended with one queue per worker).
 struct alignas(k_apart) gate {
   explicit gate(std::size_t capacity) : queue(capacity) {}
   spin_lock<> producers;
-  spsc_queue<runnable *> queue;
+  spsc_queue<arrival> queue;
+};
+
+/// What a worker that waits for the lock wants of its owner; written before it takes a ticket, read after its ticket is seen.
+struct alignas(k_line) wish {
+  bool newest = false;
+  lineage of;
 };
 
 class delegated final : public policy {
 public:
-  delegated(const settings &s, unsigned workers, unsigned slots)
-      : m_lock(slots), m_delegates(s.sched_lock == lock_kind::delegation) {
+  delegated(const settings &s, unsigned workers)
+      : m_lock(workers), m_wishes(workers), m_delegates(s.sched_lock == lock_kind::delegation) {
     const auto count = s.sched_spsc_queues ? static_cast<unsigned>(s.sched_spsc_queues) : workers;
     for (unsigned i = 0; i < count + 1; ++i) // the last one is for callers that are no worker
       m_gates.push_back(std::make_unique<gate>(static_cast<std::size_t>(s.sched_spsc_capacity)));
@@ -33,11 +44,12 @@ public:
 
   void attach(unsigned) override {}
 
-  void add(runnable *r, unsigned id, origin) override {
+  void add(runnable *r, unsigned id, origin from) override {
     gate &g = id == k_outside ? *m_gates.back() : *m_gates[id % (m_gates.size() - 1)];
+    const arrival a{r, from == origin::fresh ? id : k_outside};
     for (;;) {
       g.producers.lock();
-      const bool added = g.queue.push(r);
+      const bool added = g.queue.push(a);
       g.producers.unlock();
       if (added)
         return;
@@ -50,69 +62,79 @@ public:
     }
   }
 
-  runnable *get(unsigned id) override {
+  runnable *get(unsigned id) override { return ask(id, {}); }
+  runnable *take_newest(unsigned id, const lineage &l) override { return ask(id, {true, l}); }
+
+private:
+  runnable *ask(unsigned id, const wish &w) {
     if (nothing())
       return nullptr;
-    if (!m_delegates) {
-      m_lock.lock();
-      drain();
-      runnable *r = take();
-      m_lock.unlock();
-      return r;
-    }
     runnable *mine = nullptr;
-    if (m_lock.lock_or_delegate(id, mine) == delegation::delegated)
-      return mine;
-    drain();
-    while (!m_lock.empty()) {
-      runnable *r = take();
-      if (!r) {
-        drain();
-        r = take();
-      }
-      if (!r)
-        break;
-      m_lock.set_item(m_lock.front(), r);
-      m_lock.pop_front();
+    if (!m_delegates || id >= m_lock.size()) { // threads of the user beyond the workers are not known to the lock
+      m_lock.lock();
+    } else {
+      m_wishes[id] = w;
+      if (m_lock.lock_or_delegate(id, mine) == delegation::delegated)
+        return mine;
     }
-    mine = take();
+    drain();
+    if (m_delegates)
+      serve_waiters();
+    mine = grant(id, w);
     m_lock.unlock();
     return mine;
   }
 
-private:
+  /// With the lock. Who wants any work and gets none is let in when the lock is left: it may have come with news.
+  void serve_waiters() {
+    while (!m_lock.empty()) {
+      const std::size_t waiter = m_lock.front();
+      const wish &w = m_wishes[waiter];
+      runnable *r = grant(static_cast<unsigned>(waiter), w);
+      if (!r) {
+        drain();
+        r = grant(static_cast<unsigned>(waiter), w);
+      }
+      if (!r && !w.newest)
+        return;
+      m_lock.set_item(waiter, r);
+      m_lock.pop_front();
+    }
+  }
+
+  runnable *grant(unsigned id, const wish &w) {
+    runnable *r = w.newest ? m_queue.take_newest(id, w.of) : m_queue.get();
+    m_queued.store(m_queue.size(), std::memory_order_release); // O1
+    return r;
+  }
+
   /// A hint that spares idle workers the lock; exact for whoever was woken for an item.
   [[nodiscard]] bool nothing() const noexcept {
     for (auto &g : m_gates)
       if (!g->queue.empty())
         return false;
-    return m_queued.load(std::memory_order_acquire) == 0; // O1: pairs with the release in drain and take
+    return m_queued.load(std::memory_order_acquire) == 0; // O1: pairs with the release in drain and grant
   }
 
   void drain() {
     m_queued.store(m_queue.size() + 1, std::memory_order_release); // O1: before a gate can be seen empty
     for (auto &g : m_gates)
-      g->queue.consume_all([this](runnable *r) { m_queue.add(r); });
+      g->queue.consume_all([this](arrival a) { m_queue.add(a.item, a.adder); });
     m_queued.store(m_queue.size(), std::memory_order_release); // O1
-  }
-
-  runnable *take() {
-    runnable *r = m_queue.get();
-    m_queued.store(m_queue.size(), std::memory_order_release); // O1
-    return r;
   }
 
   std::vector<std::unique_ptr<gate>> m_gates;
   delegation_lock<runnable *> m_lock;
-  ready_queue m_queue; // guarded by m_lock
+  std::vector<wish> m_wishes; // by worker
+  ready_queue m_queue;        // guarded by m_lock
   std::atomic<std::size_t> m_queued{0};
   const bool m_delegates;
 };
 
 } // namespace
 
-std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers, unsigned slots) {
-  return std::make_unique<delegated>(s, workers, slots);
+std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers) {
+  return std::make_unique<delegated>(s, workers);
 }
 
 } // namespace rt

@@ -43,11 +43,11 @@ public:
 
   void add(runnable *r, unsigned id, origin from) override {
     if (r->priority > 0)
-      return m_high[(id == k_outside ? 0 : id) % m_high.size()].add(r);
+      return m_high[(id == k_outside ? 0 : id) % m_high.size()].add(r, id);
     if (r->priority < 0)
       return m_low.add(r);
     local_queues &l = *m_locals[id == k_outside ? 0 : id].load(std::memory_order_acquire); // O1
-    (from == origin::fresh ? l.staged : l.pending).add(r);
+    from == origin::fresh ? l.staged.add(r, id) : l.pending.add(r);
   }
 
   runnable *get(unsigned id) override {
@@ -57,12 +57,22 @@ public:
         return r;
     if (runnable *r = mine.pending.get())
       return r;
-    if (runnable *r = stage(mine))
+    if (runnable *r = stage(mine, id))
       return r;
     for (bool same_node : {true, false})
       if (runnable *r = search(mine, id, same_node))
         return r;
     return m_low.get();
+  }
+
+  runnable *take_newest(unsigned id, const lineage &l) override {
+    for (std::size_t i = 0; i < m_high.size(); ++i)
+      if (shared_queue &high = m_high[(id + i) % m_high.size()]; !high.empty())
+        return high.take_newest(id, l);
+    local_queues &mine = *m_locals[id].load(std::memory_order_relaxed);
+    if (runnable *r = mine.staged.take_newest(id, l))
+      return r;
+    return mine.pending.take_newest(id, l);
   }
 
   std::uint64_t steals() const override {
@@ -80,7 +90,7 @@ private:
   }
 
   /// Moves a batch from staged to pending; the first of it is returned.
-  static runnable *stage(local_queues &l) {
+  static runnable *stage(local_queues &l, unsigned id) {
     runnable *first = l.staged.get();
     if (!first)
       return nullptr;
@@ -88,7 +98,7 @@ private:
       runnable *r = l.staged.get();
       if (!r)
         break;
-      l.pending.add(r);
+      l.pending.add(r, id);
     }
     return first;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "task/lineage.hpp"
 #include "topo/machine.hpp"
 #include "weft/detail/core.hpp"
 
@@ -10,8 +11,6 @@
 
 namespace weft::inline v0 {
 namespace rt {
-
-using detail::runnable;
 
 inline constexpr unsigned k_outside = ~0u; // the caller is no worker
 
@@ -26,9 +25,9 @@ public:
   virtual void add(runnable *r, unsigned id, origin from) = 0;
   /// Something for worker `id` to run, or null when nothing was found.
   virtual runnable *get(unsigned id) = 0;
-  /// The newest work that worker `id` added, if the policy keeps it apart; give_back returns it to the same place.
-  virtual runnable *take_newest(unsigned) { return nullptr; }
-  virtual void give_back(runnable *r, unsigned id) { add(r, id, origin::fresh); }
+  /// For a frame of worker `id` that waits for this lineage: the newest task that the worker added, or null when that is not
+  /// one of the lineage, or work of a larger priority is ready.
+  virtual runnable *take_newest(unsigned id, const lineage &l) = 0;
   /// One of `n` things that may be done; 0 is what is usual.
   virtual unsigned choose(unsigned) { return 0; }
   /// Items taken from another worker's queue.

@@ -1,49 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain code, for use behind a lock: first in, first out per priority, larger priorities first.
+// Plain code, for use behind a lock: larger priorities first, first in, first out among equals. A waiting frame has an
+// end of its own: it takes the newest task that its worker added, so that a recursion goes in depth and not in breadth.
+// Each item stands in two lists: that of its priority, and, for tasks that a worker added, that of the worker.
 #pragma once
 
-#include "base/intrusive_list.hpp"
-#include "weft/detail/core.hpp"
+#include "sched/policy.hpp"
 
+#include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
 
 class ready_queue {
 public:
-  void add(detail::runnable *r) {
-    if (r->priority == 0)
-      m_normal.push_back(r);
-    else
-      m_other[static_cast<std::int16_t>(-r->priority)].push_back(r);
+  /// Throws std::bad_alloc, with nothing changed.
+  void add(runnable *r, unsigned adder = k_outside) {
+    if (r->what != runnable::kind::task)
+      adder = k_outside;
+    make_room(adder);
+    list &l = r->priority == 0 ? m_normal : m_other[key_of(*r)];
+    const link n = std::exchange(m_free, at(m_free).newer);
+    at(n) = {r, l.newest, k_none, k_none, k_none, adder};
+    (l.newest ? at(l.newest).newer : l.oldest) = n;
+    l.newest = n;
+    if (adder != k_outside) {
+      const link below = std::exchange(m_tops[adder], n);
+      at(n).below = below;
+      if (below)
+        at(below).above = n;
+    }
     ++m_size;
   }
 
-  detail::runnable *get() {
+  /// The oldest of the largest priority.
+  runnable *get() {
     if (m_size == 0)
       return nullptr;
-    --m_size;
-    if (auto first = m_other.begin(); first != m_other.end() && (first->first < 0 || m_normal.empty()))
-      return get_from(first);
-    return m_normal.pop_front();
+    const auto first = m_other.begin();
+    const bool other = first != m_other.end() && (first->first < 0 || !m_normal.oldest);
+    return remove(other ? first->second.oldest : m_normal.oldest);
+  }
+
+  /// The newest task of `adder`, if it is of the lineage and nothing of a larger priority is ready.
+  runnable *take_newest(unsigned adder, const lineage &l) {
+    const link n = adder < m_tops.size() ? m_tops[adder] : k_none;
+    if (!n || is_outranked(*at(n).item) || !l.includes(*at(n).item))
+      return nullptr;
+    return remove(n);
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return m_size; }
-  /// The largest priority in the queue, 0 when it is empty.
-  [[nodiscard]] bool has_urgent() const noexcept { return !m_other.empty() && m_other.begin()->first < 0; }
 
 private:
-  using queue = intrusive_queue<detail::runnable>;
-  detail::runnable *get_from(std::map<std::int16_t, queue>::iterator i) {
-    detail::runnable *r = i->second.pop_front();
-    if (i->second.empty())
-      m_other.erase(i);
-    return r;
+  using link = std::uint32_t; // an index into m_nodes
+  static constexpr link k_none = 0;
+
+  struct node {
+    runnable *item = nullptr;
+    link older = k_none, newer = k_none; // of the same priority; newer also links what is free
+    link below = k_none, above = k_none; // of the same adder
+    unsigned adder = k_outside;
+  };
+  struct list {
+    link oldest = k_none, newest = k_none;
+  };
+
+  node &at(link n) noexcept { return m_nodes[n]; }
+  static std::int32_t key_of(const runnable &r) noexcept { return -std::int32_t{r.priority}; }
+
+  [[nodiscard]] bool is_outranked(const runnable &r) const noexcept {
+    return (!m_other.empty() && m_other.begin()->first < key_of(r)) || (r.priority < 0 && m_normal.oldest);
   }
 
-  queue m_normal;
-  std::map<std::int16_t, queue> m_other; // by negated priority
+  void make_room(unsigned adder) {
+    if (adder != k_outside && adder >= m_tops.size())
+      m_tops.resize(adder + 1, k_none);
+    if (!m_free) {
+      m_nodes.emplace_back();
+      m_free = static_cast<link>(m_nodes.size() - 1);
+    }
+  }
+
+  runnable *remove(link n) {
+    const node gone = at(n);
+    const auto other = gone.item->priority == 0 ? m_other.end() : m_other.find(key_of(*gone.item));
+    list &l = other == m_other.end() ? m_normal : other->second;
+    (gone.older ? at(gone.older).newer : l.oldest) = gone.newer;
+    (gone.newer ? at(gone.newer).older : l.newest) = gone.older;
+    if (other != m_other.end() && !l.oldest)
+      m_other.erase(other);
+    if (gone.adder != k_outside) {
+      (gone.above ? at(gone.above).below : m_tops[gone.adder]) = gone.below;
+      if (gone.below)
+        at(gone.below).above = gone.above;
+    }
+    at(n).newer = m_free;
+    m_free = n;
+    --m_size;
+    return gone.item;
+  }
+
+  std::vector<node> m_nodes = std::vector<node>(1); // the first stands for none
+  std::vector<link> m_tops;                         // by adder
+  list m_normal;
+  std::map<std::int32_t, list> m_other; // by negated priority; none is empty
+  link m_free = k_none;
   std::size_t m_size = 0;
 };
 

@@ -37,9 +37,15 @@ class seeded final : public policy {
   }
 
   /// What may run on the stack of a waiting frame; half of the time nothing, and the frame is suspended.
-  runnable *take_newest(unsigned) override {
+  runnable *take_newest(unsigned, const lineage &l) override {
     std::lock_guard guard(m_lock);
-    return m_ready.empty() || draw(2) == 0 ? nullptr : take();
+    if (m_ready.empty() || draw(2) == 0)
+      return nullptr;
+    runnable *r = take();
+    if (l.includes(*r))
+      return r;
+    m_ready.push_back(r);
+    return nullptr;
   }
 
   unsigned choose(unsigned n) override {

@@ -6,6 +6,7 @@
 #include "sched/ready_queue.hpp"
 
 #include <atomic>
+#include <mutex>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -14,21 +15,18 @@ namespace rt {
 /// for the item sees it; a stale zero is caught by the sleeper's second look.
 class alignas(k_line) shared_queue {
 public:
-  void add(detail::runnable *r) {
-    m_lock.lock();
-    m_queue.add(r);
+  void add(runnable *r, unsigned adder = k_outside) {
+    const std::lock_guard guard(m_lock);
+    m_queue.add(r, adder);
     publish();
-    m_lock.unlock();
   }
 
-  detail::runnable *get() {
-    if (empty())
-      return nullptr;
-    m_lock.lock();
-    detail::runnable *r = m_queue.get();
-    publish();
-    m_lock.unlock();
-    return r;
+  runnable *get() {
+    return empty() ? nullptr : locked([](ready_queue &q) { return q.get(); });
+  }
+
+  runnable *take_newest(unsigned adder, const lineage &l) {
+    return empty() ? nullptr : locked([&](ready_queue &q) { return q.take_newest(adder, l); });
   }
 
   [[nodiscard]] bool empty() const noexcept {
@@ -36,6 +34,13 @@ public:
   }
 
 private:
+  template <class F>
+  runnable *locked(F take) {
+    const std::lock_guard guard(m_lock);
+    runnable *r = take(m_queue);
+    publish();
+    return r;
+  }
   void publish() noexcept { m_size.store(m_queue.size(), std::memory_order_release); } // O1
 
   spin_lock<> m_lock;

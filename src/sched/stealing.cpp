@@ -41,7 +41,7 @@ public:
 
   void add(runnable *r, unsigned id, origin from) override {
     if (r->priority > 0) [[unlikely]]
-      m_urgent.add(r);
+      m_urgent.add(r, id);
     else if (r->priority < 0) [[unlikely]]
       m_patient.add(r);
     else if (id == k_outside || from == origin::yielded) [[unlikely]]
@@ -66,8 +66,17 @@ public:
     return m_patient.get();
   }
 
-  runnable *take_newest(unsigned id) override { return at(id).deque.pop(); }
-  void give_back(runnable *r, unsigned id) override { at(id).deque.push(r); }
+  runnable *take_newest(unsigned id, const lineage &l) override {
+    if (!m_urgent.empty()) [[unlikely]]
+      return m_urgent.take_newest(id, l);
+    auto &mine = at(id).deque;
+    runnable *r = mine.pop();
+    if (r && !l.includes(*r)) [[unlikely]] {
+      mine.push(r);
+      return nullptr;
+    }
+    return r;
+  }
 
   std::uint64_t steals() const override {
     std::uint64_t n = 0;

@@ -119,7 +119,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   e.left_frame = &f;
   e.left_context = context_of_publish;
   e.current = nullptr;
-  ++e.suspensions;
+  __atomic_store_n(&e.suspensions, e.suspensions + 1, __ATOMIC_RELAXED); // others read it
   stand_on(e, d.on, d.sanitized);
   return d;
 }

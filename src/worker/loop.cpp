@@ -124,18 +124,6 @@ runnable *find_work(worker &w) {
   }
 }
 
-bool descends(const task &t, const task *root, const group_state *group) noexcept {
-  constexpr int k_generations = 16; // a longer way is not worth walking
-  const task *a = &t;
-  for (int i = 0; a && i < k_generations; ++i, a = a->parent) {
-    if (group && a->group && &a->group->internals() == group)
-      return true;
-    if (root && a->parent == root)
-      return true;
-  }
-  return false;
-}
-
 void run(worker &w, runnable *r) {
   switch (r->what) {
   case runnable::kind::frame:
@@ -203,14 +191,9 @@ bool help(const task *root, const group_state *group) {
   worker &w = *this_worker_or_null();
   if (stack_left(w) < k_stack_reserve)
     return false;
-  policy &ready = *the_runtime().ready;
-  runnable *r = ready.take_newest(w.id);
+  runnable *r = the_runtime().ready->take_newest(w.id, {root, group});
   if (!r)
     return false;
-  if (r->what != runnable::kind::task || !descends(*static_cast<task *>(r), root, group)) {
-    ready.give_back(r, w.id);
-    return false;
-  }
   count(w.counts.executed);
   if (runnable *successor = execute_in_place(*static_cast<task *>(r)))
     enqueue(this_worker_or_null(), *successor, origin::fresh);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a waiting frame may run in place: descendants of what it waits for, and nothing else.
+#pragma once
+
+#include "task/group.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Everything below a task, or everything of a group.
+struct lineage {
+  const task *root = nullptr;
+  const group_state *group = nullptr;
+
+  /// Of ready work: its ancestors live as long as it does. A longer way up than this is not worth walking.
+  [[nodiscard]] bool includes(const runnable &r) const noexcept {
+    constexpr int k_generations = 16;
+    if (r.what != runnable::kind::task)
+      return false;
+    const task *t = static_cast<const task *>(&r);
+    for (int i = 0; t && i < k_generations; ++i, t = t->parent) {
+      if (group && t->group && &t->group->internals() == group)
+        return true;
+      if (root && t->parent == root)
+        return true;
+    }
+    return false;
+  }
+};
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/ready_queue.hpp"
+
+#include "unit/sched/family.hpp"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace {
+
+using weft::rt::lineage;
+using weft::rt::ready_queue;
+using weft::rt::runnable;
+
+class ready_queue_of_a_family : public testing::Test {
+ protected:
+  test::family family;
+  ready_queue queue;
+  lineage all{&family.root(), nullptr};
+};
+using ready = ready_queue_of_a_family;
+
+TEST_F(ready, is_first_in_first_out_among_equals) {
+  for (int i = 0; i < 5; ++i)
+    queue.add(&family.child());
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(queue.get(), &family[i]);
+  EXPECT_EQ(queue.get(), nullptr);
+  EXPECT_EQ(queue.size(), 0u);
+}
+
+TEST_F(ready, gives_larger_priorities_first) {
+  for (int p : {0, -32768, 7, 32767, -1, 7, 0})
+    queue.add(&family.child(p));
+  for (int i : {3, 2, 5, 0, 6, 4, 1})
+    EXPECT_EQ(queue.get(), &family[i]) << i;
+}
+
+TEST_F(ready, gives_each_adder_back_its_newest) {
+  for (int i = 0; i < 6; ++i)
+    queue.add(&family.child(), static_cast<unsigned>(i % 2));
+  EXPECT_EQ(queue.take_newest(0, all), &family[4]);
+  EXPECT_EQ(queue.take_newest(1, all), &family[5]);
+  EXPECT_EQ(queue.take_newest(0, all), &family[2]);
+  EXPECT_EQ(queue.get(), &family[0]); // the others' end has not moved
+  EXPECT_EQ(queue.take_newest(0, all), nullptr);
+  EXPECT_EQ(queue.get(), &family[1]);
+  EXPECT_EQ(queue.take_newest(1, all), &family[3]);
+  EXPECT_EQ(queue.size(), 0u);
+}
+
+TEST_F(ready, leaves_a_stranger_where_it_is) {
+  queue.add(&family.child(), 0);
+  queue.add(&family.stranger(), 0);
+  queue.add(&family.child(), 1);
+  EXPECT_EQ(queue.take_newest(0, all), nullptr);
+  for (int i : {0, 1, 2})
+    EXPECT_EQ(queue.get(), &family[i]);
+}
+
+TEST_F(ready, does_not_give_back_what_came_from_outside_or_is_no_task) {
+  runnable frame;
+  frame.what = runnable::kind::frame;
+  queue.add(&family.child());
+  queue.add(&frame, 0);
+  EXPECT_EQ(queue.take_newest(0, all), nullptr);
+  EXPECT_EQ(queue.size(), 2u);
+}
+
+TEST_F(ready, gives_nothing_back_while_larger_priorities_wait) {
+  queue.add(&family.child(-1), 0);
+  queue.add(&family.child(), 1);
+  queue.add(&family.child(4), 1);
+  queue.add(&family.child(), 2);
+  EXPECT_EQ(queue.take_newest(0, all), nullptr);
+  EXPECT_EQ(queue.take_newest(2, all), nullptr);
+  EXPECT_EQ(queue.take_newest(1, all), &family[2]);
+  EXPECT_EQ(queue.take_newest(2, all), &family[3]);
+  EXPECT_EQ(queue.take_newest(0, all), nullptr);
+  EXPECT_EQ(queue.take_newest(1, all), &family[1]);
+  EXPECT_EQ(queue.take_newest(0, all), &family[0]);
+}
+
+TEST_F(ready, knows_grandchildren_and_members_of_a_group) {
+  weft::task_group group;
+  queue.add(&family.child(), 0);
+  queue.add(&family.child_of(family[0]), 0);
+  family[1].group = &group;
+  queue.add(&family.child_of(family[1]), 0);
+  const lineage members{nullptr, &group.internals()};
+  EXPECT_EQ(queue.take_newest(0, members), &family[2]);
+  EXPECT_EQ(queue.take_newest(0, members), &family[1]);
+  EXPECT_EQ(queue.take_newest(0, members), nullptr);
+  EXPECT_EQ(queue.take_newest(0, all), &family[0]);
+}
+
+/// The same operations on plain lists.
+TEST_F(ready, agrees_with_a_slow_model_on_random_operations) {
+  const std::uint64_t seed = test::seed();
+  std::mt19937_64 random(seed);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  struct entry {
+    runnable *item;
+    int priority;
+    unsigned adder;
+  };
+  std::vector<entry> model; // by age
+  for (int step = 0; step < 20000; ++step) {
+    if (below(2) == 0) {
+      const entry e{nullptr, below(10) == 0 ? below(5) - 2 : 0, static_cast<unsigned>(below(3))};
+      model.push_back(e);
+      model.back().item = &family.child(e.priority);
+      queue.add(model.back().item, e.adder);
+      continue;
+    }
+    auto found = model.end();
+    runnable *got = nullptr;
+    if (below(2) == 0) {
+      got = queue.get();
+      for (auto e = model.begin(); e != model.end(); ++e)
+        if (found == model.end() || e->priority > found->priority)
+          found = e;
+    } else {
+      const auto adder = static_cast<unsigned>(below(3));
+      got = queue.take_newest(adder, all);
+      int most = -9;
+      for (auto e = model.begin(); e != model.end(); ++e) {
+        most = std::max(most, e->priority);
+        if (e->adder == adder)
+          found = e;
+      }
+      if (found != model.end() && found->priority < most)
+        found = model.end();
+    }
+    ASSERT_EQ(got, found == model.end() ? nullptr : found->item) << "step " << step << ", seed " << seed;
+    if (got)
+      model.erase(found);
+    ASSERT_EQ(queue.size(), model.size());
+  }
+}
+
+} // namespace
