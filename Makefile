@@ -37,7 +37,7 @@ bench: configure
 	$(BUILD)/bin/weft-bench
 
 # Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker.
-presets = gcc clang static boost tsan asan
+presets = gcc clang static boost tsan asan mutants
 .PHONY: test-full cross $(presets:%=full-%)
 test-full: $(presets:%=full-%) cross
 	@echo "test-full: all parts passed"

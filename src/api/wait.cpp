@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/mutant.hpp"
 #include "task/events.hpp"
 #include "worker/runtime.hpp"
 
@@ -183,7 +184,7 @@ void unblock(task_ref r) {
     if (word.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_acquire)) // O1
       break;
   }
-  if (seen)
+  if (seen && !mutant(bug::unblock_wakes_nobody))
     make_ready(*static_cast<frame *>(seen));
 }
 

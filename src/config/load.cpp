@@ -26,7 +26,12 @@ struct assignment {
 };
 
 /// Variables that start with WEFT_ and are no settings.
-constexpr string_view k_other_variables[] = {"WEFT_CONFIG"};
+constexpr string_view k_other_variables[] = {
+    "WEFT_CONFIG",
+#if defined(WEFT_MUTANTS)
+    "WEFT_MUTANT",
+#endif
+};
 
 string did_you_mean(string_view near) {
   return near.empty() ? "; `weft config` lists all" : "; did you mean '" + string(near) + "'?";

@@ -32,6 +32,7 @@
 #pragma once
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 #include <cstdint>
 
@@ -104,10 +105,13 @@ template <class Access>
   d.child_bits = due_to_child(after) & ~due_to_child(before);
   if (d.next_bits && !(d.next = a.successor.get()))
     d.next_bits = 0; // the chain is closed: nobody follows
+  if (mutant(bug::access_child_forgotten))
+    d.child_bits = 0;
   if (d.child_bits)
     d.child = a.child.get();
   d.satisfied = !(a.kind & k_weak) && (after & ~before & needed_by(a.kind)) != 0;
-  d.dead = (after & k_dead) == k_dead;
+  const std::uint32_t all = mutant(bug::access_dies_early) ? k_released : k_dead;
+  d.dead = (after & all) == all;
   return d;
 }
 
@@ -116,11 +120,13 @@ template <class Access>
 [[gnu::always_inline]] inline delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
   for (;;) {
-    const std::uint32_t after = before | bits;
+    const bool kids_ignored = mutant(bug::access_ignores_children) && (bits & k_finished);
+    const std::uint32_t after = before | bits | (kids_ignored ? k_kids_done : 0u);
     const delivery<Access> d = consequences(a, before, after);
     // O2: publishes links and data, O3: sees what the other deliverer published
-    if (a.flags.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_acquire))
-      return d;
+    if (a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
+                                      std::memory_order_acquire))
+      return mutant(bug::access_read_after_publish) ? consequences(a, before, after) : d;
   }
 }
 

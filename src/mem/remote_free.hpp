@@ -11,6 +11,7 @@
 // Checked by  tests/model/queue_models.cpp: remote_free_*
 #pragma once
 
+#include "base/mutant.hpp"
 #include "queue/mpsc_stack.hpp"
 
 namespace weft::inline v0 {
@@ -24,7 +25,7 @@ public:
   };
 
   /// Blocks that are linked from first to last.
-  void push(block *first, block *last) noexcept { m_stack.push_chain(first, last); }
+  void push(block *first, block *last) noexcept { m_stack.push_chain(first, mutant(bug::remote_free_loses_chain) ? first : last); }
 
   /// All of them, linked; null when there are none.
   [[nodiscard]] block *take() noexcept { return m_stack.take_all(); }

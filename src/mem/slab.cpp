@@ -2,6 +2,7 @@
 #include "mem/slab.hpp"
 
 #include "arch/sanitizer.hpp"
+#include "base/mutant.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -201,7 +202,8 @@ void heap::send_home(block *b, const chunk &k) noexcept {
 
 void heap::flush(batch &b) noexcept {
   b.owner->m_returned[b.size_class].push(b.first, b.last);
-  b.count = 0;
+  if (!mutant(bug::slab_batch_sent_twice))
+    b.count = 0;
 }
 
 void heap::flush_remote() noexcept {

@@ -42,6 +42,7 @@
 #include <memory>
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 #include "queue/id_check.hpp"
 
 namespace weft::inline v0 {
@@ -64,7 +65,8 @@ class eventcount {
     m_seats[id].word.store(k_announced, std::memory_order_relaxed);
     m_idle.fetch_add(1, std::memory_order_relaxed);
     group_of(id).fetch_or(bit_of(id), std::memory_order_relaxed);
-    P::heavy_barrier(); // O1
+    if (!mutant(bug::eventcount_no_heavy_barrier))
+      P::heavy_barrier(); // O1
   }
 
   /// The second look found work. True when a notification had chosen this worker meanwhile: if the work found
@@ -77,7 +79,10 @@ class eventcount {
     auto &word = m_seats[id].word;
     std::uint32_t seen = k_announced;
     bool in_time = true;
-    if (word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (mutant(bug::eventcount_sleeps_blindly))
+      word.store(k_asleep, std::memory_order_relaxed);
+    if (mutant(bug::eventcount_sleeps_blindly) ||
+        word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed))
       while (word.load(std::memory_order_relaxed) == k_asleep && in_time)
         in_time = P::futex_wait(word, k_asleep, deadline_ns);
     return !withdraw(id) || in_time;
@@ -140,11 +145,13 @@ class eventcount {
   }
 
   bool choose(std::size_t id) noexcept {
-    if (!(group_of(id).fetch_and(~bit_of(id), std::memory_order_release) & bit_of(id))) // O2
+    const std::uint64_t before =
+        group_of(id).fetch_and(~bit_of(id), order_unless(bug::eventcount_choice_relaxed, std::memory_order_release)); // O2
+    if (!(before & bit_of(id)) && !mutant(bug::eventcount_chosen_twice))
       return false;
     m_idle.fetch_sub(1, std::memory_order_relaxed);
     auto &word = m_seats[id].word;
-    if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep)
+    if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep && !mutant(bug::eventcount_lost_notify))
       P::futex_wake(word, 1);
     return true;
   }

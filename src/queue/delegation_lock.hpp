@@ -35,6 +35,7 @@
 #include <type_traits>
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 #include "queue/id_check.hpp"
 #include "queue/ticket_lock.hpp"
 
@@ -66,10 +67,14 @@ class delegation_lock : private ticket_lock<P> {
   [[nodiscard]] delegation lock_or_delegate(std::size_t id, T &item) noexcept {
     check_id("delegation_lock", id, m_size);
     const std::uint64_t ticket = base::take_ticket();
-    m_waiting[base::slot_index(ticket)].word.store(ticket + id, std::memory_order_release); // O3
+    m_waiting[base::slot_index(ticket)].word.store(
+        ticket + id, order_unless(bug::delegation_log_relaxed, std::memory_order_release)); // O3
     base::wait_turn(ticket);
-    if (m_results[id].ticket.get() != ticket)
+    if (m_results[id].ticket.get() != ticket && !mutant(bug::delegation_result_for_nobody)) {
+      if (mutant(bug::delegation_tail_increment))
+        base::skip_ticket();
       return delegation::owner;
+    }
     item = m_results[id].item.get();
     return delegation::delegated;
   }
@@ -78,8 +83,11 @@ class delegation_lock : private ticket_lock<P> {
   [[nodiscard]] bool empty() noexcept {
     const std::uint64_t ticket = base::next_ticket();
     const std::uint64_t entry =
-        m_waiting[base::slot_index(ticket)].word.load(std::memory_order_acquire); // O4
+        m_waiting[base::slot_index(ticket)].word.load(
+            order_unless(bug::delegation_log_relaxed, std::memory_order_acquire)); // O4
     m_front.set(static_cast<std::size_t>(entry - ticket));
+    if (mutant(bug::delegation_no_upper_bound))
+      return entry < ticket;
     return entry - ticket >= m_size;
   }
 

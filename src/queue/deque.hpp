@@ -45,6 +45,7 @@
 #include <type_traits>
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -84,7 +85,7 @@ class work_deque {
   void push(T item) {
     const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
     ring *r = m_own_ring.get();
-    if (bottom - m_seen_top.get() > r->mask) [[unlikely]]
+    if (bottom - m_seen_top.get() > r->mask && !mutant(bug::deque_full_unnoticed)) [[unlikely]]
       r = make_room(bottom);
     r->at(bottom).store(item, std::memory_order_relaxed);
     m_bottom.store(bottom + 1, std::memory_order_release); // O1
@@ -96,13 +97,14 @@ class work_deque {
     if (m_top.load(std::memory_order_relaxed) >= old_bottom) // m_top only grows: surely empty, no need for O3
       return nullptr;
     const std::int64_t bottom = old_bottom - 1;
-    m_bottom.store(bottom, std::memory_order_seq_cst);        // O3
+    m_bottom.store(bottom, order_unless(bug::deque_pop_unordered, std::memory_order_seq_cst)); // O3
     std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3
     if (top < bottom) [[likely]]
       return m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     T item = nullptr; // one item is left, or none: race the thieves for it
-    if (top == bottom && m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
-                                                       std::memory_order_relaxed))
+    if (top == bottom && (mutant(bug::deque_last_item_unraced) ||
+                          m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
+                                                        std::memory_order_relaxed)))
       item = m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     m_bottom.store(old_bottom, std::memory_order_relaxed);
     return item;
@@ -153,7 +155,7 @@ class work_deque {
     for (std::int64_t i = top; i < bottom; ++i)
       grown->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
     m_own_ring.set(grown);
-    m_ring.store(grown, std::memory_order_release); // O6
+    m_ring.store(grown, order_unless(bug::deque_grow_relaxed, std::memory_order_release)); // O6
     return grown;
   }
 

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -40,8 +41,11 @@ class mpsc_stack {
     Node *head = m_head.load(std::memory_order_relaxed);
     do
       last->next.set(head);
-    while (!m_head.compare_exchange_weak(head, first, std::memory_order_release,
-                                         std::memory_order_relaxed)); // O1
+    while (!m_head.compare_exchange_weak(head, first,
+                                         order_unless(bug::mpsc_push_relaxed, std::memory_order_release), // O1
+                                         std::memory_order_relaxed));
+    if (mutant(bug::mpsc_reads_freed_node))
+      return last->next.get() == nullptr;
     return head == nullptr;
   }
 
@@ -49,6 +53,11 @@ class mpsc_stack {
   [[nodiscard]] Node *take_all() noexcept {
     if (m_head.load(std::memory_order_relaxed) == nullptr)
       return nullptr;
+    if (mutant(bug::mpsc_take_in_two_steps)) {
+      Node *seen = m_head.load(std::memory_order_acquire); // O2
+      m_head.store(nullptr, std::memory_order_relaxed);
+      return seen;
+    }
     return m_head.exchange(nullptr, std::memory_order_acquire); // O2
   }
 

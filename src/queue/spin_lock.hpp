@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -30,7 +31,7 @@ class spin_lock {
            m_held.exchange(1, std::memory_order_acquire) == 0; // O1
   }
 
-  void unlock() noexcept { m_held.store(0, std::memory_order_release); } // O2
+  void unlock() noexcept { m_held.store(0, order_unless(bug::spin_unlock_relaxed, std::memory_order_release)); } // O2
 
  private:
   typename P::template atomic<std::uint32_t> m_held{0};

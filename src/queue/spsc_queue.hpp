@@ -27,6 +27,7 @@
 #include <type_traits>
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -56,7 +57,7 @@ class spsc_queue {
         return false;
     }
     m_slots[tail].set(item);
-    m_tail.store(next, std::memory_order_release); // O1
+    m_tail.store(next, order_unless(bug::spsc_publish_relaxed, std::memory_order_release)); // O1
     return true;
   }
 
@@ -80,6 +81,8 @@ class spsc_queue {
     std::size_t head = m_head.load(std::memory_order_relaxed);
     m_seen_tail.set(m_tail.load(std::memory_order_acquire)); // O2
     std::size_t taken = 0;
+    if (mutant(bug::spsc_slots_given_back_early))
+      m_head.store(m_seen_tail.get(), std::memory_order_release); // O3, too early
     for (; head != m_seen_tail.get(); head = after(head), ++taken)
       f(m_slots[head].get());
     if (taken)

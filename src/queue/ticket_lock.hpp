@@ -41,6 +41,7 @@
 #include <memory>
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -65,18 +66,24 @@ class ticket_lock {
 
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t ticket = m_head.load(std::memory_order_relaxed);
-    if (!reached(slot_of(ticket).turn.load(std::memory_order_acquire), ticket)) // O1
+    const std::uint32_t turn = slot_of(ticket).turn.load(
+        order_unless(bug::ticket_try_acquires_late, std::memory_order_acquire)); // O1
+    if (!reached(turn, ticket))
       return false;
+    if (mutant(bug::ticket_try_acquires_late)) // O1 in the wrong place
+      return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acquire, std::memory_order_relaxed);
     return m_head.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed,
                                           std::memory_order_relaxed);
   }
 
   void unlock() noexcept {
     const std::uint64_t next = m_tail.get();
-    m_tail.set(next + 1);
+    skip_ticket();
     auto &turn = slot_of(next).turn;
-    if (turn.exchange(turn_of(next), std::memory_order_release) & k_sleeper) [[unlikely]] // O2
-      P::futex_wake(turn, INT_MAX);
+    const std::uint32_t before =
+        turn.exchange(turn_of(next), order_unless(bug::ticket_turn_relaxed, std::memory_order_release)); // O2
+    if ((before & k_sleeper) && !mutant(bug::ticket_wakes_nobody)) [[unlikely]]
+      P::futex_wake(turn, mutant(bug::ticket_wakes_one) ? 1 : INT_MAX);
   }
 
  protected:
@@ -95,6 +102,7 @@ class ticket_lock {
   std::size_t slot_index(std::uint64_t ticket) const noexcept { return ticket & (m_count - 1); }
   std::size_t slot_count() const noexcept { return m_count; }
   std::uint64_t next_ticket() const noexcept { return m_tail.get(); } // holder only
+  void skip_ticket() noexcept { m_tail.set(m_tail.get() + 1); }        // holder only
 
  private:
   using word = typename P::template atomic<std::uint32_t>;

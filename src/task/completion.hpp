@@ -17,6 +17,7 @@
 #pragma once
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 #include <cstdint>
 
@@ -33,7 +34,10 @@ class completion_word {
 
   /// True: the word reached zero, the caller acts for all.
   [[nodiscard]] bool remove() noexcept {
-    return m_word.fetch_sub(1, std::memory_order_acq_rel) == 1; // O1
+    const std::int64_t before = m_word.fetch_sub(1, order_unless(bug::completion_remove_relaxed, std::memory_order_acq_rel)); // O1
+    if (mutant(bug::completion_read_again))
+      return m_word.load(std::memory_order_acquire) == 0; // O1
+    return before == 1;
   }
 
   /// The owner stops adding; `owned` becomes visible to the removers. True: nothing is outstanding.

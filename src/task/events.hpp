@@ -7,6 +7,7 @@
 //   wrote. Progress: lock-free (a bounded check inside a compare-exchange). Checked by: tests/unit/api.
 #pragma once
 
+#include "base/mutant.hpp"
 #include "task/task.hpp"
 
 namespace weft::inline v0 {
@@ -22,7 +23,7 @@ inline void increase(task_extra &x, std::uint32_t n) noexcept {
 
 /// True: no event is left, the caller ends the task.
 [[nodiscard]] inline bool end_body_of_events(task_extra &x) noexcept {
-  return x.events.fetch_sub(k_body, std::memory_order_acq_rel) == k_body; // O1
+  return x.events.fetch_sub(k_body, std::memory_order_acq_rel) == k_body || mutant(bug::events_end_early); // O1
 }
 
 enum class decreased { some_left, last, underflow };
@@ -33,7 +34,7 @@ enum class decreased { some_left, last, underflow };
     if ((now & (k_body - 1)) < static_cast<std::int64_t>(n))
       return decreased::underflow;
   } while (!x.events.compare_exchange_weak(now, now - n, std::memory_order_acq_rel, std::memory_order_relaxed)); // O1
-  return now == static_cast<std::int64_t>(n) ? decreased::last : decreased::some_left;
+  return now == static_cast<std::int64_t>(n) && !mutant(bug::events_last_missed) ? decreased::last : decreased::some_left;
 }
 
 } // namespace rt

@@ -2,6 +2,7 @@
 #include "task/lifecycle.hpp"
 
 #include "base/log.hpp"
+#include "base/mutant.hpp"
 #include "deps/domain.hpp"
 #include "task/events.hpp"
 #include "task/locals.hpp"
@@ -53,11 +54,13 @@ void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
       --(g ? g->owned : parent->owned_children);
       return;
     }
-    if (g && g->word.remove())
+    if (g && g->word.remove() && !mutant(bug::group_waiter_forgotten))
       wake_waiter(g->waiter);
     if (g && owned_by_parent)
       return;
     if (!parent->children.remove())
+      return;
+    if (parent->next && mutant(bug::parent_waiter_forgotten))
       return;
     if (parent->next)
       return wake_waiter(parent->next);
@@ -69,7 +72,7 @@ void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
 
 void signal_done(task &t) {
   void *waiter = t.done_word.exchange(k_done, std::memory_order_acq_rel); // O2: pairs with the waiter's exchange and loads
-  if (waiter && waiter != k_runnable_now)
+  if (waiter && waiter != k_runnable_now && !mutant(bug::done_not_signalled))
     make_ready(*static_cast<frame *>(waiter));
 }
 
@@ -144,9 +147,10 @@ task_extra &extra_of(task &t) {
 }
 
 void drop_references(task &t, std::uint32_t n) noexcept {
+  const std::uint32_t all = n + (mutant(bug::task_freed_early) ? 1 : 0);
   // O3: acquire: all other references are gone, and what their holders wrote is visible; then no atomic write is needed
   if (t.references.load(std::memory_order_acquire) == n ||
-      t.references.fetch_sub(n, std::memory_order_acq_rel) == n) // O3
+      t.references.fetch_sub(all, std::memory_order_acq_rel) == all) // O3
     free_task(t);
 }
 
@@ -221,7 +225,8 @@ bool announce_ready(task &t) {
       x->onready(x->onready_context);
   if (!t.has(detail::k_undeferred))
     return true;
-  if (void *creator = t.done_word.exchange(k_runnable_now, std::memory_order_acq_rel)) // O2: pairs with run_undeferred
+  if (void *creator = t.done_word.exchange(k_runnable_now, std::memory_order_acq_rel); // O2: pairs with run_undeferred
+      creator && !mutant(bug::undeferred_creator_forgotten))
     make_ready(*static_cast<frame *>(creator));
   return false;
 }

@@ -20,6 +20,8 @@
 // Checked by  tests/model/mutex_models.cpp: mutex_*
 #pragma once
 
+#include "base/mutant.hpp"
+
 #include <weft/detail/lock_word.hpp>
 
 namespace weft::inline v0 {
@@ -43,7 +45,8 @@ template <class Frame, class P>
       continue;
     }
     node.next.set(seen == lock.held() ? nullptr : static_cast<lock_waiter<Frame, P> *>(seen));
-    if (lock.word.compare_exchange_weak(seen, &node, std::memory_order_release, std::memory_order_relaxed)) // O3
+    if (lock.word.compare_exchange_weak(seen, &node, order_unless(bug::mutex_node_relaxed, std::memory_order_release), // O3
+                                        std::memory_order_relaxed))
       return false;
   }
 }
@@ -66,7 +69,9 @@ template <class Frame, class P>
       w = older;
     }
   }
-  lock.queue.set(oldest->next.get());
+  lock.queue.set(mutant(bug::mutex_forgets_waiters) ? nullptr : oldest->next.get());
+  if (mutant(bug::mutex_hands_over_and_frees))
+    lock.word.store(nullptr, std::memory_order_release); // O2
   return oldest->suspended.get();
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/mutant.hpp"
 
 #include <cerrno>
 #include <new>
@@ -223,7 +224,8 @@ WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void 
 void make_ready(frame &f) {
   if (executor *home = f.home) {
     home->own_frame.store(&f, std::memory_order_release); // O1: pairs with the acquire of the home's loop
-    g_hooks.wake(*home);
+    if (!mutant(bug::own_frame_wakes_nobody))
+      g_hooks.wake(*home);
   } else {
     g_hooks.enqueue(this_executor(), f);
   }

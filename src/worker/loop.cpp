@@ -2,6 +2,7 @@
 // The worker loop: a ladder of sources of work, then a spin, then sleep.
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/mutant.hpp"
 #include "deps/domain.hpp"
 #include "manage/dispatcher.hpp"
 #include "worker/runtime.hpp"
@@ -143,7 +144,8 @@ void run(worker &w, runnable *r) {
 void enqueue(worker *here, runnable &r, origin from) {
   runtime &rt = the_runtime();
   rt.ready->add(&r, here ? here->id : k_outside, from);
-  rt.idle.notify_one();
+  if (!mutant(bug::enqueue_wakes_nobody))
+    rt.idle.notify_one();
 }
 
 /// The immediate successor becomes the first thing that this worker's loop runs.
@@ -228,7 +230,7 @@ void run_join(detail::join_job &job) {
   this_worker_or_null()->current = nullptr;
   // O4: release: what the branch wrote; acquire: the frame as it was published. The last touch of the job.
   void *waiter = job.state.exchange(k_done, std::memory_order_acq_rel);
-  if (waiter)
+  if (waiter && !mutant(bug::join_done_missed))
     make_ready(*static_cast<frame *>(waiter));
 }
 

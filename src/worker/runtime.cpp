@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/mutant.hpp"
 #include "deps/domain.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
@@ -280,7 +281,8 @@ void stop_runtime() {
   }
   g_phase.store(phase::stopped, std::memory_order_relaxed);
   rt.stopping.store(true, std::memory_order_release); // O3: pairs with the loads before a worker sleeps
-  rt.idle.notify_all();
+  if (!mutant(bug::stop_wakes_nobody))
+    rt.idle.notify_all();
   if (w && !orderly)
     return; // exit() inside a task: its worker cannot wait for itself; the process is about to end
   for (unsigned id = 1; id < rt.workers; ++id)

@@ -3,6 +3,7 @@
 // at the low mark (three quarters), or when a worker has nothing else to run; then the limit is raised for a while, so that
 // producer and idle workers do not take turns at every task.
 #include "base/error.hpp"
+#include "base/mutant.hpp"
 #include "deps/domain.hpp"
 #include "worker/runtime.hpp"
 
@@ -59,7 +60,7 @@ void throttle::resume_all(std::int64_t now_allowed) {
 }
 
 bool throttle::let_go() {
-  if (!m_any.load(std::memory_order_acquire)) // O1: pairs with publish
+  if (!m_any.load(std::memory_order_acquire) || mutant(bug::throttle_keeps_producers)) // O1: pairs with publish
     return false;
   resume_all(live_bytes() + m_limit / 4);
   return true;
