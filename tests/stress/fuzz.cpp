@@ -1,32 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random nested task programs against their serial run, over every policy, number of workers and system of
-// dependencies.
+// Random nested task programs against their serial run, over policies, systems of dependencies, numbers of workers and builds.
 //
-//   fuzz [--seconds S] [--seed N]      in every configuration, by processes of its own
-//   fuzz --here [--seconds S] [--seed N] [--count N]     in this process, with the settings of the
-//   environment
-#include "stress/fuzz/runner.hpp"
+//   fuzz [--seconds S] [--seed N | --from N] [--build NAME=PATH]...
+//       in configurations that cover every pair, by processes of this program and of its other builds
+//   fuzz --here [--seconds S] [--seed N | --from N] [--count N]
+//       in this process, with the settings of the environment
+//   fuzz --shrink N [--seconds S] [--out FILE]
+//       makes the failing program N small, with the settings of the environment, and prints it as C++
+//   fuzz --print N [--out FILE]
+//       prints program N as C++, as it is
+//   --fault drops the first access of some tasks: a failure to see the rest of it work with
+#include "config/settings.hpp"
+#include "stress/fuzz/generator.hpp"
+#include "stress/fuzz/matrix.hpp"
+#include "stress/fuzz/print.hpp"
+#include "stress/fuzz/shrink.hpp"
 #include "support/process.hpp"
 #include "support/scale.hpp"
+#include "topo/machine.hpp"
 
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <string>
 
 namespace {
 
 using namespace fuzz;
-using clock = std::chrono::steady_clock;
 
 struct options {
-  bool here = false;
+  enum class mode { everywhere, here, shrink, print } what = mode::everywhere;
   bool one_seed = false;
+  bool fault = false;
   std::uint64_t seed = 0;
   double seconds = 60;
   std::uint64_t count = 0; // programs; 0: as many as the time allows
+  std::string out;
+  std::vector<std::pair<std::string, std::string>> builds{}; // name and path of this program built in another way
 };
 
 // Counts since the process has begun; the watchman reads it.
@@ -48,8 +61,16 @@ void watch() {
   }).detach();
 }
 
-bool passes(std::uint64_t seed, agent &a) {
+program make(std::uint64_t seed, bool fault) {
   program p = generator(seed).make();
+  for (auto &n : p.nodes)
+    if (fault && n->id % 3 == 1 && !n->uses.empty())
+      n->lost = n->uses[0].cell;
+  return p;
+}
+
+bool passes(std::uint64_t seed, bool fault, agent &a) {
+  program p = make(seed, fault);
   serial_run serial(p);
   std::string complaints = parallel_run(p, a).check(serial.result());
   if (!complaints.empty())
@@ -58,22 +79,22 @@ bool passes(std::uint64_t seed, agent &a) {
 }
 
 /// A program runs on the main thread, on a thread of its own, or beside another one.
-bool hosted(std::uint64_t seed, agent &a) {
+bool hosted(std::uint64_t seed, bool fault, agent &a) {
   if (seed % 4 == 1) {
     note(fact::foreign_thread);
     bool good = false;
-    std::thread([&] { good = passes(seed, a); }).join();
+    std::thread([&] { good = passes(seed, fault, a); }).join();
     return good;
   }
   if (seed % 4 == 2) {
     note(fact::two_programs);
     bool other = false;
-    std::thread beside([&] { other = passes(~seed, a); });
-    bool good = passes(seed, a);
+    std::thread beside([&] { other = passes(~seed, fault, a); });
+    bool good = passes(seed, fault, a);
     beside.join();
     return good && other;
   }
-  return passes(seed, a);
+  return passes(seed, fault, a);
 }
 
 int run_here(const options &o) {
@@ -84,7 +105,7 @@ int run_here(const options &o) {
     agent a;
     do {
       g_now = seed;
-      failed += !hosted(seed, a);
+      failed += !hosted(seed, o.fault, a);
       ++g_done;
       if (!o.one_seed)
         ++seed;
@@ -101,78 +122,214 @@ int run_here(const options &o) {
   return failed ? 1 : 0;
 }
 
-std::vector<test::environment> configurations() {
-  std::vector<test::environment> all;
-  int i = 0;
-  for (const char *workers : {"1", "2", "8"})
-    for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
-      for (const char *deps : {"wait-free", "locks"}) {
-        test::environment e{
-            {"WEFT_WORKERS", workers}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_DEPS_SYSTEM", deps}};
-        if (i % 3 == 1)
-          e.emplace_back("WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0");
-        if (i % 5 == 2)
-          e.emplace_back("WEFT_THROTTLE_BYTES", "64KiB");
-        if (i % 7 == 3)
-          e.emplace_back("WEFT_SPIN_US", "0us");
-        all.push_back(std::move(e));
-        ++i;
-      }
+// ---- shrinking ----
+
+/// The settings that the environment makes, as a program would make them.
+std::vector<std::pair<std::string, std::string>> settings_of_environment() {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const auto &info : weft::rt::setting_table())
+    if (const char *value = std::getenv(info.environment.c_str()); value && *value)
+      settings.emplace_back(info.key, value);
+  return settings;
+}
+
+std::string head_of(std::uint64_t seed, std::size_t tasks, const failure &how) {
+  std::string text = "// Program " + std::to_string(seed) + " of the fuzzer, cut down to " + std::to_string(tasks) + " task(s).";
+  text += how.how == failure::kind::hang     ? " It hangs.\n"
+          : how.how == failure::kind::signal ? " Signal " + std::to_string(how.number) + " ends it.\n"
+          : how.how == failure::kind::exit   ? " It ends with code " + std::to_string(how.number) + ".\n"
+                                             : "\n";
+  std::istringstream lines(how.text);
+  for (std::string line; std::getline(lines, line);)
+    text += "//" + line + "\n";
+  return text + "//   g++ -std=c++20 -g this.cpp $(pkg-config --cflags --libs weft) && ./a.out [runs]\n";
+}
+
+void show(const program &p, const std::string &head, const options &o) {
+  const std::string text = printer(p, settings_of_environment(), head).print();
+  if (o.out.empty())
+    std::printf("----8<----\n%s---->8----\n", text.c_str());
+  else
+    std::ofstream(o.out) << text;
+}
+
+int run_shrink(const options &o) {
+  const auto patience = std::chrono::seconds(test::k_sanitized ? 60 : 15);
+  const trial t(patience);
+  program p = make(o.seed, o.fault);
+  const auto first = t.run(p, 1'000'000, std::chrono::milliseconds(static_cast<int>(o.seconds * 500)));
+  if (!first) {
+    std::printf("program %" PRIu64 " did not fail again when it ran alone\n", o.seed);
+    return 2;
+  }
+  const std::size_t tasks = p.nodes.size() - 1;
+  shrinker s(std::move(p), *first, t, clock::now() + std::chrono::milliseconds(static_cast<int>(o.seconds * 1000)));
+  const program small = s.shrink();
+  std::printf("shrunk from %zu to %zu tasks by %d candidates\n", tasks, small.nodes.size() - 1, s.candidates());
+  show(small, head_of(o.seed, small.nodes.size() - 1, s.how()), o);
+  return 1;
+}
+
+int run_print(const options &o) {
+  program p = make(o.seed, o.fault);
+  renumber(p);
+  show(p, "// Program " + std::to_string(o.seed) + " of the fuzzer.\n", o);
+  return 0;
+}
+
+// ---- everywhere ----
+
+/// What one configuration is run with.
+struct setup {
+  std::string name, program;
+  test::environment settings;
+};
+
+std::vector<dimension> dimensions_of(const options &o) {
+  const int cpus = weft::rt::this_machine().effective_cpus();
+  dimension builds{"build", {"this"}};
+  for (auto &[name, path] : o.builds)
+    builds.values.push_back(name);
+  return {builds,
+          {"workers", {"1", std::to_string(cpus), std::to_string(4 * cpus)}},
+          {"sched.policy", {"stealing", "delegated", "local-fifo", "central", "seeded"}},
+          {"deps.system", {"wait-free", "locks"}},
+          {"sched.immediate_successor", {"1", "0", "0.5"}},
+          {"throttle.bytes", {"16MiB", "64KiB"}},
+          {"spin.us", {"20us", "0us"}},
+          {"mem.allocator", {"slab", "system"}}};
+}
+
+std::vector<setup> setups_of(const options &o) {
+  const auto dimensions = dimensions_of(o);
+  enum { build, workers, policy };
+  const auto seeded = dimensions[policy].values.size() - 1;
+  std::vector<setup> all;
+  for (const configuration &c :
+       pairwise(dimensions, [&](const configuration &c) { return c[policy] != seeded || c[workers] == 0; })) {
+    setup s;
+    s.program = c[build] == 0 ? test::program_path() : o.builds[c[build] - 1].second;
+    for (std::size_t d = 0; d != dimensions.size(); ++d) {
+      const std::string &value = dimensions[d].values[c[d]];
+      s.name += value + std::string(value.size() < 11 ? 11 - value.size() : 1, ' ');
+      if (d != build)
+        s.settings.emplace_back(weft::rt::setting_table()[weft::rt::find_setting(dimensions[d].name)].environment, value);
+    }
+    if (c[policy] == seeded)
+      s.settings.emplace_back("WEFT_SCHED_SEED", std::to_string(1 + o.seed % 1'000'000));
+    s.settings.insert(s.settings.end(), {{"TSAN_OPTIONS", "halt_on_error=1"}, {"UBSAN_OPTIONS", "print_stacktrace=1"}});
+    all.push_back(std::move(s));
+  }
   return all;
 }
 
-std::string text_of(const test::environment &e) {
-  std::string text;
-  for (auto &[key, value] : e)
-    text += key + "=" + value + " ";
-  return text;
-}
-
-int run_everywhere(const options &o) {
-  std::vector<test::environment> all = configurations();
+struct totals {
   std::uint64_t passed = 0, failed = 0;
-  std::array<std::uint64_t, k_facts> sums{};
-  double share = o.seconds / static_cast<double>(all.size());
-  for (std::size_t i = 0; i != all.size(); ++i) {
-    std::uint64_t seed = o.one_seed ? o.seed : o.seed + i * 1'000'000;
-    std::vector<std::string> arguments{test::program_path(), "--here"};
-    arguments.insert(arguments.end(), {o.one_seed ? "--seed" : "--from", std::to_string(seed)});
-    arguments.insert(arguments.end(), {"--seconds", std::to_string(share)});
-    auto limit = std::chrono::seconds(static_cast<int>(share) + (test::k_sanitized ? 300 : 90));
-    test::ending end = test::run(arguments, all[i], limit);
+  std::array<std::uint64_t, k_facts> facts{};
+
+  /// Adds what a process has printed at its end.
+  void add(const test::ending &end) {
     std::uint64_t good = 0, bad = 0;
-    std::size_t at = end.output.rfind("\nfacts ");
-    std::size_t facts = end.output.rfind("facts ");
-    std::size_t line = at == std::string::npos ? facts : at + 1;
+    const std::size_t line = end.output.rfind("facts ");
     if (line != std::string::npos) {
       const char *from = end.output.c_str() + line + 5;
       char *next = nullptr;
-      for (std::uint64_t &sum : sums) {
-        sum += std::strtoull(from, &next, 10);
+      for (std::uint64_t &fact : facts) {
+        fact += std::strtoull(from, &next, 10);
         from = next;
       }
       std::sscanf(from, " %" SCNu64 " passed, %" SCNu64 " failed", &good, &bad);
     }
-    if (!end.exited(0)) {
-      bad = bad ? bad : 1;
-      std::printf("%s%s --here --seed N: ", text_of(all[i]).c_str(), test::program_path().c_str());
-      std::ostringstream text;
-      text << end;
-      std::printf("%s\n", text.str().c_str());
-    }
     passed += good;
-    failed += bad;
+    failed += !end.exited(0) && bad == 0 ? 1 : bad;
+  }
+};
+
+std::string command_of(const setup &s) {
+  std::string text;
+  for (auto &[key, value] : s.settings)
+    text += key + "=" + value + " ";
+  return text + s.program;
+}
+
+/// Says how a configuration failed, and makes the program small that did.
+void explain(const setup &s, const test::ending &end, bool fault) {
+  std::ostringstream text;
+  text << end;
+  const std::string all = text.str();
+  std::printf("%s\n", all.size() > 6000 ? (all.substr(0, 3000) + "\n...\n" + all.substr(all.size() - 3000)).c_str() : all.c_str());
+  const std::size_t at = end.output.find("FAILED seed ");
+  if (at == std::string::npos)
+    return;
+  const std::string seed = std::to_string(std::strtoull(end.output.c_str() + at + 12, nullptr, 10));
+  std::printf("to repeat it: %s --here --seed %s\n", command_of(s).c_str(), seed.c_str());
+  std::vector<std::string> words{s.program, "--shrink", seed, "--seconds", "60"};
+  if (fault)
+    words.push_back("--fault");
+  std::printf("%s\n", test::run(words, s.settings, std::chrono::seconds(400)).output.c_str());
+}
+
+int run_everywhere(const options &o) {
+  const std::vector<setup> all = setups_of(o);
+  totals sum;
+  const double share = o.seconds / static_cast<double>(all.size());
+  std::printf("%zu configurations of %.1f s, which cover every pair\n", all.size(), share);
+  std::printf("build      workers    policy     deps       successor  throttle   spin       allocator  seed       programs\n");
+  int explained = 0;
+  for (std::size_t i = 0; i != all.size(); ++i) {
+    const std::string seed = std::to_string(o.one_seed ? o.seed : o.seed + i * 1'000'000);
+    std::vector<std::string> words{all[i].program, "--here", o.one_seed ? "--seed" : "--from", seed,
+                                   "--seconds",    std::to_string(share)};
+    if (o.fault)
+      words.push_back("--fault");
+    const auto end = test::run(words, all[i].settings, std::chrono::seconds(static_cast<int>(share) + 300));
+    const std::uint64_t before = sum.passed;
+    sum.add(end);
+    std::printf("%s%-10s %" PRIu64 "%s\n", all[i].name.c_str(), seed.c_str(), sum.passed - before, end.exited(0) ? "" : " FAILED");
+    if (!end.exited(0) && explained++ < 3)
+      explain(all[i], end, o.fault);
   }
   for (std::size_t f = 0; f != k_facts; ++f)
-    std::printf("%-16s %" PRIu64 "\n", k_fact_names[f], sums[f]);
-  if (!o.one_seed)
-    for (std::size_t f = 0; f != k_facts; ++f)
-      if (sums[f] == 0) {
-        std::printf("FAILED: %s never happened\n", k_fact_names[f]);
-        ++failed;
-      }
-  std::printf("seed %" PRIu64 "\n%" PRIu64 " passed, %" PRIu64 " failed\n", o.seed, passed, failed);
-  return failed ? 1 : 0;
+    std::printf("%-16s %" PRIu64 "\n", k_fact_names[f], sum.facts[f]);
+  for (std::size_t f = 0; f != k_facts; ++f)
+    if (sum.facts[f] == 0 && !o.one_seed) {
+      std::printf("FAILED: %s never happened\n", k_fact_names[f]);
+      ++sum.failed;
+    }
+  std::printf("seed %" PRIu64 "\n%" PRIu64 " passed, %" PRIu64 " failed\n", o.seed, sum.passed, sum.failed);
+  return sum.failed ? 1 : 0;
+}
+
+/// Takes the option at `argv[0]`; how many words it has, 0 when it is none.
+int take(options &o, const char *const *argv, bool &seeded) {
+  auto is = [&](const char *name) { return std::strcmp(argv[0], name) == 0; };
+  if (is("--here") || is("--fault")) {
+    is("--here") ? void(o.what = options::mode::here) : void(o.fault = true);
+    return 1;
+  }
+  const char *value = argv[1];
+  if (!value)
+    return 0;
+  if (is("--seconds")) {
+    o.seconds = std::strtod(value, nullptr);
+  } else if (is("--count")) {
+    o.count = std::strtoull(value, nullptr, 0);
+  } else if (is("--out")) {
+    o.out = value;
+  } else if (const char *equals = std::strchr(value, '='); is("--build") && equals) {
+    o.builds.emplace_back(std::string(value, equals), equals + 1);
+  } else if (is("--seed") || is("--from") || is("--shrink") || is("--print")) {
+    o.seed = std::strtoull(value, nullptr, 0);
+    seeded = true;
+    o.one_seed = is("--seed");
+    if (is("--shrink"))
+      o.what = options::mode::shrink;
+    if (is("--print"))
+      o.what = options::mode::print;
+  } else {
+    return 0;
+  }
+  return 2;
 }
 
 } // namespace
@@ -181,25 +338,25 @@ int main(int argc, char **argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   options o;
   bool seeded = false;
-  for (int i = 1; i < argc; ++i) {
-    auto is = [&](const char *name) { return std::strcmp(argv[i], name) == 0; };
-    if (is("--here")) {
-      o.here = true;
-    } else if ((is("--seed") || is("--from") || is("--seconds") || is("--count")) && i + 1 < argc) {
-      const char *value = argv[i + 1];
-      if (is("--seconds"))
-        o.seconds = std::strtod(value, nullptr);
-      else if (is("--count"))
-        o.count = std::strtoull(value, nullptr, 0);
-      else
-        o.seed = std::strtoull(value, nullptr, 0), seeded = true, o.one_seed = is("--seed");
-      ++i;
-    } else {
-      std::fprintf(stderr, "usage: %s [--here] [--seed N | --from N] [--seconds S] [--count N]\n", argv[0]);
+  for (int i = 1; i < argc;) {
+    const int words = take(o, argv + i, seeded);
+    if (words == 0) {
+      std::fprintf(stderr, "%s: what is '%s'? The head of tests/stress/fuzz.cpp lists the options\n", argv[0], argv[i]);
       return 2;
     }
+    i += words;
   }
   if (!seeded)
     o.seed = std::random_device{}() % 1'000'000'000;
-  return o.here ? run_here(o) : run_everywhere(o);
+  switch (o.what) {
+  case options::mode::here:
+    return run_here(o);
+  case options::mode::shrink:
+    return run_shrink(o);
+  case options::mode::print:
+    return run_print(o);
+  case options::mode::everywhere:
+    break;
+  }
+  return run_everywhere(o);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program: serially (what it means) and as Weft tasks (what must give the same).
+// Runs a program as Weft tasks, which must give what its serial run gives.
 #pragma once
 
 #include "stress/fuzz/facts.hpp"
-#include "stress/fuzz/program.hpp"
+#include "stress/fuzz/serial.hpp"
 
 #include <weft/weft.hpp>
 
@@ -21,82 +21,6 @@ namespace fuzz {
 /// What a failing task throws.
 struct flagged {
   int id;
-};
-
-/// Order matters: mix(mix(h, a), b) != mix(mix(h, b), a).
-inline std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
-  h = (h ^ v) * 0x9E3779B97F4A7C15u;
-  return h ^ (h >> 29);
-}
-
-using data = std::vector<std::uint64_t>;
-inline data initial(const program &p) {
-  data d(static_cast<std::size_t>(p.cells));
-  for (std::size_t i = 0; i != d.size(); ++i)
-    d[i] = mix(p.seed, i);
-  return d;
-}
-inline void touch(act what, std::uint64_t &cell, std::uint64_t &digest, int id) {
-  switch (what) {
-  case act::read:
-    digest = mix(digest, cell);
-    break;
-  case act::write:
-    cell = mix(digest, static_cast<std::uint64_t>(id));
-    break;
-  case act::update:
-    digest = cell = mix(mix(cell, digest), static_cast<std::uint64_t>(id));
-    break;
-  default:
-    break;
-  }
-}
-inline void event(std::uint64_t &cell, int id) {
-  cell = mix(cell, ~static_cast<std::uint64_t>(id));
-}
-inline std::uint64_t first_digest(const node &n) {
-  return mix(0x77656674, static_cast<std::uint64_t>(n.id));
-}
-inline std::uint64_t branch_digest(std::uint64_t digest, std::uint64_t which) {
-  return mix(digest, 17 + which);
-}
-
-/// The meaning of a program: depth first, in the order of creation.
-class serial_run {
- public:
-  explicit serial_run(const program &p) : m_data(initial(p)), m_results(p.nodes.size()) { body(*p.root); }
-  const data &result() const { return m_data; }
-
- private:
-  void body(const node &n) {
-    std::uint64_t digest = first_digest(n);
-    steps(n, n.steps, digest);
-    m_results[static_cast<std::size_t>(n.id)] = digest;
-  }
-  void steps(const node &n, const std::vector<step> &list, std::uint64_t &digest) {
-    for (const step &s : list) {
-      auto cell = static_cast<std::size_t>(s.cell);
-      if (s.what <= act::update) {
-        touch(s.what, m_data[cell], digest, n.id);
-      } else if (s.what == act::spawn) {
-        body(*s.child);
-      } else if (s.what == act::flood) {
-        for (int i = 0; i != s.amount; ++i)
-          m_data[cell] = mix(m_data[cell], static_cast<std::uint64_t>(i));
-      } else if (s.what == act::hold) {
-        event(m_data[cell], n.id);
-      } else if (s.what == act::get && !s.flag) {
-        digest = mix(digest, m_results[static_cast<std::size_t>(s.child->id)]);
-      } else if (s.what == act::join) {
-        std::uint64_t first = branch_digest(digest, 0), second = branch_digest(digest, 1);
-        steps(n, s.first, first);
-        steps(n, s.second, second);
-        digest = mix(first, second);
-      }
-    }
-  }
-  data m_data;
-  std::vector<std::uint64_t> m_results;
 };
 
 /// A thread that Weft does not know: it unblocks tasks and ends their events.
@@ -150,7 +74,8 @@ class agent {
 class parallel_run {
  public:
   parallel_run(const program &p, agent &a)
-      : m_program(p), m_agent(a), m_data(initial(p)), m_ran(p.nodes.size()), m_readied(p.nodes.size()) {}
+      : m_program(p), m_agent(a), m_data(initial(p)), m_ran(static_cast<std::size_t>(p.ids)),
+        m_readied(static_cast<std::size_t>(p.ids)) {}
 
   /// What went wrong; empty when nothing did.
   std::string check(const data &expected) {
@@ -435,6 +360,8 @@ class parallel_run {
       note(fact::null_access);
     }
     for (const use &u : n.uses) {
+      if (u.cell == n.lost)
+        continue;
       note(static_cast<fact>(u.mode));
       for (const weft::access &a : accesses)
         if (a.address == &cell(u.cell))

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints a program as C++ that uses the public interface only, and that knows what its serial run gives.
+#pragma once
+
+#include "stress/fuzz/cuts.hpp"
+#include "stress/fuzz/serial.hpp"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fuzz {
+
+/// `settings`: keys and values that the program sets. `head`: lines of comment.
+class printer {
+ public:
+  printer(const program &p, std::vector<std::pair<std::string, std::string>> settings, std::string head)
+      : m_program(p), m_settings(std::move(settings)), m_head(std::move(head)) {
+    for (auto [owner, list] : lists_of(p))
+      for (const step &s : *list)
+        m_acts.insert(s.what);
+  }
+
+  std::string print() {
+    m_text = m_head;
+    line("#include <weft/weft.hpp>\n");
+    for (const char *header : {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "vector"})
+      line("#include <" + std::string(header) + ">");
+    line("\nnamespace {\n");
+    tables();
+    m_text += k_basics;
+    helpers();
+    line("void program() {");
+    body(*m_program.root, "");
+    line("}\n\n} // namespace\n");
+    main_function();
+    return std::move(m_text);
+  }
+
+ private:
+  // NOLINTBEGIN: text of the program
+  static constexpr const char *k_basics = R"(std::atomic<int> wrong{0};
+
+void expect(bool right, const char *what) {
+  if (!right) {
+    std::printf("%s\n", what);
+    ++wrong;
+  }
+}
+
+struct failed {};
+
+template <class F>
+[[maybe_unused]] void expect_throw(const char *what, F f) {
+  bool threw = false;
+  try {
+    f();
+  } catch (const failed &) {
+    threw = true;
+  } catch (const weft::exception_list &) {
+    threw = true;
+  }
+  expect(threw, what);
+}
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
+  h = (h ^ v) * 0x9E3779B97F4A7C15u;
+  return h ^ (h >> 29);
+}
+[[maybe_unused]] void read(const std::uint64_t &cell, std::uint64_t &digest) { digest = mix(digest, cell); }
+[[maybe_unused]] void write(std::uint64_t &cell, const std::uint64_t &digest, std::uint64_t task) { cell = mix(digest, task); }
+[[maybe_unused]] void update(std::uint64_t &cell, std::uint64_t &digest, std::uint64_t task) {
+  digest = cell = mix(mix(cell, digest), task);
+}
+[[maybe_unused]] void count(void *counter) { ++*static_cast<std::atomic<int> *>(counter); }
+
+)";
+  static constexpr const char *k_outside = R"(// Threads that Weft does not know.
+std::mutex outside_mutex;
+std::vector<std::thread> outside_threads;
+
+template <class F>
+void outside(F f) {
+  std::lock_guard lock(outside_mutex);
+  outside_threads.emplace_back(f);
+}
+
+)";
+  static constexpr const char *k_locks = R"(struct {
+  weft::mutex mutex;
+  std::atomic<int> holders{0};
+} locks[4];
+
+void under_lock(int which, bool yields) {
+  std::lock_guard guard(locks[which].mutex);
+  expect(++locks[which].holders == 1, "two tasks hold one mutex");
+  if (yields)
+    weft::taskyield();
+  --locks[which].holders;
+}
+
+)";
+  static constexpr const char *k_chaos = R"(void chaos() {
+  weft::task_group group(weft::exception_policy::first_cancels);
+  std::vector<int> order[2];
+  for (int i = 0; i != 8; ++i) {
+    auto &mine = order[i % 2];
+    group.spawn(
+        [&mine, i] {
+          if (i % 3 == 0)
+            weft::taskyield();
+          mine.push_back(i);
+          if (i == 4)
+            throw failed();
+        },
+        weft::inout(mine));
+  }
+  expect_throw("the wait of a cancelled group lost an exception", [&] { group.wait(); });
+  expect(order[0] == std::vector<int>({0, 2, 4}), "a task ran after an exception before it had cancelled it");
+  for (std::size_t i = 0; i != order[1].size(); ++i)
+    expect(order[1][i] == static_cast<int>(2 * i + 1), "a cancelled group broke the order of its tasks");
+}
+
+)";
+  // NOLINTEND
+
+  void line(const std::string &text) { m_text += std::string(m_indent, ' ') + text + "\n"; }
+  void open(const std::string &text) {
+    line(text);
+    m_indent += 2;
+  }
+  void close(const std::string &text) {
+    m_indent -= 2;
+    line(text);
+  }
+  [[nodiscard]] bool uses(act what) const { return m_acts.count(what) != 0; }
+  static std::string number(int n) { return std::to_string(n); }
+  static std::string cell(int c) { return "cells[" + number(c) + "]"; }
+  static std::string constant(std::uint64_t value) { return std::to_string(value) + "u"; }
+  static std::string task_name(const node &n) { return "task " + number(n.id); }
+  static std::string handle(const node &n) { return "result_" + number(n.id); }
+
+  void tables() {
+    const data first = initial(m_program), last = serial_run(m_program).result();
+    std::string before, after;
+    for (std::size_t i = 0; i != first.size(); ++i) {
+      before += (i ? ", " : "") + constant(first[i]);
+      after += (i ? ", " : "") + constant(last[i]);
+    }
+    const std::string n = number(std::max(1, m_program.cells)), tasks = number(m_program.ids);
+    line("constexpr int k_cells = " + number(m_program.cells) + ", k_tasks = " + tasks + ";");
+    line("const std::uint64_t before[" + n + "] = {" + before + "};");
+    line("const std::uint64_t serial[" + n + "] = {" + after + "}; // what the tasks give one after the other");
+    line("std::uint64_t cells[" + n + "];");
+    line("std::atomic<int> ran[k_tasks], readied[k_tasks];\n");
+  }
+
+  void helpers() {
+    if (uses(act::hold) || uses(act::block) || uses(act::timed_block))
+      m_text += k_outside;
+    if (uses(act::lock))
+      m_text += k_locks;
+    if (uses(act::chaos))
+      m_text += k_chaos;
+  }
+
+  /// `group`: the name of the group that the task belongs to.
+  void body(const node &n, const std::string &group) {
+    m_indent += 2;
+    line("++ran[" + number(n.id) + "];");
+    if (n.onready)
+      line("expect(readied[" + number(n.id) + "] == 1, \"" + task_name(n) + ": onready was not called once before the body\");");
+    for (int g = 0; g != n.groups; ++g)
+      if (uses_group(n, g))
+        line("weft::task_group " + group_name(n, g) + "(weft::exception_policy::collect_all);");
+    const std::string digest = "digest_" + number(n.id);
+    if (n.tracked || has_digest(n.steps))
+      line("std::uint64_t " + digest + " = " + constant(first_digest(n)) + ";");
+    steps(n, n.steps, digest, group);
+    if (n.tracked)
+      line("return " + digest + ";");
+    m_indent -= 2;
+  }
+
+  static bool has_digest(const std::vector<step> &list) {
+    for (const step &s : list)
+      if (s.what <= act::update || s.what == act::join || (s.what == act::get && !s.flag))
+        return true;
+    return false;
+  }
+  static std::string group_name(const node &n, int g) { return "group_" + number(n.id) + "_" + number(g); }
+  static bool uses_group(const node &n, int g) {
+    for (const step &s : n.steps)
+      if (s.what == act::spawn ? s.child->group == g : s.what == act::group_wait && s.amount == g)
+        return true;
+    return false;
+  }
+
+  void steps(const node &n, const std::vector<step> &list, const std::string &digest, const std::string &group) {
+    for (const step &s : list)
+      one(n, s, digest, group);
+  }
+
+  void one(const node &n, const step &s, const std::string &digest, const std::string &group) {
+    const std::string id = number(n.id);
+    switch (s.what) {
+    case act::read:
+      return line("read(" + cell(s.cell) + ", " + digest + ");");
+    case act::write:
+      return line("write(" + cell(s.cell) + ", " + digest + ", " + id + ");");
+    case act::update:
+      return line("update(" + cell(s.cell) + ", " + digest + ", " + id + ");");
+    case act::spawn:
+      return spawn(n, *s.child, group);
+    case act::wait_all:
+      return waits(n, "weft::taskwait()", s.flag);
+    case act::wait_on:
+      return line("weft::taskwait(weft::" + std::string(s.flag ? "inout(" : "in(") + cell(s.cell) + "));");
+    case act::yield:
+      return line("weft::taskyield();");
+    case act::sleep:
+      return line("weft::this_task::sleep_for(std::chrono::microseconds(" + number(s.amount) + "));");
+    case act::block:
+      return block(s);
+    case act::timed_block:
+      return timed_block(s);
+    case act::lock:
+      return line("under_lock(" + number(s.amount) + ", " + (s.flag ? "true" : "false") + ");");
+    case act::hold:
+      return hold(n, s);
+    case act::group_wait:
+      return waits(n, group_name(n, s.amount) + ".wait()", s.flag);
+    case act::get:
+      return s.flag ? waits(n, handle(*s.child) + ".get()", true)
+                    : line(digest + " = mix(" + digest + ", " + handle(*s.child) + ".get());");
+    case act::wait_handle:
+      return line(handle(*s.child) + ".wait();");
+    case act::join:
+      return join(n, s, digest, group);
+    case act::chaos:
+      return line("chaos();");
+    case act::flood:
+      open("for (std::uint64_t i = 0; i != " + number(s.amount) + "; ++i)");
+      line("weft::spawn([i] { " + cell(s.cell) + " = mix(" + cell(s.cell) + ", i); }, weft::inout(" + cell(s.cell) + "));");
+      m_indent -= 2;
+      return;
+    case act::fail:
+      return line("throw failed();");
+    }
+  }
+
+  void waits(const node &n, const std::string &call, bool throws) {
+    if (!throws)
+      return line(call + ";");
+    line("expect_throw(\"" + task_name(n) + ": " + call + " lost an exception\", [&] { " + call + "; });");
+  }
+
+  void block(const step &s) {
+    open("{");
+    line("weft::task_ref self = weft::this_task::self();");
+    line(s.flag ? "outside([self] { weft::unblock(self); });" : "weft::spawn([self] { weft::unblock(self); });");
+    line("weft::this_task::block();");
+    close("}");
+  }
+
+  void timed_block(const step &s) {
+    const std::string call = "weft::this_task::block_for(std::chrono::microseconds(" + number(s.amount) + "))";
+    if (!s.flag)
+      return line("expect(!" + call + ", \"a timed block that nobody ended said that somebody did\");");
+    open("{");
+    line("weft::task_ref self = weft::this_task::self();");
+    line("outside([self] { weft::unblock(self); });");
+    line("if (!" + call + ")");
+    line("  weft::this_task::block(); // the unblock comes, or has come");
+    close("}");
+  }
+
+  void hold(const node &n, const step &s) {
+    open("{");
+    line("weft::task_ref self = weft::this_task::self();");
+    line("weft::this_task::increase_events();");
+    open("outside([self] {");
+    line(cell(s.cell) + " = mix(" + cell(s.cell) + ", ~std::uint64_t{" + number(n.id) + "});");
+    line("weft::decrease_events(self);");
+    close("});");
+    close("}");
+  }
+
+  void join(const node &n, const step &s, const std::string &digest, const std::string &group) {
+    const std::string names[] = {digest + "_" + number(++m_branches), digest + "_" + number(++m_branches)};
+    line("std::uint64_t " + names[0] + " = mix(" + digest + ", 17), " + names[1] + " = mix(" + digest + ", 18);");
+    open("weft::join(");
+    for (const std::vector<step> *list : {&s.first, &s.second}) {
+      open("[&] {");
+      steps(n, *list, names[list == &s.second], group);
+      close(list == &s.first ? "}," : "});");
+    }
+    m_indent -= 2;
+    line(digest + " = mix(" + names[0] + ", " + names[1] + ");");
+  }
+
+  void spawn(const node &parent, const node &n, const std::string &parents_group) {
+    const std::string group = n.group >= 0                 ? group_name(parent, n.group)
+                              : n.group == k_parents_group ? parents_group
+                                                           : "";
+    line((n.tracked ? "auto " + handle(n) + " = " : "") + (group.empty() ? "weft::spawn(" : group + ".spawn("));
+    m_indent += 4;
+    line(n.tracked ? "[&]() -> std::uint64_t {" : "[&] {");
+    body(n, group);
+    line("},");
+    std::string clauses = "weft::label(\"" + task_name(n) + "\")";
+    if (n.null_access)
+      clauses += ", weft::access{nullptr, weft::access_mode::inout}";
+    for (const use &u : n.uses)
+      if (u.cell != n.lost)
+        clauses += ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) + ")";
+    line(clauses + options(n) + ");");
+    m_indent -= 4;
+  }
+  static constexpr const char *k_modes[] = {"in", "out", "inout", "weak_in", "weak_out", "weak_inout"};
+
+  static std::string options(const node &n) {
+    std::string text;
+    if (n.priority)
+      text += ", weft::priority(" + number(n.priority) + ")";
+    if (n.final)
+      text += ", weft::final()";
+    if (n.undeferred)
+      text += ", weft::if_(false)";
+    if (n.stack_bytes)
+      text += ", weft::stack_bytes(" + std::to_string(n.stack_bytes) + ")";
+    if (n.wait)
+      text += ", weft::wait";
+    if (n.onready)
+      text += ", weft::onready(&count, &readied[" + number(n.id) + "])";
+    return text;
+  }
+
+  void main_function() {
+    open("int main(int argc, char **argv) {");
+    for (auto &[key, value] : m_settings)
+      line("weft::configure(\"" + key + "\", \"" + value + "\");");
+    line("const int runs = argc > 1 ? std::atoi(argv[1]) : 10000;");
+    open("for (int run = 1; run <= runs; ++run) {");
+    line("for (int c = 0; c != k_cells; ++c)");
+    line("  cells[c] = before[c];");
+    line("for (int t = 0; t != k_tasks; ++t)");
+    line("  ran[t] = readied[t] = 0;");
+    line("program();");
+    if (m_text.find("void outside(") != std::string::npos) {
+      line("for (std::thread &t : outside_threads)");
+      line("  t.join();");
+      line("outside_threads.clear();");
+    }
+    line("for (int t = 0; t != k_tasks; ++t)");
+    line("  expect(ran[t] == 1, \"a task did not run exactly once\");");
+    line("for (int c = 0; c != k_cells; ++c)");
+    line("  expect(cells[c] == serial[c], \"a cell differs from the serial run\");");
+    open("if (wrong != 0) {");
+    line("std::printf(\"FAILED in run %d\\n\", run);");
+    line("return 1;");
+    close("}");
+    close("}");
+    line("std::printf(\"%d runs without a difference\\n\", runs);");
+    close("}");
+  }
+
+  const program &m_program;
+  const std::vector<std::pair<std::string, std::string>> m_settings;
+  const std::string m_head;
+  std::set<act> m_acts;
+  std::string m_text;
+  std::size_t m_indent = 0;
+  int m_branches = 0;
+};
+
+} // namespace fuzz

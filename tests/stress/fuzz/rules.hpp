@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task may do with a cell while its children run, so that every order that the model allows gives the serial result.
+// The generator and the repairer keep to it.
+#pragma once
+
+#include "stress/fuzz/program.hpp"
+
+#include <algorithm>
+
+namespace fuzz {
+
+/// What a task may do with a cell, and who may be touching it.
+struct right {
+  bool read = false, write = false;             // itself
+  bool child_read = false, child_write = false; // its children
+  bool written = true;                          // holds a defined value: an out access must write first
+};
+inline constexpr right k_all_rights{true, true, true, true, true};
+using right_map = std::map<int, right>;
+
+/// The rights that accesses give to their task.
+inline right_map rights_of(const node &n) {
+  right_map rights;
+  for (const use &u : n.uses) {
+    right &r = rights[u.cell];
+    bool fresh = !r.child_read && !r.child_write;
+    bool reads = u.mode != access_mode::out && u.mode != access_mode::weak_out;
+    if (fresh)
+      r.written = reads;
+    r.written = r.written || reads;
+    r.child_read = true;
+    r.child_write = r.child_write || is_write(u.mode);
+    if (!is_weak(u.mode)) {
+      r.read = true;
+      r.write = r.write || is_write(u.mode);
+    }
+  }
+  return rights;
+}
+
+/// The children that a body has not waited for, by what they may be touching.
+class traffic {
+ public:
+  struct visit {
+    const node *child;
+    bool write;
+    int group;
+  };
+  void add(int cell, visit v) { m_visits[cell].push_back(v); }
+  [[nodiscard]] bool quiet(int cell, bool to_write) const {
+    auto found = m_visits.find(cell);
+    return found == m_visits.end() || std::none_of(found->second.begin(), found->second.end(),
+                                                   [&](const visit &v) { return to_write || v.write; });
+  }
+  [[nodiscard]] bool none() const {
+    return std::all_of(m_visits.begin(), m_visits.end(), [](auto &entry) { return entry.second.empty(); });
+  }
+
+  // What the waits bring to an end.
+  void ungrouped_are_over() {
+    forget([](int, const visit &v) { return v.group == k_no_group; });
+  }
+  void group_is_over(int group) {
+    forget([&](int, const visit &v) { return v.group == group; });
+  }
+  void child_is_over(const node *child) {
+    forget([&](int, const visit &v) { return v.child == child; });
+  }
+  void cell_is_ready(int cell, bool to_write) {
+    forget([&](int c, const visit &v) { return c == cell && (to_write || v.write); });
+  }
+
+ private:
+  template <class Gone>
+  void forget(Gone gone) {
+    for (auto &[cell, list] : m_visits)
+      std::erase_if(list, [&](const visit &v) { return gone(cell, v); });
+  }
+  std::map<int, std::vector<visit>> m_visits;
+};
+
+} // namespace fuzz
