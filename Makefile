@@ -38,8 +38,8 @@ bench: configure
 
 # Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker.
 presets = gcc clang static boost tsan asan mutants
-.PHONY: test-full cross $(presets:%=full-%)
-test-full: $(presets:%=full-%) cross
+.PHONY: test-full cross full-fuzz $(presets:%=full-%)
+test-full: $(presets:%=full-%) full-fuzz cross
 	@echo "test-full: all parts passed"
 
 .NOTPARALLEL:
@@ -48,6 +48,12 @@ $(presets:%=full-%): full-%:
 	cmake --preset $*
 	cmake --build --preset $* --parallel $(JOBS)
 	ctest --preset $*
+
+# Random programs: ten minutes over policies, systems of dependencies, workers and builds.
+FUZZ_SECONDS ?= 600
+full-fuzz: full-gcc full-tsan full-asan
+	build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
+	  --build tsan=build/tsan/tests/weft_stress_fuzz --build asan=build/asan/tests/weft_stress_fuzz
 
 # The library and the examples for AArch64; the examples run under qemu where it is there.
 cross:

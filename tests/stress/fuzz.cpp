@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random nested task programs against their serial run, over policies, systems of dependencies, numbers of workers and builds.
+// Random nested task programs against their serial run, over policies, systems of dependencies, numbers of
+// workers and builds.
 //
 //   fuzz [--seconds S] [--seed N | --from N] [--build NAME=PATH]...
 //       in configurations that cover every pair, by processes of this program and of its other builds
@@ -39,7 +40,8 @@ struct options {
   double seconds = 60;
   std::uint64_t count = 0; // programs; 0: as many as the time allows
   std::string out;
-  std::vector<std::pair<std::string, std::string>> builds{}; // name and path of this program built in another way
+  std::vector<std::pair<std::string, std::string>>
+      builds{}; // name and path of this program built in another way
 };
 
 // Counts since the process has begun; the watchman reads it.
@@ -134,7 +136,8 @@ std::vector<std::pair<std::string, std::string>> settings_of_environment() {
 }
 
 std::string head_of(std::uint64_t seed, std::size_t tasks, const failure &how) {
-  std::string text = "// Program " + std::to_string(seed) + " of the fuzzer, cut down to " + std::to_string(tasks) + " task(s).";
+  std::string text = "// Program " + std::to_string(seed) + " of the fuzzer, cut down to " +
+                     std::to_string(tasks) + " task(s).";
   text += how.how == failure::kind::hang     ? " It hangs.\n"
           : how.how == failure::kind::signal ? " Signal " + std::to_string(how.number) + " ends it.\n"
           : how.how == failure::kind::exit   ? " It ends with code " + std::to_string(how.number) + ".\n"
@@ -163,9 +166,11 @@ int run_shrink(const options &o) {
     return 2;
   }
   const std::size_t tasks = p.nodes.size() - 1;
-  shrinker s(std::move(p), *first, t, clock::now() + std::chrono::milliseconds(static_cast<int>(o.seconds * 1000)));
+  shrinker s(std::move(p), *first, t,
+             clock::now() + std::chrono::milliseconds(static_cast<int>(o.seconds * 1000)));
   const program small = s.shrink();
-  std::printf("shrunk from %zu to %zu tasks by %d candidates\n", tasks, small.nodes.size() - 1, s.candidates());
+  std::printf("shrunk from %zu to %zu tasks by %d candidates\n", tasks, small.nodes.size() - 1,
+              s.candidates());
   show(small, head_of(o.seed, small.nodes.size() - 1, s.how()), o);
   return 1;
 }
@@ -213,11 +218,13 @@ std::vector<setup> setups_of(const options &o) {
       const std::string &value = dimensions[d].values[c[d]];
       s.name += value + std::string(value.size() < 11 ? 11 - value.size() : 1, ' ');
       if (d != build)
-        s.settings.emplace_back(weft::rt::setting_table()[weft::rt::find_setting(dimensions[d].name)].environment, value);
+        s.settings.emplace_back(
+            weft::rt::setting_table()[weft::rt::find_setting(dimensions[d].name)].environment, value);
     }
     if (c[policy] == seeded)
       s.settings.emplace_back("WEFT_SCHED_SEED", std::to_string(1 + o.seed % 1'000'000));
-    s.settings.insert(s.settings.end(), {{"TSAN_OPTIONS", "halt_on_error=1"}, {"UBSAN_OPTIONS", "print_stacktrace=1"}});
+    s.settings.insert(s.settings.end(),
+                      {{"TSAN_OPTIONS", "halt_on_error=1"}, {"UBSAN_OPTIONS", "print_stacktrace=1"}});
     all.push_back(std::move(s));
   }
   return all;
@@ -257,7 +264,9 @@ void explain(const setup &s, const test::ending &end, bool fault) {
   std::ostringstream text;
   text << end;
   const std::string all = text.str();
-  std::printf("%s\n", all.size() > 6000 ? (all.substr(0, 3000) + "\n...\n" + all.substr(all.size() - 3000)).c_str() : all.c_str());
+  std::printf("%s\n", all.size() > 6000
+                          ? (all.substr(0, 3000) + "\n...\n" + all.substr(all.size() - 3000)).c_str()
+                          : all.c_str());
   const std::size_t at = end.output.find("FAILED seed ");
   if (at == std::string::npos)
     return;
@@ -274,18 +283,20 @@ int run_everywhere(const options &o) {
   totals sum;
   const double share = o.seconds / static_cast<double>(all.size());
   std::printf("%zu configurations of %.1f s, which cover every pair\n", all.size(), share);
-  std::printf("build      workers    policy     deps       successor  throttle   spin       allocator  seed       programs\n");
+  std::printf("build      workers    policy     deps       successor  throttle   spin       allocator  seed  "
+              "     programs\n");
   int explained = 0;
   for (std::size_t i = 0; i != all.size(); ++i) {
     const std::string seed = std::to_string(o.one_seed ? o.seed : o.seed + i * 1'000'000);
-    std::vector<std::string> words{all[i].program, "--here", o.one_seed ? "--seed" : "--from", seed,
-                                   "--seconds",    std::to_string(share)};
+    std::vector<std::string> words{all[i].program, "--here",    o.one_seed ? "--seed" : "--from",
+                                   seed,           "--seconds", std::to_string(share)};
     if (o.fault)
       words.push_back("--fault");
     const auto end = test::run(words, all[i].settings, std::chrono::seconds(static_cast<int>(share) + 300));
     const std::uint64_t before = sum.passed;
     sum.add(end);
-    std::printf("%s%-10s %" PRIu64 "%s\n", all[i].name.c_str(), seed.c_str(), sum.passed - before, end.exited(0) ? "" : " FAILED");
+    std::printf("%s%-10s %" PRIu64 "%s\n", all[i].name.c_str(), seed.c_str(), sum.passed - before,
+                end.exited(0) ? "" : " FAILED");
     if (!end.exited(0) && explained++ < 3)
       explain(all[i], end, o.fault);
   }
@@ -341,7 +352,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc;) {
     const int words = take(o, argv + i, seeded);
     if (words == 0) {
-      std::fprintf(stderr, "%s: what is '%s'? The head of tests/stress/fuzz.cpp lists the options\n", argv[0], argv[i]);
+      std::fprintf(stderr, "%s: what is '%s'? The head of tests/stress/fuzz.cpp lists the options\n", argv[0],
+                   argv[i]);
       return 2;
     }
     i += words;

@@ -25,7 +25,8 @@ class printer {
   std::string print() {
     m_text = m_head;
     line("#include <weft/weft.hpp>\n");
-    for (const char *header : {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "vector"})
+    for (const char *header :
+         {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "vector"})
       line("#include <" + std::string(header) + ">");
     line("\nnamespace {\n");
     tables();
@@ -151,7 +152,8 @@ void under_lock(int which, bool yields) {
     const std::string n = number(std::max(1, m_program.cells)), tasks = number(m_program.ids);
     line("constexpr int k_cells = " + number(m_program.cells) + ", k_tasks = " + tasks + ";");
     line("const std::uint64_t before[" + n + "] = {" + before + "};");
-    line("const std::uint64_t serial[" + n + "] = {" + after + "}; // what the tasks give one after the other");
+    line("const std::uint64_t serial[" + n + "] = {" + after +
+         "}; // what the tasks give one after the other");
     line("std::uint64_t cells[" + n + "];");
     line("std::atomic<int> ran[k_tasks], readied[k_tasks];\n");
   }
@@ -170,7 +172,8 @@ void under_lock(int which, bool yields) {
     m_indent += 2;
     line("++ran[" + number(n.id) + "];");
     if (n.onready)
-      line("expect(readied[" + number(n.id) + "] == 1, \"" + task_name(n) + ": onready was not called once before the body\");");
+      line("expect(readied[" + number(n.id) + "] == 1, \"" + task_name(n) +
+           ": onready was not called once before the body\");");
     for (int g = 0; g != n.groups; ++g)
       if (uses_group(n, g))
         line("weft::task_group " + group_name(n, g) + "(weft::exception_policy::collect_all);");
@@ -197,7 +200,8 @@ void under_lock(int which, bool yields) {
     return false;
   }
 
-  void steps(const node &n, const std::vector<step> &list, const std::string &digest, const std::string &group) {
+  void steps(const node &n, const std::vector<step> &list, const std::string &digest,
+             const std::string &group) {
     for (const step &s : list)
       one(n, s, digest, group);
   }
@@ -242,7 +246,8 @@ void under_lock(int which, bool yields) {
       return line("chaos();");
     case act::flood:
       open("for (std::uint64_t i = 0; i != " + number(s.amount) + "; ++i)");
-      line("weft::spawn([i] { " + cell(s.cell) + " = mix(" + cell(s.cell) + ", i); }, weft::inout(" + cell(s.cell) + "));");
+      line("weft::spawn([i] { " + cell(s.cell) + " = mix(" + cell(s.cell) + ", i); }, weft::inout(" +
+           cell(s.cell) + "));");
       m_indent -= 2;
       return;
     case act::fail:
@@ -259,13 +264,15 @@ void under_lock(int which, bool yields) {
   void block(const step &s) {
     open("{");
     line("weft::task_ref self = weft::this_task::self();");
-    line(s.flag ? "outside([self] { weft::unblock(self); });" : "weft::spawn([self] { weft::unblock(self); });");
+    line(s.flag ? "outside([self] { weft::unblock(self); });"
+                : "weft::spawn([self] { weft::unblock(self); });");
     line("weft::this_task::block();");
     close("}");
   }
 
   void timed_block(const step &s) {
-    const std::string call = "weft::this_task::block_for(std::chrono::microseconds(" + number(s.amount) + "))";
+    const std::string call =
+        "weft::this_task::block_for(std::chrono::microseconds(" + number(s.amount) + "))";
     if (!s.flag)
       return line("expect(!" + call + ", \"a timed block that nobody ended said that somebody did\");");
     open("{");
@@ -289,7 +296,8 @@ void under_lock(int which, bool yields) {
 
   void join(const node &n, const step &s, const std::string &digest, const std::string &group) {
     const std::string names[] = {digest + "_" + number(++m_branches), digest + "_" + number(++m_branches)};
-    line("std::uint64_t " + names[0] + " = mix(" + digest + ", 17), " + names[1] + " = mix(" + digest + ", 18);");
+    line("std::uint64_t " + names[0] + " = mix(" + digest + ", 17), " + names[1] + " = mix(" + digest +
+         ", 18);");
     open("weft::join(");
     for (const std::vector<step> *list : {&s.first, &s.second}) {
       open("[&] {");
@@ -304,7 +312,8 @@ void under_lock(int which, bool yields) {
     const std::string group = n.group >= 0                 ? group_name(parent, n.group)
                               : n.group == k_parents_group ? parents_group
                                                            : "";
-    line((n.tracked ? "auto " + handle(n) + " = " : "") + (group.empty() ? "weft::spawn(" : group + ".spawn("));
+    line((n.tracked ? "auto " + handle(n) + " = " : "") +
+         (group.empty() ? "weft::spawn(" : group + ".spawn("));
     m_indent += 4;
     line(n.tracked ? "[&]() -> std::uint64_t {" : "[&] {");
     body(n, group);
@@ -314,7 +323,8 @@ void under_lock(int which, bool yields) {
       clauses += ", weft::access{nullptr, weft::access_mode::inout}";
     for (const use &u : n.uses)
       if (u.cell != n.lost)
-        clauses += ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) + ")";
+        clauses +=
+            ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) + ")";
     line(clauses + options(n) + ");");
     m_indent -= 4;
   }

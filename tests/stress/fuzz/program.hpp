@@ -70,8 +70,8 @@ struct node {
   std::vector<step> steps;
   std::vector<int> own_cells; // data that nobody above knows
   int lost = -1;              // a cell whose access is not registered: a fault, to see that faults are found
-  int groups = 0;         // that it opens
-  int group = k_no_group; // of its parent, into which it is spawned
+  int groups = 0;             // that it opens
+  int group = k_no_group;     // of its parent, into which it is spawned
   bool final = false, undeferred = false, wait = false, tracked = false, onready = false, null_access = false;
   int priority = 0;
   std::size_t stack_bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a program valid again from which something was cut: what the rules no longer allow goes as well, the waits that are needed come
-// back, and who must throw is found anew.
+// Makes a program valid again from which something was cut: what the rules no longer allow goes as well, the
+// waits that are needed come back, and who must throw is found anew.
 #pragma once
 
 #include "stress/fuzz/rules.hpp"
@@ -210,7 +210,8 @@ class repairer {
   }
 
   static bool join(body &b, step &s) {
-    const bool open = std::any_of(b.groups.begin(), b.groups.end(), [](const group_facts &g) { return g.open; });
+    const bool open =
+        std::any_of(b.groups.begin(), b.groups.end(), [](const group_facts &g) { return g.open; });
     if (open || b.pending_failure || !b.busy.none() || (s.first.empty() && s.second.empty()))
       return false;
     for (std::vector<step> *list : {&s.first, &s.second}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task may do with a cell while its children run, so that every order that the model allows gives the serial result.
-// The generator and the repairer keep to it.
+// What a task may do with a cell while its children run, so that every order that the model allows gives the
+// serial result. The generator and the repairer keep to it.
 #pragma once
 
 #include "stress/fuzz/program.hpp"

@@ -47,7 +47,9 @@ inline std::uint64_t branch_digest(std::uint64_t digest, std::uint64_t which) {
 /// The meaning of a program: depth first, in the order of creation.
 class serial_run {
  public:
-  explicit serial_run(const program &p) : m_data(initial(p)), m_results(static_cast<std::size_t>(p.ids)) { body(*p.root); }
+  explicit serial_run(const program &p) : m_data(initial(p)), m_results(static_cast<std::size_t>(p.ids)) {
+    body(*p.root);
+  }
   const data &result() const { return m_data; }
 
  private:

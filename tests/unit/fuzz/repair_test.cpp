@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is cut out of a random program, what the repairer leaves means the same in parallel as one task after the other: then a shrunk
-// program that fails shows a fault of Weft.
+// Whatever is cut out of a random program, what the repairer leaves means the same in parallel as one task
+// after the other: then a shrunk program that fails shows a fault of Weft.
 #include "stress/fuzz/cuts.hpp"
 #include "stress/fuzz/generator.hpp"
 #include "stress/fuzz/repair.hpp"
