@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "deps/domain.hpp"
+#include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>
@@ -155,7 +156,7 @@ void task_wait_done(task *t) {
 }
 
 bool task_is_done(const task *t) noexcept {
-  return t && t->done_word.load(std::memory_order_acquire) == k_done; // O3: pairs with signal_done
+  return t && is_raised(t->done_word, k_done);
 }
 
 std::exception_ptr task_take_exception(task *t) noexcept {

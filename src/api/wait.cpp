@@ -2,7 +2,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
-#include "task/events.hpp"
+#include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/block.hpp>
@@ -23,7 +23,7 @@ void taskwait() {
 void taskyield() {
   worker &w = this_worker();
   runnable *other = the_runtime().ready->get(w.id);
-  if (!other && !w.own_frame.load(std::memory_order_relaxed)) // the thread's own stack stands in no queue
+  if (!other && !w.own_frame.full()) // the thread's own stack stands in no queue
     return;
   // What was found goes first: it is what the worker does next.
   w.handoff = other;
@@ -83,54 +83,34 @@ void sleep_for_ns(std::int64_t ns) {
 
 } // namespace this_task
 
-// ---- block and unblock: the word is null, k_done (an unblock came first) or the blocked frame --------------------
+// ---- block and unblock: the protocol is that of task/block_word.hpp -----------------------------------------------
 
 namespace {
 
-void *const k_token = k_done;
-
-/// O1: every change of the word is acq_rel, so the unblocked task sees what its unblocker did, and the unblocker the frame.
 void publish_blocked(executor &, frame &f, void *word) {
-  void *seen = nullptr;
-  auto &w = *static_cast<std::atomic<void *> *>(word);
-  if (!w.compare_exchange_strong(seen, &f, std::memory_order_acq_rel, std::memory_order_acquire)) { // O1
-    w.store(nullptr, std::memory_order_relaxed); // the token is consumed; only the blocking task takes it
+  if (!static_cast<block_word<frame> *>(word)->publish(f))
     make_ready(f);
-  }
 }
 
-bool take_token(std::atomic<void *> &word) noexcept {
-  void *seen = k_token;
-  return word.compare_exchange_strong(seen, nullptr, std::memory_order_acq_rel, std::memory_order_relaxed); // O1
-}
-
-struct timed_block {
-  std::atomic<void *> &word;
+struct block_until : timed_block<frame> {
+  block_until(block_word<frame> &word, std::uint64_t at) noexcept : timed_block(word), deadline(at) {}
   std::uint64_t deadline;
-  frame *blocked = nullptr;
-  bool timed_out = false;
-  std::atomic<bool> armed{false}; // the publisher touches the block no more
   timer::call call;
 };
 
 void time_is_over(void *p) {
-  auto &b = *static_cast<timed_block *>(p);
-  void *seen = b.blocked;
-  if (b.word.compare_exchange_strong(seen, nullptr, std::memory_order_acq_rel, std::memory_order_relaxed)) { // O1
-    b.timed_out = true;
-    make_ready(*b.blocked);
-  }
+  if (frame *f = static_cast<block_until *>(p)->expire())
+    make_ready(*f);
 }
 
-void publish_timed(executor &e, frame &f, void *p) {
-  auto &b = *static_cast<timed_block *>(p);
-  b.blocked = &f;
+void publish_timed(executor &, frame &f, void *p) {
+  auto &b = *static_cast<block_until *>(p);
   b.call.f = &time_is_over;
   b.call.context = &b;
-  // First the frame, then the clock: a deadline that passed before there was a frame would wake nobody.
-  publish_blocked(e, f, &b.word);
+  if (!b.publish(f))
+    make_ready(f);
   the_runtime().clock.at(b.deadline, b.call);
-  b.armed.store(true, std::memory_order_release); // O2: pairs with block_for_ns, which keeps the block alive until then
+  b.armed();
 }
 
 } // namespace
@@ -140,25 +120,22 @@ namespace this_task {
 task_ref self() { return task_ref(this_worker().current); }
 
 void block() {
-  task &t = *this_worker().current;
-  std::atomic<void *> &word = extra_of(t).block_word;
-  if (!take_token(word))
+  block_word<frame> &word = extra_of(*this_worker().current).block;
+  if (!word.take())
     suspend(&publish_blocked, &word);
 }
 
 bool block_for_ns(std::int64_t ns) {
-  task &t = *this_worker().current;
-  std::atomic<void *> &word = extra_of(t).block_word;
-  if (take_token(word))
+  block_word<frame> &word = extra_of(*this_worker().current).block;
+  if (word.take())
     return true;
   if (ns <= 0)
     return false;
-  timed_block b{word, now_ns() + static_cast<std::uint64_t>(ns), nullptr, false, {}, {}};
+  block_until b(word, now_ns() + static_cast<std::uint64_t>(ns));
   suspend(&publish_timed, &b);
-  while (!b.armed.load(std::memory_order_acquire)) // O2: resumed before the publisher was done, which is rare and short
-    os_yield();
+  b.wait_until_armed();
   the_runtime().clock.cancel(b.call);
-  return !b.timed_out;
+  return !b.timed_out();
 }
 
 void increase_events(std::uint32_t n) {
@@ -166,7 +143,7 @@ void increase_events(std::uint32_t n) {
   if (t.has(detail::k_implicit))
     throw_error(errc::not_a_task, "increase_events() outside of a task: a thread has no end that events could hold; spawn a task");
   if (n > 0)
-    increase(extra_of(t), n);
+    extra_of(t).events.increase(n);
 }
 
 } // namespace this_task
@@ -174,18 +151,12 @@ void increase_events(std::uint32_t n) {
 void unblock(task_ref r) {
   if (!r)
     throw_error(errc::invalid_argument, "unblock() of no task; pass what this_task::self() returned in the blocked task");
-  std::atomic<void *> &word = extra_of(*r.get()).block_word;
-  void *seen = word.load(std::memory_order_acquire); // O1
-  for (;;) {
-    if (seen == k_token)
-      throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block",
-                  label_of(*r.get()));
-    void *next = seen ? nullptr : k_token;
-    if (word.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_acquire)) // O1
-      break;
-  }
-  if (seen && !mutant(bug::unblock_wakes_nobody))
-    make_ready(*static_cast<frame *>(seen));
+  const auto done = extra_of(*r.get()).block.unblock();
+  if (!done.accepted)
+    throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block",
+                label_of(*r.get()));
+  if (done.resumed && !mutant(bug::unblock_wakes_nobody))
+    make_ready(*done.resumed);
 }
 
 void decrease_events(task_ref r, std::uint32_t n) {
@@ -194,7 +165,7 @@ void decrease_events(task_ref r, std::uint32_t n) {
   if (n == 0)
     return;
   task_extra *x = peek_extra(*r.get());
-  switch (x ? decrease(*x, n) : decreased::underflow) {
+  switch (x ? x->events.decrease(n) : decreased::underflow) {
   case decreased::underflow:
     throw_error(errc::event_underflow, "task '%s' has fewer than %u external events; decrease as often as you increase",
                 label_of(*r.get()), n);
@@ -242,19 +213,17 @@ void join_push(join_job *job) {
 bool join_pop(join_job *job) noexcept { return static_cast<worker *>(this_executor())->joins.pop() == job; }
 
 void join_wait(join_job *job) noexcept {
-  if (job->state.load(std::memory_order_acquire) == k_done) // O1: pairs with run_join
+  if (is_raised(job->state, k_done))
     return;
   try {
     suspend(
         [](executor &, frame &f, void *p) {
-          void *seen = nullptr;
-          if (!static_cast<std::atomic<void *> *>(p)->compare_exchange_strong(seen, &f, std::memory_order_acq_rel, // O1
-                                                                             std::memory_order_acquire))
+          if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
             make_ready(f);
         },
         &job->state);
   } catch (const error &) { // no stack to go on with: this worker has to wait with its core
-    while (job->state.load(std::memory_order_acquire) != k_done) // O1
+    while (!is_raised(job->state, k_done))
       os_yield();
   }
 }

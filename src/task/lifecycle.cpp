@@ -4,7 +4,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/domain.hpp"
-#include "task/events.hpp"
+#include "task/signal_word.hpp"
 #include "task/locals.hpp"
 
 #include <weft/error.hpp>
@@ -71,7 +71,7 @@ void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
 }
 
 void signal_done(task &t) {
-  void *waiter = t.done_word.exchange(k_done, std::memory_order_acq_rel); // O2: pairs with the waiter's exchange and loads
+  void *waiter = raise_signal(t.done_word, k_done);
   if (waiter && waiter != k_runnable_now && !mutant(bug::done_not_signalled))
     make_ready(*static_cast<frame *>(waiter));
 }
@@ -186,7 +186,7 @@ runnable *execute(task &t, bool in_place) noexcept {
     end_locals(*x); // still as the task
   e = this_executor(); // the thread may have changed
   e->current = outer;
-  if (x && x->has_events && !end_body_of_events(*x)) [[unlikely]]
+  if (x && !x->events.end_body()) [[unlikely]]
     return nullptr;
   ready_list ready;
   end_task(t, in_place && t.parent == outer, ready);
@@ -225,8 +225,7 @@ bool announce_ready(task &t) {
       x->onready(x->onready_context);
   if (!t.has(detail::k_undeferred))
     return true;
-  if (void *creator = t.done_word.exchange(k_runnable_now, std::memory_order_acq_rel); // O2: pairs with run_undeferred
-      creator && !mutant(bug::undeferred_creator_forgotten))
+  if (void *creator = raise_signal(t.done_word, k_runnable_now); creator && !mutant(bug::undeferred_creator_forgotten))
     make_ready(*static_cast<frame *>(creator));
   return false;
 }

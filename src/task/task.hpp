@@ -4,7 +4,9 @@
 
 #include "base/intrusive_list.hpp"
 #include "deps/access_state.hpp"
+#include "task/block_word.hpp"
 #include "task/completion.hpp"
+#include "task/event_word.hpp"
 #include "weft/detail/core.hpp"
 #include "weft/group.hpp"
 
@@ -25,9 +27,8 @@ struct local_value;
 
 /// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
 struct task_extra {
-  std::atomic<std::int64_t> events{0};      // see events.cpp
-  bool has_events = false;                  // of the running task
-  std::atomic<void *> block_word{nullptr};  // see block.cpp
+  event_word<> events;
+  block_word<frame> block;
   void (*onready)(void *) = nullptr;
   void *onready_context = nullptr;
   std::size_t stack_bytes = 0;

@@ -2,6 +2,7 @@
 #include "task/wait.hpp"
 
 #include "deps/domain.hpp"
+#include "task/signal_word.hpp"
 
 #include <utility>
 
@@ -39,10 +40,7 @@ void wait_in(scope s, const task *root, const group_state *group) {
 void wait_on_word(std::atomic<void *> &word) {
   suspend(
       [](executor &, frame &f, void *p) {
-        void *nothing = nullptr;
-        // O2: publishes the frame; pairs with the exchange of whoever signals
-        if (!static_cast<std::atomic<void *> *>(p)->compare_exchange_strong(nothing, &f, std::memory_order_acq_rel,
-                                                                           std::memory_order_acquire))
+        if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
           make_ready(f);
       },
       &word);
@@ -58,7 +56,7 @@ void wait_for_children(task &t) {
 void wait_for_group(group_state &g) { wait_in({g.word, g.owned, g.waiter}, nullptr, &g); }
 
 void wait_until_done(task &t) {
-  if (t.done_word.load(std::memory_order_acquire) != k_done) // O2: pairs with signal_done
+  if (!is_raised(t.done_word, k_done))
     wait_on_word(t.done_word);
 }
 

@@ -223,7 +223,7 @@ WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void 
 
 void make_ready(frame &f) {
   if (executor *home = f.home) {
-    home->own_frame.store(&f, std::memory_order_release); // O1: pairs with the acquire of the home's loop
+    home->own_frame.put(f);
     if (!mutant(bug::own_frame_wakes_nobody))
       g_hooks.wake(*home);
   } else {

@@ -6,6 +6,7 @@
 #include "arch/exception_state.hpp"
 #include "arch/sanitizer.hpp"
 #include "mem/stack_pool.hpp"
+#include "ult/frame_slot.hpp"
 #include "weft/detail/core.hpp"
 
 #include <atomic>
@@ -57,7 +58,7 @@ struct executor {
   stack_cache stacks;
   sanitized_stack thread_stack;
   const char *thread_stack_low = nullptr;
-  std::atomic<frame *> own_frame{nullptr}; // the thread's own stack, ready to be continued; set by anyone
+  frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by anyone
   std::uint64_t suspensions = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "base/mutant.hpp"
 #include "deps/domain.hpp"
 #include "manage/dispatcher.hpp"
+#include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
 
 #include <utility>
@@ -17,9 +18,9 @@ constexpr int k_looks_per_clock_read = 32;
 constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only with this much stack left
 
 runnable *own_frame(worker &w) noexcept {
-  if (!w.own_frame.load(std::memory_order_relaxed)) [[likely]]
+  if (!w.own_frame.full()) [[likely]]
     return nullptr;
-  frame *f = w.own_frame.exchange(nullptr, std::memory_order_acquire); // O1: pairs with make_ready
+  frame *f = w.own_frame.take();
   // The user's code may never come back: if this worker was woken for something else as well, somebody has to see to that.
   the_runtime().idle.notify_one();
   return f;
@@ -154,7 +155,7 @@ void dispatch_successor(worker &, runnable *successor) {
     return;
   worker &w = *this_worker_or_null(); // the thread may have changed
   runtime &rt = the_runtime();
-  if (w.own_frame.load(std::memory_order_relaxed)) [[unlikely]] // it would wait for the whole chain of successors
+  if (w.own_frame.full()) [[unlikely]] // it would wait for the whole chain of successors
     return enqueue(&w, *successor, origin::fresh);
   if (rt.successor_odds != UINT32_MAX) {
     w.seed = w.seed * 1664525u + 1013904223u;
@@ -228,8 +229,7 @@ void run_join(detail::join_job &job) {
   release_accesses(branch, none);
   delete branch.extra.load(std::memory_order_relaxed);
   this_worker_or_null()->current = nullptr;
-  // O4: release: what the branch wrote; acquire: the frame as it was published. The last touch of the job.
-  void *waiter = job.state.exchange(k_done, std::memory_order_acq_rel);
+  void *waiter = raise_signal(job.state, k_done); // the last touch of the job
   if (waiter && !mutant(bug::join_done_missed))
     make_ready(*static_cast<frame *>(waiter));
 }

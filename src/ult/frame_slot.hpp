@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a thread's own stack, suspended, waits for its thread when it may go on: no other thread may continue it.
+//
+// Roles       Whoever makes the frame ready: put, then wakes the home thread (eventcount::notify_worker). The home thread: full, take.
+// Word        null or the frame; there is only one, so the slot never holds more.
+// Invariants  I1  A frame that was put is taken once, by its home thread.
+//             I2  The home looks into the slot again after it has announced that it sleeps: with the eventcount's barriers no wake-up
+//                 is lost. A home that was woken for other work and leaves for its frame notifies somebody else.
+// Orders      O1  put, release, with O2: what came before the wake-up.
+//             O2  take, acquire, with O1.
+// Progress    Wait-free.
+// Reclamation put is the last touch of the frame.
+// Checked by  tests/model/suspension_models.cpp: own_frame_*
+#pragma once
+
+#include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class Frame, class P = real_atomics>
+class frame_slot {
+public:
+  void put(Frame &f) noexcept {
+    m_frame.store(&f, order_unless(bug::own_frame_relaxed, std::memory_order_release)); // O1
+  }
+
+  /// Exact for the home thread, but for what is just being put.
+  [[nodiscard]] bool full() const noexcept { return m_frame.load(std::memory_order_relaxed) != nullptr; }
+
+  [[nodiscard]] Frame *take() noexcept { return m_frame.exchange(nullptr, std::memory_order_acquire); } // O2
+
+private:
+  typename P::template atomic<Frame *> m_frame{nullptr};
+};
+
+} // namespace rt
+} // namespace weft::inline v0
