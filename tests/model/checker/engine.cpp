@@ -416,10 +416,11 @@ int engine::new_location(std::uint64_t value) {
   return where;
 }
 
-void engine::end_location(int where) {
+void engine::end_location(int &where) {
   if (!m_dying)
     must_be_past(place(where).used);
   place(where).alive = false;
+  where = -1;
 }
 
 /// Who ends a variable must have seen the last use by everyone.
@@ -430,9 +431,9 @@ void engine::must_be_past(const std::array<std::uint32_t, k_max_threads> &clocks
 }
 
 void engine::must_be_visible(int where) {
-  location &l = place(where);
-  if (!l.alive)
+  if (where < 0 || where >= m_location_count || !place(where).alive)
     fail("an atomic is used after its end");
+  location &l = place(where);
   if (me().knows.clock[static_cast<std::size_t>(l.creator)] < l.created_at)
     fail("data race: an atomic is used by a thread that does not see its construction");
   l.used[static_cast<std::size_t>(m_current)] = me().knows.clock[static_cast<std::size_t>(m_current)];
@@ -676,6 +677,7 @@ void engine::start_var(access &a) {
 void engine::read_var(access &a, const std::source_location &at) {
   if (m_dying)
     return;
+  must_be_alive(a);
   const auto &clock = me().knows.clock;
   if (clock[static_cast<std::size_t>(a.writer)] < a.written)
     fail("data race: reads at " + text_of(at) + " what thread " + std::to_string(a.writer) + " writes");
@@ -685,6 +687,7 @@ void engine::read_var(access &a, const std::source_location &at) {
 void engine::write_var(access &a, const std::source_location &at) {
   if (m_dying)
     return;
+  must_be_alive(a);
   const auto &clock = me().knows.clock;
   if (clock[static_cast<std::size_t>(a.writer)] < a.written)
     fail("data race: writes at " + text_of(at) + " what thread " + std::to_string(a.writer) + " writes");
@@ -694,13 +697,20 @@ void engine::write_var(access &a, const std::source_location &at) {
   start_var(a);
 }
 
-void engine::end_var(const access &a) {
+void engine::end_var(access &a) {
   if (m_dying)
     return;
   auto last = a.read;
   auto &writer = last[static_cast<std::size_t>(a.writer)];
   writer = std::max(writer, a.written);
   must_be_past(last);
+  a.writer = -1;
+}
+
+/// Best effort: what stands where a variable has ended may be anything.
+void engine::must_be_alive(const access &a) {
+  if (a.writer < 0 || a.writer >= k_max_threads)
+    fail("a variable is used after its end");
 }
 
 // --- exploring

@@ -101,7 +101,7 @@ class engine {
 
   // Called by the policy.
   int new_location(std::uint64_t value);
-  void end_location(int where);
+  void end_location(int &where);
   std::uint64_t load(int where, std::memory_order order, const std::source_location &at);
   void store(int where, std::uint64_t value, std::memory_order order, const std::source_location &at);
   template <class F>
@@ -128,7 +128,7 @@ class engine {
   void start_var(access &a);
   void read_var(access &a, const std::source_location &at);
   void write_var(access &a, const std::source_location &at);
-  void end_var(const access &a);
+  void end_var(access &a);
 
   // Called by models.
   [[noreturn]] void fail(const std::string &why);
@@ -187,6 +187,7 @@ class engine {
   void end_rmw(int where, std::uint64_t value, std::memory_order order, const std::source_location &at);
   void append(int where, std::uint64_t value, std::memory_order order, bool continues);
   void must_be_visible(int where);
+  void must_be_alive(const access &a);
   void must_be_past(const std::array<std::uint32_t, k_max_threads> &clocks);
   std::memory_order effective(std::memory_order order, char part, const std::source_location &at);
   void note(const char *what, int where, std::uint64_t value, const std::source_location &at,
