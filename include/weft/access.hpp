@@ -17,29 +17,42 @@ struct access {
   access_mode mode = access_mode::inout;
 };
 
+namespace detail {
+template <class T>
+[[nodiscard]] const void *address_of(T &object) noexcept { // std::addressof, without its header
+  return &const_cast<const char &>(reinterpret_cast<const volatile char &>(object));
+}
+} // namespace detail
+
+/// Each of these names an object; none costs anything, throws or touches it. A temporary is refused: it has no address that
+/// another task could name.
 template <class T>
 [[nodiscard]] access in(const T &object) noexcept {
-  return {&reinterpret_cast<const char &>(object), access_mode::in};
+  return {detail::address_of(object), access_mode::in};
 }
 template <class T>
+access in(const T &&) = delete;
+template <class T>
 [[nodiscard]] access out(T &object) noexcept {
-  return {&reinterpret_cast<const char &>(object), access_mode::out};
+  return {detail::address_of(object), access_mode::out};
 }
 template <class T>
 [[nodiscard]] access inout(T &object) noexcept {
-  return {&reinterpret_cast<const char &>(object), access_mode::inout};
+  return {detail::address_of(object), access_mode::inout};
 }
 template <class T>
 [[nodiscard]] access weak_in(const T &object) noexcept {
-  return {&reinterpret_cast<const char &>(object), access_mode::weak_in};
+  return {detail::address_of(object), access_mode::weak_in};
 }
 template <class T>
+access weak_in(const T &&) = delete;
+template <class T>
 [[nodiscard]] access weak_out(T &object) noexcept {
-  return {&reinterpret_cast<const char &>(object), access_mode::weak_out};
+  return {detail::address_of(object), access_mode::weak_out};
 }
 template <class T>
 [[nodiscard]] access weak_inout(T &object) noexcept {
-  return {&reinterpret_cast<const char &>(object), access_mode::weak_inout};
+  return {detail::address_of(object), access_mode::weak_inout};
 }
 
 } // namespace weft::inline v0

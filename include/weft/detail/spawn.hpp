@@ -117,6 +117,7 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
                 "final, if_, wait, tracked, stack_bytes or onready");
   static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
   using result = std::invoke_result_t<closure &>;
+  static_assert(!std::is_reference_v<result>, "the callable of weft::spawn returns a reference: return a value or a pointer");
   using body_type = body<closure, result>;
   static_assert(alignof(body_type) <= k_storage_align, "the callable's alignment exceeds 32 bytes: capture a pointer instead");
   constexpr bool has_handle = !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace weft::inline v0::detail {
+
+/// Rounded up; what does not fit, hours::max() for example, is the longest time that does.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::int64_t whole_nanoseconds(std::chrono::duration<Rep, Period> d) {
+  const double seconds = std::chrono::duration<double>(d).count();
+  if (!(seconds < 9.2e9))
+    return INT64_MAX;
+  return seconds <= 0 ? 0 : std::chrono::ceil<std::chrono::nanoseconds>(d).count();
+}
+
+} // namespace weft::inline v0::detail
