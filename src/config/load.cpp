@@ -55,7 +55,7 @@ string refusal(const assignment &a) {
   return what;
 }
 
-void apply(loaded_settings &out, const std::vector<assignment> &source) {
+void assign(loaded_settings &out, const std::vector<assignment> &source) {
   for (const auto &a : source) {
     if (!set_setting(out.values, a.row, a.text))
       throw error(errc::bad_setting, refusal(a));
@@ -160,7 +160,7 @@ std::vector<assignment> from_preset(std::initializer_list<const std::vector<assi
   for (const auto *source : sources)
     for (const auto &a : *source)
       if (a.row == k_row)
-        apply(chosen, {a});
+        assign(chosen, {a});
   const string name = setting_text(chosen.values, k_row);
   std::vector<assignment> out;
   for (const auto &row : preset_table())
@@ -180,7 +180,7 @@ void imply_by_seed(loaded_settings &out, setting_index index, const char *value)
     throw error(errc::bad_setting, string("setting sched.seed (from ") + out.origin[seed] + ") goes with " +
                                        setting_table()[row].key + " = " + value + " only, which is '" + now +
                                        "' (from " + origin + "); leave one of them out");
-  apply(out, {{row, value, chosen ? origin : "setting sched.seed"}});
+  assign(out, {{row, value, chosen ? origin : "setting sched.seed"}});
 }
 
 void imply_by_seed(loaded_settings &out) {
@@ -206,10 +206,10 @@ loaded_settings load_settings(const settings_input &input) {
   const auto file = from_file(input, out);
   const auto environment = from_environment(input, out);
   const auto api = from_overrides(input);
-  apply(out, file);
-  apply(out, from_preset({&file, &environment, &api}));
-  apply(out, environment);
-  apply(out, api);
+  assign(out, file);
+  assign(out, from_preset({&file, &environment, &api}));
+  assign(out, environment);
+  assign(out, api);
   imply_by_seed(out);
   report_unknown_variables(input, out);
   return out;
