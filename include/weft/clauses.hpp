@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a task when it is spawned, beside its accesses.
+// What can be said of a task when it is spawned, beside its accesses. Plain values: none costs anything by itself.
 #pragma once
 
 #include <weft/access.hpp>
@@ -19,7 +19,8 @@ struct priority {
   explicit constexpr priority(int value) noexcept : value(value) {}
   int value;
 };
-/// Children of a final task run in place at once, in the order of their creation.
+/// Children of a final task run in place at once, in the order of their creation. A final task therefore waits for its weak
+/// accesses as for strong ones.
 struct final {
   explicit constexpr final(bool on = true) noexcept : on(on) {}
   bool on;
@@ -35,12 +36,15 @@ inline constexpr wait_clause wait{};
 /// The spawn returns a handle even when the callable returns nothing.
 struct tracked_clause {};
 inline constexpr tracked_clause tracked{};
-/// Bytes of stack (guard included) the task needs when the default, setting stack.bytes, is too small.
+/// Bytes of stack (guard included) the task needs when the default, setting stack.bytes, is too small. Cost: a stack of that size
+/// and two switches per task.
 struct stack_bytes {
   explicit constexpr stack_bytes(std::size_t bytes) noexcept : bytes(bytes) {}
   std::size_t bytes;
 };
-/// Calls f(context) when the accesses allow the task to run, on whatever thread notices. It must not block or throw.
+/// Calls f(context) once, when the accesses allow the task to run, on whatever thread notices; there this_task::self() is the
+/// task, and what is spawned is its child. It must not throw (the program ends with a message that names the task) and must
+/// not wait (errc::no_block).
 struct onready {
   constexpr onready(void (*f)(void *), void *context) noexcept : f(f), context(context) {}
   void (*f)(void *);

@@ -10,6 +10,10 @@ namespace weft::inline v0 {
 using namespace rt;
 
 void configure(const char *key, const char *value) {
+  if (!key || !value)
+    throw_error(errc::invalid_argument, "configure() got a null pointer; pass the key and the value as text");
+  if (is_shut_down())
+    throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
   if (is_started())
     throw_error(errc::already_started, "configure(\"%s\", \"%s\") comes too late: the runtime has started; call it first", key, value);
   settings_override(key, value);
@@ -44,9 +48,9 @@ std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c,
 
 statistics stats() {
   statistics s;
-  if (!is_started())
+  if (!runtime_or_null())
     return s;
-  runtime &rt = the_runtime();
+  runtime &rt = *runtime_or_null();
   const unsigned used = rt.used_slots.load(std::memory_order_acquire);
   for (unsigned id = 0; id < used; ++id) {
     worker *w = rt.slots[id].load(std::memory_order_acquire);
@@ -68,17 +72,18 @@ statistics stats() {
 }
 
 std::uint64_t executed_by(int id) {
-  if (!is_started() || id < 0 || static_cast<unsigned>(id) >= k_slots)
+  runtime *rt = runtime_or_null();
+  if (!rt || id < 0 || static_cast<unsigned>(id) >= k_slots)
     return 0;
-  worker *w = the_runtime().slots[id].load(std::memory_order_acquire);
+  worker *w = rt->slots[id].load(std::memory_order_acquire);
   return w ? read(w->counts.executed) : 0;
 }
 
 service::service(const char *name, place where, bool (*f)(void *), void *context) {
   if (!f)
-    throw_error(errc::invalid_argument, "service '%s' has no function; pass one that returns whether it did something", name);
+    throw_error(errc::invalid_argument, "service '%s' has no function; pass one that returns whether it did something", name ? name : "");
   this_worker();
-  auto *e = new service_list::entry{name, f, context, where};
+  auto *e = new service_list::entry{name ? name : "", f, context, where};
   m_entry = e;
   services(where).add(e);
   if (where == place::timer)

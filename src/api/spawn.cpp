@@ -69,8 +69,7 @@ void run_in_final(task &t) {
   t.set(detail::k_final);
   t.set(detail::k_undeferred); // its end is signalled
   t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O1: not shared yet
-  if (task_extra *x = peek_extra(t); x && x->onready)
-    x->onready(x->onready_context);
+  call_onready(t);
   run_here(t);
   wait_until_done(t);
   drop_references(t, 1);
@@ -80,8 +79,7 @@ void run_undeferred(task &t, bool ready) {
   // ready: onready is still to be called; else whoever made it ready has done so
   if (ready) {
     t.done_word.store(k_runnable_now, std::memory_order_relaxed); // O2: not shared yet
-    if (task_extra *x = peek_extra(t); x && x->onready)
-      x->onready(x->onready_context);
+    call_onready(t);
     t.done_word.store(nullptr, std::memory_order_relaxed); // O2
   } else {
     wait_until_runnable(t);

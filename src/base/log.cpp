@@ -103,6 +103,16 @@ void fatal(const char *format, ...) noexcept {
   die(line);
 }
 
+void note(const char *format, ...) noexcept {
+  signal_safe_line line;
+  line.text("weft: ");
+  va_list arguments;
+  va_start(arguments, format);
+  append_formatted(line, format, arguments);
+  va_end(arguments);
+  line.write();
+}
+
 void warn(const char *format, ...) noexcept {
   va_list arguments;
   va_start(arguments, format);

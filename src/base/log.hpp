@@ -39,6 +39,9 @@ void set_fatal_context(fatal_context add) noexcept;
 /// Prints "weft: fatal: ..." and aborts.
 [[noreturn]] WEFT_COLD void fatal(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
+/// Prints "weft: ...": what the user has asked for.
+WEFT_COLD void note(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
+
 /// Prints "weft: warning: ...".
 WEFT_COLD void warn(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 

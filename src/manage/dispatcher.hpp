@@ -2,6 +2,9 @@
 // The functionality dispatcher: callbacks of modules and users, run where time is to spare.
 #pragma once
 
+#include "task/task.hpp"
+#include "ult/executor.hpp"
+
 #include <weft/service.hpp>
 
 #include <atomic>
@@ -13,7 +16,7 @@ namespace rt {
 
 /// The services of one place. One thread polls at a time; a second one that comes does not wait.
 class service_list {
-public:
+ public:
   struct entry {
     const char *name;
     bool (*f)(void *);
@@ -21,19 +24,29 @@ public:
     place where;
   };
 
+  service_list() { reset_root(); }
   void add(entry *e);
-  /// Returns when no call of `e` is running. Not from inside a service of the same place.
+  /// Returns when no call of `e` is running, but for one that removes itself.
   void remove(entry *e);
   /// True when a service did something.
-  bool poll();
+  bool poll(executor &e);
   [[nodiscard]] bool empty() const noexcept {
     return m_count.load(std::memory_order_relaxed) == 0; // a hint: a late look polls one round later
   }
+  /// True while tasks that services have spawned are incomplete. Reports what the others have thrown.
+  [[nodiscard]] bool has_tasks();
+  void forget_after_fork();
 
-private:
+ private:
+  void reset_root();
+  [[nodiscard]] bool polled_by_this_thread() const noexcept;
+  [[nodiscard]] bool settle();
+
   std::mutex m_mutex;
-  std::vector<entry *> m_entries;
+  std::vector<entry *> m_entries; // null: ended by a service while they are polled
   std::atomic<std::size_t> m_count{0};
+  std::atomic<executor *> m_poller{nullptr};
+  task m_root; // parent of what services spawn; of who holds the mutex
 };
 
 service_list &services(place where) noexcept;

@@ -20,7 +20,7 @@ struct lock_guard {
 
 } // namespace
 
-timer::timer() { forget_after_fork(); }
+timer::timer(executor *(*adopt)() noexcept) : m_adopt(adopt) { forget_after_fork(); }
 
 void timer::forget_after_fork() {
   pthread_condattr_t monotonic;
@@ -73,6 +73,14 @@ void timer::wait_until(std::uint64_t deadline_ns) {
   pthread_cond_timedwait(&m_changed, &m_mutex, &t);
 }
 
+/// Without the lock: a service may ask for the clock.
+void timer::poll_now() {
+  pthread_mutex_unlock(&m_mutex);
+  if (executor *e = m_adopt())
+    services(place::timer).poll(*e);
+  pthread_mutex_lock(&m_mutex);
+}
+
 void timer::run() {
   lock_guard guard(m_mutex);
   std::uint64_t next_poll = 0;
@@ -86,9 +94,7 @@ void timer::run() {
     }
     const bool polls = m_period_ns && !services(place::timer).empty();
     if (polls && next_poll <= now) {
-      pthread_mutex_unlock(&m_mutex);
-      services(place::timer).poll();
-      pthread_mutex_lock(&m_mutex);
+      poll_now();
       next_poll = now_ns() + m_period_ns;
       continue;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "os/thread.hpp"
+#include "ult/executor.hpp"
 
 #include <cstdint>
 #include <map>
@@ -21,7 +22,8 @@ public:
     bool pending = false;
   };
 
-  timer();
+  /// `adopt` makes the timer's thread one that may use Weft, for services; null when it may not (any more).
+  explicit timer(executor *(*adopt)() noexcept);
   timer(const timer &) = delete;
   timer &operator=(const timer &) = delete;
 
@@ -37,6 +39,7 @@ public:
 private:
   void ensure_thread();
   void run();
+  void poll_now();
   void wait_until(std::uint64_t deadline_ns);
 
   pthread_mutex_t m_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -44,6 +47,7 @@ private:
   std::multimap<std::uint64_t, call *> m_calls;
   std::uint64_t m_period_ns = 0;
   thread m_thread;
+  executor *(*const m_adopt)() noexcept;
   bool m_stopping = false;
 };
 

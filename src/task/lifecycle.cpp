@@ -217,12 +217,32 @@ void events_are_over(task &t) {
   enqueue_all(ready);
 }
 
+WEFT_COLD void call_onready(task &t) noexcept {
+  task_extra *x = peek_extra(t);
+  if (!x || !x->onready)
+    return;
+  executor *e = this_executor(); // null on a thread that only takes events back
+  const callback self{"the onready function of task", label_of(t)};
+  task *const outer = e ? std::exchange(e->current, &t) : nullptr;
+  const callback *const outer_callback = e ? std::exchange(e->in_callback, &self) : nullptr;
+  try {
+    x->onready(x->onready_context);
+  } catch (const std::exception &error) {
+    fatal("%s '%s' threw: %s; let it catch what it throws, nobody waits for it", self.what, self.name, error.what());
+  } catch (...) {
+    fatal("%s '%s' threw; let it catch what it throws, nobody waits for it", self.what, self.name);
+  }
+  if (e) {
+    e->current = outer;
+    e->in_callback = outer_callback;
+  }
+}
+
 bool announce_ready(task &t) {
   if (!(t.flags & (detail::k_special | detail::k_undeferred))) [[likely]]
     return true;
   if (t.has(detail::k_special))
-    if (task_extra *x = peek_extra(t); x && x->onready)
-      x->onready(x->onready_context);
+    call_onready(t);
   if (!t.has(detail::k_undeferred))
     return true;
   if (void *creator = raise_signal(t.done_word, k_runnable_now); creator && !mutant(bug::undeferred_creator_forgotten))

@@ -23,6 +23,9 @@ const task_hooks &the_task_hooks() noexcept;
 /// of the executor's current task. Returns a task that became ready and that the caller must run or enqueue; the others have been enqueued.
 [[nodiscard]] runnable *execute(task &t, bool in_place) noexcept;
 
+/// Calls the onready function of a task that has one: a callback, with the task as the current one.
+void call_onready(task &t) noexcept;
+
 /// The task's accesses allow it to run: calls onready, wakes an undeferred task's creator. True: it wants to be enqueued.
 bool announce_ready(task &t);
 /// Enqueues all of the list; none is undeferred or they are announced to their creators.

@@ -91,6 +91,9 @@ destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sani
 
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
 destination choose(executor &e, frame &f, left_function publish, void *context_of_publish) {
+  if (e.in_callback) [[unlikely]]
+    throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
+                e.in_callback->what, e.in_callback->name);
   f.saved_errno = errno;
   runnable *next = g_hooks.pick(e);
   destination d;

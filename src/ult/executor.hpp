@@ -42,6 +42,12 @@ using detail::task;
 /// Runs on the next stack, once the frame that was left may be resumed: makes it known to whoever will resume it.
 using left_function = void (*)(executor &here, frame &left, void *context);
 
+/// A function of the user that is called between tasks: what it is, and its name.
+struct callback {
+  const char *what;
+  const char *name;
+};
+
 /// The part of a worker that switching needs. Only its own thread touches it, but for own_frame.
 struct executor {
   stack *standing_on = nullptr; // null: the thread's own stack
@@ -60,6 +66,7 @@ struct executor {
   const char *thread_stack_low = nullptr;
   frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by anyone
   std::uint64_t suspensions = 0;
+  const callback *in_callback = nullptr; // what runs must not be suspended
 };
 
 /// What the worker room supplies.
@@ -75,8 +82,8 @@ void set_loop_hooks(const loop_hooks &hooks) noexcept;
 WEFT_NOINLINE executor *this_executor() noexcept;
 void set_this_executor(executor *e) noexcept;
 
-/// Leaves the current stack until somebody makes the frame ready. Throws weft::error when no stack can be had; then
-/// `publish` has not been called.
+/// Leaves the current stack until somebody makes the frame ready. Throws weft::error when no stack can be had, or in a
+/// callback; then `publish` has not been called.
 void suspend(left_function publish, void *context);
 
 /// From a worker loop: continues `f`, or a fresh stack of `bytes` that runs `loop`; the stack of the caller is given back.

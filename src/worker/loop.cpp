@@ -118,7 +118,7 @@ runnable *find_work(worker &w) {
       return look(w);
     if (rt.producers.let_go())
       continue;
-    if (!services(place::idle).empty() && services(place::idle).poll())
+    if (!services(place::idle).empty() && services(place::idle).poll(w))
       continue;
     r = sleep(w);
     if (r || (r = look(w)))

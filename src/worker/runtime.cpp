@@ -12,6 +12,8 @@
 #include "task/locals.hpp"
 #include "topo/machine.hpp"
 
+#include <weft/task.hpp>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -124,6 +126,8 @@ void forget_in_child() {
   g_phase.store(phase::not_started, std::memory_order_relaxed);
   g_runtime = nullptr; // the threads are gone; what they held stays where it is
   set_this_executor(nullptr);
+  services(place::idle).forget_after_fork();
+  services(place::timer).forget_after_fork();
   forget_heaps_in_child();
   forget_stacks_in_child();
 }
@@ -143,6 +147,13 @@ void set_all_hooks() {
                   }});
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
+}
+
+/// Tasks that services have spawned have no other waiter.
+void wait_for_services(const runtime &rt) {
+  const std::int64_t period_ns = std::chrono::nanoseconds(rt.cfg.poll_period).count();
+  while (services(place::idle).has_tasks() || services(place::timer).has_tasks())
+    this_task::sleep_for_ns(period_ns);
 }
 
 /// With the start lock.
@@ -231,12 +242,23 @@ WEFT_COLD worker &adopt() {
   return w;
 }
 
+/// For the timer's thread, once there are services that it calls.
+executor *adopt_timer() noexcept {
+  try {
+    return &this_worker();
+  } catch (const error &e) {
+    if (e.code() != errc::shut_down)
+      warn("services cannot be called by the timer: %s", e.what());
+    return nullptr;
+  }
+}
+
 } // namespace
 
 worker::worker(unsigned number, std::size_t join_capacity)
     : id(number), memory(heap_of_slot(number)), seed(number * 7919u + 17u), joins(static_cast<std::int64_t>(join_capacity)) {
   root.ops = &k_no_body;
-  root.label = "worker";
+  root.label = "started";
   root.set(detail::k_implicit);
   root.references.store(1, std::memory_order_relaxed); // never dropped
 }
@@ -244,7 +266,7 @@ worker::worker(unsigned number, std::size_t join_capacity)
 runtime::runtime()
     : cfg(current_settings()),
       workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
-      ready(make_policy(cfg, this_machine(), workers, k_slots)), idle(k_slots), producers(cfg.throttle_bytes),
+      ready(make_policy(cfg, this_machine(), workers, k_slots)), idle(k_slots), producers(cfg.throttle_bytes), clock(&adopt_timer),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
       successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
@@ -261,6 +283,8 @@ worker &this_worker() {
 
 runtime &the_runtime() noexcept { return *g_runtime; }
 bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == phase::running; } // O2
+bool is_shut_down() noexcept { return g_phase.load(std::memory_order_acquire) == phase::stopped; } // O2
+runtime *runtime_or_null() noexcept { return is_started() || is_shut_down() ? g_runtime : nullptr; }
 
 void start_runtime() { this_worker(); }
 
@@ -272,6 +296,8 @@ void stop_runtime() {
   const bool orderly = w && w->adopted && !w->standing_on && w->current == &w->root;
   if (orderly) {
     try {
+      wait_for_children(w->root);
+      wait_for_services(rt);
       end_root(w->root);
     } catch (const std::exception &e) {
       warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());
@@ -279,17 +305,18 @@ void stop_runtime() {
       warn("the program ended and a task had thrown, and nobody asked for it; call taskwait()");
     }
   }
-  g_phase.store(phase::stopped, std::memory_order_relaxed);
+  g_phase.store(phase::stopped, std::memory_order_release); // O2
   rt.stopping.store(true, std::memory_order_release); // O3: pairs with the loads before a worker sleeps
   if (!mutant(bug::stop_wakes_nobody))
     rt.idle.notify_all();
   if (w && !orderly)
-    return; // exit() inside a task: its worker cannot wait for itself; the process is about to end
+    return print_summary(rt); // exit() inside a task: its worker cannot wait for itself; the process is about to end
   for (unsigned id = 1; id < rt.workers; ++id)
     if (worker *other = rt.slots[id].load(std::memory_order_relaxed))
       other->os_thread.join();
   rt.clock.stop();
   set_this_executor(nullptr);
+  print_summary(rt);
 }
 
 } // namespace rt

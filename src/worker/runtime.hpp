@@ -98,6 +98,11 @@ worker &this_worker();
 inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_executor()); }
 runtime &the_runtime() noexcept;
 [[nodiscard]] bool is_started() noexcept;
+[[nodiscard]] bool is_shut_down() noexcept;
+/// Null before the first start; after the end the runtime still tells its totals.
+runtime *runtime_or_null() noexcept;
+/// What setting stats asks for: who did what, on standard error.
+void print_summary(const runtime &rt);
 void start_runtime();
 void stop_runtime();
 

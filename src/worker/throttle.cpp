@@ -34,6 +34,8 @@ void throttle::publish(executor &, frame &f, void *self) {
 }
 
 void throttle::hold_back(worker &w) {
+  if (w.in_callback)
+    return;
   w.memory.flush_accounting();
   trim_domain(*w.current);
   w.memory.flush_accounting();

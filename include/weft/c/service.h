@@ -16,7 +16,8 @@ enum weft_place {
 };
 
 // Registers poll(context), which returns another number than 0 when it did something. It is never called
-// by two threads at once and must not block.
+// by two threads at once. It may unblock tasks, decrease events, spawn, and make or end services, itself
+// too; a call that would wait returns NO_BLOCK.
 //
 // Ownership: the caller gives the service back with weft_service_destroy(); `name` must live until then.
 //   On failure *service is NULL.
@@ -29,9 +30,8 @@ WEFT_API int weft_service_create(const char *name, int place, int (*poll)(void *
 // Ends the service; poll() is not running and will not be called when this returns. NULL is allowed.
 //
 // Callable from: any thread, and tasks.
-// Blocks: while poll() runs.
+// Blocks: while poll() runs, but not when poll() itself calls it.
 // Errors: none.
-// Undefined: called by poll() itself.
 WEFT_API int weft_service_destroy(weft_service *service);
 
 #ifdef __cplusplus

@@ -35,7 +35,7 @@ typedef struct weft_spawn_options {
   int priority;       // larger runs earlier where the policy has a choice; clamped to -32768..32767
   unsigned flags;     // of enum weft_task_flag
   size_t stack_bytes; // stack that the task needs, guard included; 0: setting stack.bytes
-  void (*onready)(void *context); // called when the task may run, on any thread; must not block; or NULL
+  void (*onready)(void *context); // called once when the task may run, on any thread; must not wait; or NULL
   void *onready_context;
   weft_group *group; // the group that the task belongs to; or NULL
 } weft_spawn_options;

@@ -205,6 +205,83 @@ TEST(runtime, after_shutdown_every_use_is_an_error) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(runtime, after_shutdown_no_call_that_needs_a_worker_is_accepted) {
+  auto end = test::in_process({}, [] {
+    weft::task_group group;
+    auto handle = weft::spawn([] { return 1; });
+    weft::shutdown();
+    const std::pair<const char *, void (*)()> calls[] = {
+        {"configure", [] { weft::configure("workers", "2"); }},
+        {"worker_count", [] { (void)weft::worker_count(); }},
+        {"worker_id", [] { (void)weft::worker_id(); }},
+        {"taskwait", [] { weft::taskwait(); }},
+        {"taskyield", [] { weft::taskyield(); }},
+        {"sleep_for", [] { weft::this_task::sleep_for(std::chrono::milliseconds(1)); }},
+        {"block", [] { weft::this_task::block(); }},
+        {"block_for", [] { (void)weft::this_task::block_for(std::chrono::milliseconds(1)); }},
+        {"increase_events", [] { weft::this_task::increase_events(); }},
+        {"join", [] { weft::join([] {}, [] {}); }},
+        {"service", [] { weft::service s("s", weft::place::idle, [](void *) { return false; }, nullptr); }},
+    };
+    for (const auto &[name, call] : calls)
+      EXPECT_EQ(refused_with(call), weft::errc::shut_down) << name;
+    EXPECT_EQ(refused_with([&] { group.wait(); }), weft::errc::shut_down);
+    EXPECT_EQ(refused_with([&] { handle.wait(); }), weft::errc::shut_down);
+    std::thread([] { EXPECT_EQ(refused_with([] { weft::spawn([] {}); }), weft::errc::shut_down); }).join();
+    weft::shutdown(); // a second one does nothing
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(runtime, after_shutdown_the_totals_can_be_read) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+    for (int i = 0; i != 100; ++i)
+      weft::spawn([] {});
+    weft::shutdown();
+    EXPECT_EQ(weft::stats().spawned, 100u);
+    EXPECT_EQ(weft::executed_by(0) + weft::executed_by(1), 100u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(runtime, with_stats_set_the_end_of_the_program_tells_who_did_what) {
+  auto end = test::in_process({{"WEFT_STATS", "true"}, {"WEFT_WORKERS", "2"}}, [] {
+    for (int i = 0; i != 123; ++i)
+      weft::spawn([] {});
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("weft: stats: 123 tasks spawned, 123 run by 2 workers; ")) << end;
+  EXPECT_TRUE(end.said("\nweft: stats: worker 0 (main): 123 tasks spawned, ")) << end;
+  EXPECT_TRUE(end.said("\nweft: stats: worker 1 (started): 0 tasks spawned, ")) << end;
+}
+
+TEST(runtime, with_stats_set_an_exit_inside_of_a_task_tells_them_too) {
+  auto end = test::in_process({{"WEFT_STATS", "true"}}, [] {
+    weft::spawn([] { std::exit(7); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(7)) << end;
+  EXPECT_TRUE(end.said("weft: stats: 1 tasks spawned, 1 run by ")) << end;
+}
+
+TEST(runtime, without_stats_set_the_end_is_silent) {
+  auto end = test::in_process({{"WEFT_STATS", "false"}, {"WEFT_PRESET", "none"}}, [] {
+    weft::spawn([] {});
+    weft::shutdown();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft: ")) << end;
+}
+
+TEST(runtime, configure_without_a_key_or_a_value_is_refused) {
+  auto end = test::in_process({}, [] {
+    EXPECT_NE(refusal(nullptr, "2", weft::errc::invalid_argument), "accepted");
+    EXPECT_NE(refusal("workers", nullptr, weft::errc::invalid_argument), "accepted");
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(runtime, shutdown_without_a_start_is_accepted) {
   auto end = test::in_process({}, [] { weft::shutdown(); });
   EXPECT_TRUE(end.exited(0)) << end;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Polling services: called at their place, never twice at once, never after the destructor.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
@@ -9,7 +10,10 @@
 #include <chrono>
 #include <gtest/gtest.h>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -128,6 +132,164 @@ TEST(service, may_unblock_a_task) {
     weft::taskwait();
     EXPECT_EQ(rounds, 50);
   }
+}
+
+constexpr weft::place k_places[] = {weft::place::idle, weft::place::timer};
+
+TEST(service, may_spawn_and_its_tasks_are_ordered_by_their_data) {
+  for (auto where : k_places) {
+    struct counter {
+      int spawned = 0, value = 0;
+      std::atomic<int> done{0};
+      static bool call(void *context) {
+        auto &self = *static_cast<counter *>(context);
+        if (self.spawned == 100)
+          return false;
+        weft::spawn([&self, expected = self.spawned] {
+          weft::taskyield();
+          self.done += self.value++ == expected;
+        }, weft::inout(self.value));
+        ++self.spawned;
+        return true;
+      }
+    } c;
+    weft::service s("spawner", where, &counter::call, &c);
+    EXPECT_TRUE(test::eventually([&] { return c.done == 100; })) << c.done;
+  }
+}
+
+TEST(service, what_it_spawned_is_complete_when_the_program_ends) {
+  auto end = test::in_process({}, [] {
+    static std::atomic<bool> spawned{false};
+    static weft::service s("spawner", weft::place::idle, [](void *) {
+      if (!spawned)
+        weft::spawn([] {
+          weft::this_task::sleep_for(std::chrono::milliseconds(20));
+          std::puts("ran");
+          std::fflush(stdout);
+        });
+      return !spawned.exchange(true);
+    }, nullptr);
+    EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("ran\n")) << end;
+}
+
+TEST(service, an_exception_of_what_it_spawned_is_reported) {
+  auto end = test::in_process({}, [] {
+    static std::atomic<bool> spawned{false};
+    static weft::service s("spawner", weft::place::idle, [](void *) {
+      if (!spawned)
+        weft::spawn([] { throw std::runtime_error("unheard of"); });
+      return !spawned.exchange(true);
+    }, nullptr);
+    EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("of a service' threw, and nobody asked for it: unheard of")) << end;
+}
+
+TEST(service, must_not_wait) {
+  for (auto where : k_places) {
+    static std::atomic<int> refused;
+    refused = 0;
+    weft::service s("impatient", where, [](void *) {
+      const auto refuses = [](auto &&wait) {
+        try {
+          wait();
+        } catch (const weft::error &e) {
+          refused += e.code() == weft::errc::no_block &&
+                     std::string(e.what()).find("service 'impatient' must not wait") != std::string::npos;
+        }
+      };
+      if (refused)
+        return false;
+      refuses([] { weft::this_task::sleep_for(std::chrono::milliseconds(1)); });
+      refuses([] { weft::this_task::block(); });
+      refuses([] { (void)weft::this_task::block_for(std::chrono::hours(1)); });
+      return true;
+    }, nullptr);
+    EXPECT_TRUE(test::eventually([] { return refused != 0; }));
+    EXPECT_TRUE(test::eventually([] { return refused == 3; })) << refused;
+  }
+}
+
+TEST(service, that_throws_ends_the_program_and_is_named) {
+  for (const char *where : {"idle", "timer"}) {
+    auto end = test::in_process({{"PLACE", where}}, [] {
+      const bool idle = std::string(std::getenv("PLACE")) == "idle";
+      weft::service s("careless", idle ? weft::place::idle : weft::place::timer,
+                      [](void *) -> bool { throw std::runtime_error("bad poll"); }, nullptr);
+      weft::this_task::sleep_for(std::chrono::minutes(1));
+    });
+    EXPECT_TRUE(end.aborted()) << end;
+    EXPECT_TRUE(end.said("weft: fatal: service 'careless' threw: bad poll; let it catch what it throws")) << end;
+  }
+}
+
+TEST(service, may_end_itself_and_make_another) {
+  for (auto where : k_places) {
+    struct chain {
+      weft::place where;
+      std::unique_ptr<weft::service> now;
+      int polls = 0;
+      std::atomic<bool> ended{false};
+      static bool call(void *context) {
+        auto &self = *static_cast<chain *>(context);
+        if (++self.polls == 20) {
+          self.now.reset();
+          self.ended = true;
+        } else {
+          self.now = std::make_unique<weft::service>("next", self.where, &call, context);
+        }
+        return true;
+      }
+    } c{where, nullptr, 0, {}};
+    {
+      poller neighbour;
+      weft::service beside("beside", where, &poller::call, &neighbour);
+      c.polls = 0;
+      // The first is made by a service too: `now` belongs to whoever polls.
+      struct starter {
+        chain &c;
+        bool started = false;
+        static bool call(void *context) {
+          auto &self = *static_cast<starter *>(context);
+          if (!self.started)
+            self.c.now = std::make_unique<weft::service>("first", self.c.where, &chain::call, &self.c);
+          return !std::exchange(self.started, true);
+        }
+      } first{c};
+      weft::service start("start", where, &starter::call, &first);
+      EXPECT_TRUE(test::eventually([&] { return c.ended.load(); })) << c.polls;
+      const int before = neighbour.calls;
+      EXPECT_TRUE(test::eventually([&] { return neighbour.calls > before; })) << "the others are called on";
+    }
+    EXPECT_EQ(c.polls, 20);
+  }
+}
+
+TEST(service, works_in_a_forked_child_although_a_worker_polled_at_the_fork) {
+  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}}, [] {
+    poller p;
+    p.busy = true; // is polled all the time
+    weft::service s("busy", weft::place::idle, &poller::call, &p);
+    EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
+    for (int i = 0; i != 10; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(30);
+        p.inside = 0;
+        const int before = p.calls;
+        _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace

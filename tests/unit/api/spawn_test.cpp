@@ -170,6 +170,37 @@ TEST(spawn, an_address_named_twice_counts_with_its_strongest_mode) {
     }
 }
 
+TEST(spawn, a_list_may_hold_null_and_the_same_address_in_every_mode) {
+  using mode = weft::access_mode;
+  const mode modes[] = {mode::in, mode::out, mode::inout, mode::weak_in, mode::weak_out, mode::weak_inout};
+  int x = 0, y = 0;
+  std::vector<weft::access> list;
+  for (int i = 0; i != 30; ++i) {
+    list.push_back({&x, modes[i % 6]});
+    list.push_back({nullptr, modes[i % 5]});
+    list.push_back({&y, modes[i % 4]});
+  }
+  for (int i = 0; i != 50; ++i)
+    weft::spawn([&, i] { x = x == i ? i + 1 : -1000, y = x; }, weft::accesses(list), weft::inout(x));
+  weft::taskwait(list);
+  EXPECT_EQ(x, 50);
+  EXPECT_EQ(y, 50);
+  weft::taskwait();
+  const weft::access nothing[3] = {};
+  weft::taskwait(nothing); // names no data, so there is nothing to wait for
+}
+
+TEST(spawn, volatile_data_and_arrays_can_be_named) {
+  volatile int v = 0;
+  int a[4] = {};
+  weft::spawn([&] { dawdle(); v = 1; a[0] = 2; }, weft::out(v), weft::out(a));
+  int sum = 0;
+  weft::spawn([&] { sum = v + a[0]; }, weft::in(v), weft::in(a[0]), weft::out(sum));
+  weft::taskwait(weft::in(sum));
+  EXPECT_EQ(sum, 3);
+  weft::taskwait();
+}
+
 TEST(spawn, in_and_inout_of_one_address_still_exclude_a_reader) {
   int x = 0, seen = -1;
   weft::spawn([&] { dawdle(), ++x; }, weft::in(x), weft::inout(x));
@@ -379,6 +410,59 @@ TEST(spawn, onready_is_called_for_every_kind_of_task) {
   weft::spawn([] { return 1; }, clause).get();
   weft::taskwait();
   EXPECT_EQ(calls, 4);
+}
+
+TEST(spawn, onready_sees_its_task_and_what_it_spawns_are_its_children) {
+  struct seen {
+    const char *label = nullptr;
+    int order = 0, child = 0, body = 0;
+  } s;
+  int x = 0;
+  weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
+  weft::spawn(
+      [&] {
+        weft::taskwait(); // for the child
+        s.body = ++s.order;
+      },
+      weft::in(x), weft::label("owner"), weft::onready(
+                                             [](void *p) {
+                                               auto &s = *static_cast<seen *>(p);
+                                               s.label = weft::this_task::label();
+                                               weft::spawn([&s] { dawdle(), s.child = ++s.order; });
+                                             },
+                                             &s));
+  weft::taskwait();
+  EXPECT_STREQ(s.label, "owner");
+  EXPECT_EQ(s.child, 1);
+  EXPECT_EQ(s.body, 2);
+}
+
+TEST(spawn, onready_must_not_wait) {
+  std::string what;
+  weft::spawn([] {}, weft::label("hasty"), weft::onready(
+                                               [](void *p) {
+                                                 try {
+                                                   weft::this_task::block();
+                                                 } catch (const weft::error &e) {
+                                                   if (e.code() == weft::errc::no_block)
+                                                     *static_cast<std::string *>(p) = e.what();
+                                                 }
+                                               },
+                                               &what));
+  weft::taskwait();
+  EXPECT_NE(what.find("the onready function of task 'hasty' must not wait"), std::string::npos) << what;
+}
+
+TEST(spawn, an_onready_that_throws_ends_the_program_and_names_the_task) {
+  auto end = test::in_process({}, [] {
+    int x = 0;
+    weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
+    weft::spawn([] {}, weft::in(x), weft::label("hasty"),
+                weft::onready([](void *) { throw std::runtime_error("too early"); }, nullptr));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("weft: fatal: the onready function of task 'hasty' threw: too early; let it catch")) << end;
 }
 
 // Uses about `bytes` of stack.

@@ -2,10 +2,11 @@
 // The command `weft`, run as users run it.
 #include "os/affinity.hpp"
 #include "os/file.hpp"
+#include "support/case_process.hpp"
 #include "support/fake_tree.hpp"
-#include "support/process.hpp"
 #include "topo/machine.hpp"
 
+#include <weft/task.hpp>
 #include <weft/version.hpp>
 
 #include <gtest/gtest.h>
@@ -179,6 +180,21 @@ TEST_F(weft_tool, run_wins_over_the_inherited_environment_and_the_last_value_cou
 TEST_F(weft_tool, run_leaves_the_arguments_of_the_program_alone) {
   const auto end = weft({"run", "printf", "[%s]", "--workers", "a b", "--"});
   EXPECT_EQ(end.output, "[--workers][a b][--]") << end;
+}
+
+TEST_F(weft_tool, run_with_stats_set_shows_what_the_program_has_done) {
+  if (test::is_child()) {
+    for (int i = 0; i != 17; ++i)
+      weft::spawn([] {});
+    weft::taskwait();
+    return;
+  }
+  const auto end = weft({"run", "--workers", "2", "--set", "stats=true", "--", test::program_path(),
+                         "--gtest_filter=weft_tool.run_with_stats_set_shows_what_the_program_has_done"},
+                        {{"TEST_CHILD", "1"}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("weft: stats: 17 tasks spawned, 17 run by 2 workers; ")) << end;
+  EXPECT_TRUE(end.said("weft: stats: worker 1 (started): ")) << end;
 }
 
 TEST_F(weft_tool, run_ends_as_the_program_ends) {

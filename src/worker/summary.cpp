@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The summary at the end of a program that sets `stats`.
+#include "base/log.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/runtime.hpp>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
+
+unsigned long long wide(std::uint64_t v) noexcept { return v; }
+
+void print_worker(const worker &w) {
+  note("stats: worker %u (%s): %llu tasks spawned, %llu run; %llu suspensions, %llu join branches stolen, %llu sleeps, held back "
+       "%llu times",
+       w.id, w.root.label, wide(read(w.counts.spawned)), wide(read(w.counts.executed)), wide(read(w.suspensions)),
+       wide(read(w.counts.joins_stolen)), wide(read(w.counts.slept)), wide(read(w.counts.throttled)));
+}
+
+} // namespace
+
+void print_summary(const runtime &rt) {
+  if (!rt.cfg.stats)
+    return;
+  const statistics s = stats();
+  note("stats: %llu tasks spawned, %llu run by %u workers; %llu suspensions, %llu stolen, %llu sleeps, "
+       "producers held back %llu times",
+       wide(s.spawned), wide(s.executed), rt.workers, wide(s.suspended), wide(s.stolen), wide(s.slept),
+       wide(s.throttled));
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O1: pairs with make_worker
+  for (unsigned id = 0; id < used; ++id)
+    if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1
+      print_worker(*w);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
