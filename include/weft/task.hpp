@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/clauses.hpp>
+#include <weft/detail/nanoseconds.hpp>
 #include <weft/detail/spawn.hpp>
 #include <weft/handle.hpp>
 
@@ -19,19 +20,25 @@ namespace weft::inline v0 {
 /// and lives until the task and all of its descendants are complete.
 /// Cost: one allocation (pooled) for descriptor, closure and accesses. Thread safety: any thread; the first call starts
 /// the runtime. Exceptions: what `f` throws is rethrown by the handle, the group or the parent's taskwait. Throws
-/// weft::error when no memory is left or after shutdown(). The order of tasks follows the OmpSs-2 model.
+/// weft::error: out_of_resources when no memory is left, bad_setting when the first call finds a wrong setting, shut_down; and
+/// what copying the callable throws; then no task was created. The order of tasks follows the OmpSs-2 model.
 template <class F, class... Clauses>
 decltype(auto) spawn(F &&f, const Clauses &...clauses) {
   return detail::spawn_in(nullptr, static_cast<F &&>(f), clauses...);
 }
 
 /// Waits until every child that the current task has spawned outside of groups, and all of their descendants, are complete. Tasks
-/// of a group are waited for by the group. Rethrows the first exception of a child spawned outside of groups.
+/// of a group are waited for by the group. Rethrows the first exception of a child spawned outside of groups; further ones are
+/// reported on standard error. Any thread. Cost: nothing is allocated; children that are ready run in place; else one
+/// suspension. Throws weft::error: no_block in a service or an onready function, out_of_resources when no stack is left to
+/// go on with, shut_down.
 WEFT_API void taskwait();
 
 /// Waits until the current task could touch the data as the accesses say; children of it that touch other data go on.
 ///
 ///     weft::taskwait(weft::in(x));
+///
+/// Rethrows nothing: failures stay with taskwait(). Any thread. Cost: that of an empty task. Errors: as spawn() and taskwait().
 template <class... Accesses>
   requires(sizeof...(Accesses) > 0 && (std::is_same_v<Accesses, access> && ...))
 void taskwait(const Accesses &...accesses) {
@@ -39,9 +46,10 @@ void taskwait(const Accesses &...accesses) {
 }
 inline void taskwait(std::span<const access> list) { spawn([] {}, accesses(list), if_(false), label("taskwait on")); }
 
-/// Lets other ready work run before the caller goes on. Returns at once when there is none.
+/// Lets other ready work run before the caller goes on. Returns at once when there is none. Any thread; errors as taskwait().
 WEFT_API void taskyield();
 
+/// What the caller knows of itself and of time. Any thread; the first three cost a few instructions and never start the runtime.
 namespace this_task {
 
 /// The label of the running task; "main" for the first thread, "thread" for other threads of the user.
@@ -50,13 +58,16 @@ namespace this_task {
 [[nodiscard]] WEFT_API bool in_final() noexcept;
 /// True when the group of the running task has been cancelled.
 [[nodiscard]] WEFT_API bool cancelled() noexcept;
-/// Suspends the caller for at least `ns` nanoseconds; the core goes on with other tasks.
+/// Suspends the caller for at least `ns` nanoseconds; the core goes on with other tasks. 0 or less is a taskyield(). The first
+/// call starts a thread that keeps the time. Errors: as taskwait().
 WEFT_API void sleep_for_ns(std::int64_t ns);
 
+/// The same for any duration; one that does not fit 64 bits of nanoseconds lasts for ever.
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
-  sleep_for_ns(std::chrono::ceil<std::chrono::nanoseconds>(d).count());
+  sleep_for_ns(detail::whole_nanoseconds(d));
 }
+/// Until Clock::now() has reached `t`, also when the clock is set meanwhile.
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {
   for (auto now = Clock::now(); now < t; now = Clock::now())

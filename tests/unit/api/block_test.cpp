@@ -203,6 +203,32 @@ TEST(block, block_for_no_time_at_all_does_not_wait_for_an_unblock) {
   EXPECT_TRUE(third);
 }
 
+TEST(block, block_for_the_longest_of_all_times_waits_for_an_unblock) {
+  const auto wait = [](auto longest) {
+    std::atomic<weft::detail::task *> who{nullptr};
+    bool unblocked = false;
+    weft::spawn([&] {
+      who = weft::this_task::self().get();
+      unblocked = weft::this_task::block_for(longest);
+    });
+    EXPECT_TRUE(test::eventually([&] { return who != nullptr; }));
+    test::dawdle();
+    weft::unblock(weft::task_ref(who));
+    weft::taskwait();
+    EXPECT_TRUE(unblocked);
+  };
+  wait(std::chrono::nanoseconds::max());
+  wait(std::chrono::hours::max());
+  wait(std::chrono::duration<double>(1e300));
+}
+
+TEST(block, block_for_the_shortest_of_all_times_returns) {
+  EXPECT_FALSE(weft::this_task::block_for(std::chrono::nanoseconds::min()));
+  EXPECT_FALSE(weft::this_task::block_for(std::chrono::hours::min()));
+  weft::this_task::sleep_for(std::chrono::hours::min());
+  EXPECT_FALSE(weft::this_task::block_for(std::chrono::duration<double>(1e-300))) << "rounded up to one nanosecond";
+}
+
 TEST(block, an_unblock_that_races_with_the_timeout_is_never_lost) {
   // Each round: one unblock, one timed block. When the time wins, the unblock counts for a plain block.
   std::atomic<weft::detail::task *> box{nullptr};
