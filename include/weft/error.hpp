@@ -15,7 +15,7 @@ enum class errc : int {
   bad_setting = 2,      ///< a setting has a value (or a file a key) that Weft does not accept
   out_of_resources = 3, ///< memory, threads, stacks or worker slots ran out
   not_a_task = 4,       ///< called from where no task runs
-  no_block = 5,         ///< the caller may not block here
+  no_block = 5,         ///< the caller may not wait here, or a task was unblocked twice
   event_underflow = 6,  ///< more external events were fulfilled than announced
   shut_down = 7,        ///< the runtime was shut down
   deadlock = 8,         ///< every task waits for another one

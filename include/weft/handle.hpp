@@ -26,7 +26,8 @@ class handle_base {
   [[nodiscard]] bool valid() const noexcept { return m_task != nullptr; }
   /// True when the task's body has ended and its external events are done. Never blocks.
   [[nodiscard]] bool ready() const noexcept { return task_is_done(m_task); }
-  /// Waits for the task's body and its external events; not for its children. Does not rethrow.
+  /// Waits for the task's body and its external events; not for its children. Does not rethrow. Throws weft::error:
+  /// invalid_argument when the handle refers to no task; else as taskwait().
   void wait() const { task_wait_done(m_task); }
 
  protected:
@@ -52,7 +53,8 @@ template <class T>
 class [[nodiscard]] handle : public detail::handle_base {
  public:
   using detail::handle_base::handle_base;
-  /// Waits, rethrows what the body threw, returns the result by move. Call it once.
+  /// Waits, rethrows what the body threw (errc::cancelled when the task was skipped), returns the result by move. Call it once:
+  /// afterwards the handle refers to no task. Errors: as wait().
   T get() {
     this->wait_and_rethrow();
     T value = std::move(*this->result());
@@ -68,7 +70,7 @@ template <>
 class [[nodiscard]] handle<void> : public detail::handle_base {
  public:
   using detail::handle_base::handle_base;
-  /// Waits and rethrows what the body threw.
+  /// Waits and rethrows what the body threw (errc::cancelled when the task was skipped). Errors: as wait().
   void get() {
     wait_and_rethrow();
     drop();

@@ -11,7 +11,9 @@ namespace weft::inline v0 {
 
 /// A mutex for tasks and threads: a task that finds it taken is suspended and its worker goes on. Meets the standard's
 /// Lockable requirements (std::lock_guard, std::unique_lock). Not recursive; first come, first served; may be held across a
-/// suspension and unlocked on another worker. Cost uncontended: one atomic operation each for lock and unlock.
+/// suspension and unlocked on another worker, but by the same task. Any thread. Cost uncontended: one atomic operation each for lock
+/// and unlock; 16 bytes. lock() throws weft::error: no_block in a service or an onready function that finds it taken,
+/// out_of_resources when no stack is left to go on with, shut_down. unlock() of a mutex that nobody holds: errc::invalid_argument.
 class WEFT_API mutex {
  public:
   constexpr mutex() noexcept = default;
@@ -38,7 +40,8 @@ namespace detail {
 WEFT_API mutex &critical_mutex(const char *name);
 }
 
-/// Runs f() while no other critical section of the same name runs; equal text is the same name.
+/// Runs f() while no other critical section of the same name runs; equal text is the same name, null is "". Returns what f returns; an
+/// exception of f leaves the section. Cost: a look-up of the name under a lock, then a mutex. Any thread; errors as mutex.lock().
 template <class F>
 decltype(auto) critical(const char *name, F &&f) {
   struct guard {

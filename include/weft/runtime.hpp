@@ -7,23 +7,28 @@
 namespace weft::inline v0 {
 
 /// Gives a setting its value from the program: configure("workers", "4"). Before the runtime starts only (the first use
-/// of any other call); throws weft::error: errc::bad_setting for an unknown key (with the nearest one) or a
-/// bad value, errc::already_started when it is too late.
+/// of any other call), by any thread; throws weft::error: errc::bad_setting for an unknown key (with the nearest one) or a
+/// bad value, errc::already_started when it is too late, errc::invalid_argument for a null pointer, errc::shut_down.
+/// A value that was refused changes nothing.
 WEFT_API void configure(const char *key, const char *value);
 
-/// Starts the runtime if it has not started. Not needed: every call does it.
+/// Starts the runtime if it has not started. Not needed: every call does it. Any thread; the one that comes first becomes the main
+/// task, worker 0. Cost: one thread per further worker. Throws weft::error: bad_setting, which names where a wrong setting came
+/// from; out_of_resources; shut_down.
 WEFT_API void start();
 
-/// Waits for all tasks, ends the workers. Only from the main task, outside of any other. Any use after it throws
-/// weft::error (errc::shut_down). Not needed: exit() does it.
+/// Waits for all tasks, ends the workers; rethrows what a child threw that nobody waited for, and then Weft goes on. Only from the main
+/// task, outside of any other, else errc::invalid_argument. Whatever would need a worker after it throws weft::error
+/// (errc::shut_down); totals can still be read, and a second call does nothing. Not needed: exit() does it.
 WEFT_API void shutdown();
 
-/// Workers that run tasks, the first thread of the user included.
+/// Workers that run tasks, the first thread of the user included. Any thread; errors of these two: as start().
 [[nodiscard]] WEFT_API int worker_count();
 /// The number of the calling worker, 0 for the first thread; threads adopted later count from worker_count() on.
 [[nodiscard]] WEFT_API int worker_id();
 
-/// Monotonic totals over all workers since the start; a snapshot, exact when nothing runs.
+/// Monotonic totals over all workers since the start; a snapshot, exact when nothing runs. Any thread, at any time; never throws.
+/// Cost: a few loads per worker. Setting stats prints them at the end of the program.
 struct statistics {
   std::uint64_t spawned = 0;   ///< tasks created
   std::uint64_t executed = 0;  ///< bodies run or skipped
@@ -34,7 +39,7 @@ struct statistics {
   std::uint64_t live_bytes = 0;///< task memory in use
 };
 [[nodiscard]] WEFT_API statistics stats();
-/// How many of the executed bodies worker `id` ran.
+/// How many of the executed bodies worker `id` ran; 0 when there is no such worker.
 [[nodiscard]] WEFT_API std::uint64_t executed_by(int id);
 
 } // namespace weft::inline v0

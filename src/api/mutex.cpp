@@ -50,7 +50,7 @@ mutex &critical_mutex(const char *name) {
   static std::mutex guard;
   static auto *all = new std::map<std::string, mutex>; // never destroyed: tasks may outlive static destructors
   std::lock_guard lock(guard);
-  return (*all)[name];
+  return (*all)[name ? name : ""];
 }
 
 } // namespace detail

@@ -10,7 +10,9 @@ extern "C" {
 
 // Calls f(f_arg) and g(g_arg), possibly in parallel, and returns when both have returned. The caller runs
 // f; an idle worker may take g meanwhile, else the caller runs it too. Both are called even when one
-// fails.
+// fails. Tasks that a branch spawns are ordered among themselves, and complete with the branch, when
+// another worker took it; else they are children of the enclosing task. Wait before the join where order
+// with earlier tasks matters.
 //
 // `code`, which may be NULL, is set to what f returned, or else to what g returned.
 // Callable from: any thread, and tasks.

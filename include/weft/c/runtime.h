@@ -22,7 +22,8 @@ WEFT_API const char *weft_version(void);
 // Ownership: both strings are copied.
 // Callable from: any thread, before the first use of any other function.
 // Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL), BAD_SETTING (unknown key, bad value), ALREADY_STARTED (too late).
+// Errors: INVALID_ARGUMENT (NULL), BAD_SETTING (unknown key, bad value), ALREADY_STARTED (too late),
+//   SHUT_DOWN.
 WEFT_API int weft_configure(const char *key, const char *value);
 
 // Starts the runtime if it has not started. Not needed: every call does it.
