@@ -15,8 +15,9 @@ std::atomic<std::uint64_t> g_last_key{0};
 
 /// The task whose values the caller sees: a branch of a join is part of the task that called join().
 task &owner_of_locals() {
-  task *t = this_worker().current;
-  if (!t)
+  worker &w = this_worker();
+  task *t = w.current;
+  if (!t || w.in_callback)
     throw_error(errc::not_a_task, "a task_local is used outside of a task (in a service, or in an onready function); use a "
                                   "plain variable there");
   while (t->has(k_implicit) && t->parent)
