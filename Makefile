@@ -71,6 +71,7 @@ lint:
 	tools/check/lint
 	tools/check/snippets
 	tools/check/messages
+	tools/check/c_calls
 	$(sources) | xargs $(CLANG_FORMAT) --dry-run --Werror
 
 clean:

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Promise: what C++ can do, C99 can do. Calls every function of weft.h (tools/check/c_calls sees to "every") and
+// looks at what comes of it.
+#include <weft.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                                                    \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
+      printf("%s:%d: %s is false; %s\n", __FILE__, __LINE__, #condition, weft_last_error_message());         \
+      ++failures;                                                                                            \
+    }                                                                                                        \
+  } while (0)
+
+static int set_one(void *p) {
+  *(int *)p = 1;
+  return 0;
+}
+
+static int increment(void *p) {
+  ++*(int *)p;
+  return 0;
+}
+
+static int fail_with_seven(void *p) {
+  (void)p;
+  return 7;
+}
+
+static void count_call(void *p) {
+  ++*(int *)p;
+}
+
+static void settings_come_first(void) {
+  EXPECT(weft_configure("workers", "2") == 0);
+  EXPECT(weft_configure("worker", "2") == WEFT_ERR_BAD_SETTING);
+  EXPECT(strstr(weft_last_error_message(), "did you mean 'workers'?") != NULL);
+  EXPECT(weft_start() == 0);
+  EXPECT(weft_configure("workers", "3") == WEFT_ERR_ALREADY_STARTED);
+  EXPECT(weft_worker_count() == 2);
+  EXPECT(weft_worker_id() == 0);
+  EXPECT(strcmp(weft_version(), WEFT_VERSION_STRING) == 0);
+  EXPECT(strcmp(weft_error_string(WEFT_ERR_BAD_SETTING), "bad_setting") == 0);
+}
+
+static int touch_as_its_parent_said(void *p) {
+  int *x = p;
+  const weft_access in = weft_in(x), out = weft_out(x);
+  return weft_spawn(increment, x, 0, &in, 1, NULL, NULL) || weft_spawn(increment, x, 0, &out, 1, NULL, NULL);
+}
+
+static void accesses_order_tasks(void) {
+  int x = 0;
+  const weft_access strong[] = {weft_inout(&x), weft_in(NULL)};
+  const weft_access weak[] = {weft_weak_inout(&x), weft_weak_in(&x), weft_weak_out(&x)};
+  EXPECT(weft_spawn(set_one, &x, 0, strong, 2, NULL, NULL) == 0);
+  EXPECT(weft_spawn(touch_as_its_parent_said, &x, 0, weak, 3, NULL, NULL) == 0);
+  EXPECT(weft_spawn(increment, &x, 0, strong, 2, NULL, NULL) == 0);
+  EXPECT(weft_taskwait_on(strong, 1) == 0);
+  EXPECT(x == 4);
+  EXPECT(weft_taskwait(NULL) == 0);
+}
+
+struct seen {
+  char label[16];
+  int in_final, cancelled, ready_calls;
+};
+
+static int look_around(void *p) {
+  struct seen *s = p;
+  strncpy(s->label, weft_task_label(), sizeof s->label - 1);
+  s->in_final = weft_task_in_final();
+  s->cancelled = weft_task_cancelled();
+  return weft_taskyield() || weft_task_sleep_for(1000);
+}
+
+static void every_option_reaches_its_task(void) {
+  struct seen s;
+  memset(&s, 0, sizeof s);
+  weft_handle *h = NULL;
+  weft_group *g = NULL;
+  EXPECT(weft_group_create(WEFT_POLICY_BY_SETTING, &g) == 0);
+  weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+  o.label = "observer";
+  o.priority = 3;
+  o.flags = WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT;
+  o.stack_bytes = 1 << 18;
+  o.onready = count_call;
+  o.onready_context = &s.ready_calls;
+  o.group = g;
+  EXPECT(weft_spawn(look_around, &s, 0, NULL, 0, &o, &h) == 0);
+  EXPECT(weft_handle_ready(h) == 1);
+  int code = -1;
+  EXPECT(weft_handle_wait(h, &code) == 0 && code == 0);
+  EXPECT(weft_handle_destroy(h) == 0);
+  EXPECT(strcmp(s.label, "observer") == 0 && s.in_final == 1 && s.cancelled == 0 && s.ready_calls == 1);
+  EXPECT(weft_group_wait(g, NULL) == 0);
+  EXPECT(weft_group_destroy(g) == 0);
+}
+
+static void groups_fail_and_are_cancelled(void) {
+  weft_group *g = NULL;
+  int codes[2] = {0, 0}, code = 0, x = 0;
+  size_t count = 0;
+  EXPECT(weft_group_create(WEFT_POLICY_COLLECT_ALL, &g) == 0);
+  weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+  o.group = g;
+  EXPECT(weft_spawn(fail_with_seven, NULL, 0, NULL, 0, &o, NULL) == 0);
+  EXPECT(weft_group_wait(g, &code) == WEFT_ERR_TASK_FAILED && code == 7);
+  EXPECT(weft_group_failures(g, codes, 2, &count) == 0 && count == 1 && codes[0] == 7);
+  EXPECT(weft_group_cancel(g) == 0 && weft_group_cancelled(g) == 1);
+  EXPECT(weft_spawn(set_one, &x, 0, NULL, 0, &o, NULL) == 0);
+  EXPECT(weft_group_wait(g, NULL) == 0 && x == 0);
+  EXPECT(weft_group_cancelled(g) == 0);
+  EXPECT(weft_group_destroy(g) == 0);
+}
+
+struct meeting {
+  weft_task *task;
+  weft_mutex *mutex;
+  int waits, timed_out, let_go;
+};
+
+static int wait_for_the_service(void *p) {
+  struct meeting *m = p;
+  if (weft_task_self(&m->task))
+    return 1;
+  m->timed_out = weft_task_block_for(1000) == WEFT_ERR_TIMED_OUT;
+  if (weft_task_increase_events(2) || weft_mutex_lock(m->mutex))
+    return 2;
+  m->waits = 1;
+  return weft_mutex_unlock(m->mutex) || weft_task_block() || weft_task_decrease_events(m->task, 1);
+}
+
+// The service of a library that learns by polling that a task may go on.
+static int poll(void *p) {
+  struct meeting *m = p;
+  if (weft_mutex_try_lock(m->mutex))
+    return 0;
+  const int waits = m->waits;
+  m->waits = 0;
+  if (waits)
+    m->let_go = weft_task_unblock(m->task) == 0 && weft_task_decrease_events(m->task, 1) == 0;
+  return weft_mutex_unlock(m->mutex) == 0 && waits;
+}
+
+static void a_service_ends_a_block_and_an_event(void) {
+  for (int place = WEFT_PLACE_IDLE; place <= WEFT_PLACE_TIMER; ++place) {
+    struct meeting m;
+    memset(&m, 0, sizeof m);
+    weft_service *s = NULL;
+    EXPECT(weft_mutex_create(&m.mutex) == 0);
+    EXPECT(weft_service_create("let go", place, poll, &m, &s) == 0);
+    EXPECT(weft_spawn(wait_for_the_service, &m, 0, NULL, 0, NULL, NULL) == 0);
+    EXPECT(weft_taskwait(NULL) == 0);
+    EXPECT(weft_service_destroy(s) == 0);
+    EXPECT(m.timed_out && m.let_go);
+    EXPECT(weft_mutex_destroy(m.mutex) == 0);
+  }
+}
+
+static void joins_and_critical_sections_run(void) {
+  int x = 0, y = 0, code = 0;
+  EXPECT(weft_join(set_one, &x, set_one, &y, NULL) == 0 && x == 1 && y == 1);
+  EXPECT(weft_join(set_one, &x, fail_with_seven, NULL, &code) == WEFT_ERR_TASK_FAILED && code == 7);
+  EXPECT(weft_critical("section", increment, &x, NULL) == 0 && x == 2);
+}
+
+static int keeps_a_value_of_its_own(void *p) {
+  weft_local *local = p;
+  void *value = &failures;
+  if (weft_local_get(local, &value) || value != NULL)
+    return 1;
+  return weft_local_set(local, p) || weft_taskyield() || weft_local_get(local, &value) || value != p;
+}
+
+static void tasks_have_values_of_their_own(void) {
+  weft_local *local = NULL;
+  int mine = 0;
+  void *value = NULL;
+  EXPECT(weft_local_create(&local, NULL) == 0);
+  EXPECT(weft_local_set(local, &mine) == 0);
+  for (int i = 0; i < 4; ++i)
+    EXPECT(weft_spawn(keeps_a_value_of_its_own, local, 0, NULL, 0, NULL, NULL) == 0);
+  EXPECT(weft_taskwait(NULL) == 0);
+  EXPECT(weft_local_get(local, &value) == 0 && value == &mine);
+  EXPECT(weft_local_set(local, NULL) == 0);
+  weft_local_destroy(local);
+}
+
+static void totals_are_told(void) {
+  weft_statistics s;
+  uint64_t first = 0, second = 0;
+  memset(&s, 0, sizeof s);
+  s.size = sizeof s;
+  EXPECT(weft_stats(&s) == 0 && s.spawned > 0 && s.executed == s.spawned);
+  EXPECT(weft_executed_by(0, &first) == 0 && weft_executed_by(1, &second) == 0);
+  EXPECT(first + second <= s.executed && first + second > 0);
+}
+
+static void the_end_is_final(void) {
+  int x = 0;
+  EXPECT(weft_shutdown() == 0);
+  EXPECT(weft_shutdown() == 0);
+  EXPECT(weft_spawn(set_one, &x, 0, NULL, 0, NULL, NULL) == WEFT_ERR_SHUT_DOWN);
+  EXPECT(strstr(weft_last_error_message(), "shutdown()") != NULL);
+  EXPECT(weft_configure("workers", "2") == WEFT_ERR_SHUT_DOWN);
+}
+
+int main(void) {
+  settings_come_first();
+  accesses_order_tasks();
+  every_option_reaches_its_task();
+  groups_fail_and_are_cancelled();
+  a_service_ends_a_block_and_an_event();
+  joins_and_critical_sections_run();
+  tasks_have_values_of_their_own();
+  totals_are_told();
+  the_end_is_final();
+  return failures != 0;
+}
