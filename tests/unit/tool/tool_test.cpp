@@ -154,8 +154,7 @@ TEST_F(weft_tool, config_refuses_an_unknown_option) {
 }
 
 TEST_F(weft_tool, the_page_of_settings_is_up_to_date) {
-  const std::string here = __FILE__;
-  const auto page = weft::rt::read_file(here.substr(0, here.rfind("tests/unit/")) + "docs/user/settings.md");
+  const auto page = weft::rt::read_file(WEFT_SOURCE_DIR "/docs/user/settings.md");
   ASSERT_TRUE(page.has_value()) << "docs/user/settings.md cannot be read";
   const auto end = weft({"config", "--markdown"}, {{"WEFT_WORKERS", "not read"}});
   EXPECT_TRUE(end.exited(0)) << end;
