@@ -224,7 +224,7 @@ worker &slot_for_thread(runtime &rt) {
       return *w;
   }
   throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead",
-              k_foreign_slots);
+              k_slots - rt.workers);
 }
 
 WEFT_COLD worker &adopt() {

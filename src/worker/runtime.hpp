@@ -20,7 +20,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr unsigned k_foreign_slots = 64; // threads of the user beyond the first that may use Weft at once
+inline constexpr unsigned k_foreign_slots = 64; // at least so many threads of the user, beyond the first, may use Weft at once
 inline constexpr unsigned k_slots = 1024 + k_foreign_slots;
 
 /// Written by its worker only, read by anyone.

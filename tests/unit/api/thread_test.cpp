@@ -77,6 +77,23 @@ TEST(thread, many_may_come_and_go) {
   EXPECT_EQ(ran, 2 * rounds);
 }
 
+TEST(thread, two_hundred_may_use_weft_at_once) {
+  constexpr int k_threads = 200;
+  std::atomic<int> inside{0}, ran{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t != k_threads; ++t)
+    threads.emplace_back([&] {
+      weft::spawn([&] { ++ran; });
+      ++inside;
+      while (inside != k_threads)
+        std::this_thread::yield();
+      weft::taskwait();
+    });
+  for (auto &t : threads)
+    t.join();
+  EXPECT_EQ(ran, k_threads);
+}
+
 TEST(thread, may_end_before_its_tasks_have_run) {
   std::atomic<int> ran{0};
   test::gate gate;
