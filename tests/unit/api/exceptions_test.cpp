@@ -288,6 +288,15 @@ TEST(exceptions, from_a_suspended_task_arrive_too) {
   }
 }
 
+TEST(exceptions, of_tasks_outside_of_groups_end_the_program_when_the_setting_says_terminate) {
+  auto end = test::in_process({{"WEFT_GROUP_EXCEPTIONS", "terminate"}}, [] {
+    weft::spawn([] { throw std::runtime_error("out of cheese"); }, weft::label("the_guilty"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("weft: fatal: task 'the_guilty' threw and its policy is terminate: out of cheese")) << end;
+}
+
 TEST(exceptions, that_nobody_waits_for_are_reported_at_the_end) {
   auto end = test::in_process(
       {}, [] { weft::spawn([] { throw std::runtime_error("left behind"); }, weft::label("orphan")); });
