@@ -53,6 +53,9 @@ add_library(weft-static STATIC $<TARGET_OBJECTS:weft_objects>)
 add_library(weft::weft-static ALIAS weft-static)
 weft_public(weft-static)
 target_link_libraries(weft-static PUBLIC Threads::Threads PRIVATE ${weft_private_libraries})
+# A module with Weft inside must stay mapped as libweft.so does.
+target_link_options(weft-static INTERFACE
+  $<$<IN_LIST:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY$<SEMICOLON>MODULE_LIBRARY>:-Wl,-z,nodelete>)
 
 if(WEFT_SHARED)
   add_library(weft SHARED $<TARGET_OBJECTS:weft_objects>)

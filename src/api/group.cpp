@@ -54,7 +54,8 @@ void forget_errors(group_state &s) noexcept {
 task_group::~task_group() {
   state &s = internals();
   try {
-    wait_for_group(s);
+    if (s.owner->label != k_parent_process) [[likely]] // else its tasks run in the parent process
+      wait_for_group(s);
   } catch (const error &e) {
     fatal("a task group cannot be waited for: %s", e.what());
   }

@@ -8,6 +8,8 @@
 
 #include <map>
 #include <mutex>
+#include <new>
+#include <pthread.h>
 #include <string>
 
 namespace weft::inline v0 {
@@ -44,13 +46,31 @@ void mutex::unlock_slow() {
   make_ready(*next);
 }
 
+namespace {
+
+using named_mutexes = std::map<std::string, mutex>;
+std::mutex g_critical_guard;
+named_mutexes *g_criticals = nullptr; // never destroyed: tasks may outlive static destructors
+
+/// Whoever was in a critical section of the parent process will not leave it in the child.
+void forget_criticals_in_child() noexcept {
+  ::new (&g_critical_guard) std::mutex;
+  g_criticals = nullptr;
+}
+
+// When the library is loaded: a handler that is registered while another thread forks may not be called in that child.
+[[maybe_unused]] const int g_fork_is_handled = pthread_atfork(nullptr, nullptr, &forget_criticals_in_child);
+
+} // namespace
+
+
 namespace detail {
 
 mutex &critical_mutex(const char *name) {
-  static std::mutex guard;
-  static auto *all = new std::map<std::string, mutex>; // never destroyed: tasks may outlive static destructors
-  std::lock_guard lock(guard);
-  return (*all)[name ? name : ""];
+  std::lock_guard lock(g_critical_guard);
+  if (!g_criticals)
+    g_criticals = new named_mutexes;
+  return (*g_criticals)[name ? name : ""];
 }
 
 } // namespace detail

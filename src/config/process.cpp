@@ -82,6 +82,9 @@ void settings_override(std::string_view key, std::string_view value) {
   s.overrides.push_back(only_this.overrides.front());
 }
 
+void lock_settings() { state().mutex.lock(); }
+void unlock_settings() { state().mutex.unlock(); }
+
 void settings_clear_overrides() noexcept {
   auto &s = state();
   const std::lock_guard hold(s.mutex);

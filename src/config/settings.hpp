@@ -116,6 +116,10 @@ const loaded_settings &reload_process_settings();
 void settings_override(std::string_view key, std::string_view value);
 void settings_clear_overrides() noexcept;
 
+/// Around fork(): the child finds the settings whole and nobody changing them.
+void lock_settings();
+void unlock_settings();
+
 /// The variables of this process's environment; none in a set-user-id program.
 std::vector<key_value> process_environment();
 

@@ -49,6 +49,7 @@ void service_list::add(entry *e) {
   std::unique_lock guard(m_mutex, std::defer_lock);
   if (!polled_by_this_thread())
     guard.lock();
+  std::lock_guard changing(m_changing);
   m_entries.push_back(e);
   m_count.fetch_add(1, std::memory_order_relaxed);
 }
@@ -58,6 +59,7 @@ void service_list::remove(entry *e) {
   std::unique_lock guard(m_mutex, std::defer_lock);
   if (!polled)
     guard.lock();
+  std::lock_guard changing(m_changing);
   const auto found = std::find(m_entries.begin(), m_entries.end(), e);
   if (polled)
     *found = nullptr;
@@ -76,7 +78,10 @@ bool service_list::poll(executor &e) {
   for (std::size_t i = 0; i < m_entries.size(); ++i) // a service may add and end services
     if (m_entries[i])
       did |= call(e, *m_entries[i]);
-  std::erase(m_entries, nullptr);
+  {
+    std::lock_guard changing(m_changing);
+    std::erase(m_entries, nullptr);
+  }
   e.current = outer;
   m_poller.store(nullptr, std::memory_order_relaxed);
   static_cast<void>(settle());
@@ -105,6 +110,7 @@ bool service_list::has_tasks() {
 }
 
 void service_list::forget_after_fork() {
+  ::new (static_cast<void *>(&m_changing)) std::mutex;
   ::new (static_cast<void *>(&m_mutex)) std::mutex; // perhaps held by a thread that is gone
   m_poller.store(nullptr, std::memory_order_relaxed);
   reset_root();

@@ -35,6 +35,9 @@ class service_list {
   }
   /// True while tasks that services have spawned are incomplete. Reports what the others have thrown.
   [[nodiscard]] bool has_tasks();
+  /// fork(): the child has the services of its parent, and nobody is calling them.
+  void before_fork() { m_changing.lock(); }
+  void after_fork_in_parent() { m_changing.unlock(); }
   void forget_after_fork();
 
  private:
@@ -42,7 +45,8 @@ class service_list {
   [[nodiscard]] bool polled_by_this_thread() const noexcept;
   [[nodiscard]] bool settle();
 
-  std::mutex m_mutex;
+  std::mutex m_mutex;    // held over calls, so fork() does not wait for it
+  std::mutex m_changing; // within m_mutex: the list is being changed
   std::vector<entry *> m_entries; // null: ended by a service while they are polled
   std::atomic<std::size_t> m_count{0};
   std::atomic<executor *> m_poller{nullptr};

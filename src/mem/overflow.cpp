@@ -116,8 +116,21 @@ void report_thread_stack(const overflow_victim &v, const void *at) noexcept {
       .write();
 }
 
+struct {
+  const char *low = nullptr;
+  std::size_t bytes = 0;
+  void (*say)() noexcept = nullptr;
+} g_forbidden; // set while the process has one thread
+
+bool is_forbidden(const siginfo_t *info) noexcept {
+  const char *at = static_cast<const char *>(info->si_addr);
+  return g_forbidden.low && info->si_code > 0 && at >= g_forbidden.low && at < g_forbidden.low + g_forbidden.bytes;
+}
+
 void on_fault(int signal, siginfo_t *info, void *context) {
   const int saved_errno = errno;
+  if (is_forbidden(info))
+    g_forbidden.say();
   const guarded_range r = info->si_code > 0 ? find_guard(info->si_addr) : guarded_range{};
   overflow_victim v;
   const bool known = g_describe && info->si_code > 0 && g_describe(v);
@@ -150,6 +163,10 @@ thread_local void *t_alternate = nullptr;
 } // namespace
 
 void set_overflow_witness(bool (*describe)(overflow_victim &)) noexcept { g_describe = describe; }
+
+void set_forbidden_range(const void *low, std::size_t bytes, void (*say)() noexcept) noexcept {
+  g_forbidden = {static_cast<const char *>(low), bytes, say};
+}
 
 void install_overflow_stack() noexcept {
   install_handler();

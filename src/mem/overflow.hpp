@@ -3,6 +3,7 @@
 // have gone without Weft.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace weft::inline v0 {
@@ -22,6 +23,9 @@ void install_overflow_stack() noexcept;
 void uninstall_overflow_stack() noexcept;
 /// Describes what runs on the calling thread, or returns false; async-signal-safe.
 void set_overflow_witness(bool (*describe)(overflow_victim &)) noexcept;
+
+/// A fault in the range is not the program's: calls `say`, which does not return. Async-signal-safe.
+void set_forbidden_range(const void *low, std::size_t bytes, void (*say)() noexcept) noexcept;
 
 struct overflow_guard {
   overflow_guard() noexcept { install_overflow_stack(); }

@@ -39,6 +39,7 @@ void *begin(void *record) noexcept {
   delete static_cast<beginning *>(record);
   const sigset_t blocked = all_signals_but_faults();
   pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr); // tasks of all sorts run here
   pthread_setname_np(pthread_self(), b.name);
   b.run(b.argument);
   return nullptr;

@@ -9,7 +9,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// A thread of the operating system. It blocks every signal but SEGV, BUS, FPE, ILL and PROF: the program's
-/// signals are for the program's threads.
+/// signals are for the program's threads. It cannot be cancelled.
 class thread {
  public:
   using entry = void (*)(void *argument);
@@ -32,6 +32,18 @@ class thread {
  private:
   pthread_t m_handle{};
   bool m_joinable = false;
+};
+
+/// pthread_cancel() on the calling thread takes effect only afterwards: what runs meanwhile is not the thread's own code.
+class cancellation_off {
+ public:
+  cancellation_off() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_before); }
+  ~cancellation_off() { pthread_setcancelstate(m_before, nullptr); }
+  cancellation_off(const cancellation_off &) = delete;
+  cancellation_off &operator=(const cancellation_off &) = delete;
+
+ private:
+  int m_before = 0;
 };
 
 /// The kernel's id of the calling thread.

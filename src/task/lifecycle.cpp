@@ -9,6 +9,8 @@
 
 #include <weft/error.hpp>
 
+#include <cxxabi.h>
+
 #include <string>
 #include <utility>
 
@@ -100,6 +102,8 @@ void run_body(void *p) noexcept {
   task &t = *static_cast<task *>(p);
   try {
     t.ops->invoke(detail::storage(&t));
+  } catch (abi::__forced_unwind &) {
+    fatal("task '%s' was ended by pthread_exit() or pthread_cancel(); a task has to return or to throw", label_of(t));
   } catch (...) {
     fail(t, std::current_exception());
   }

@@ -49,5 +49,15 @@ void set_default_exception_policy(exceptions_kind kind) noexcept;
 
 [[nodiscard]] bool is_cancelled(const task &t) noexcept;
 
+/// After fork() the label, in the child, of the thread's task as it was in the parent.
+inline constexpr char k_parent_process[] = "main of the parent process";
+/// The task was spawned before the fork() that made this process: only the parent process runs it.
+[[nodiscard]] inline bool is_of_parent_process(const task &t) noexcept {
+  const task *top = &t;
+  while (top->parent)
+    top = top->parent;
+  return top->label == k_parent_process;
+}
+
 } // namespace rt
 } // namespace weft::inline v0

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/wait.hpp"
 
+#include "base/error.hpp"
 #include "deps/domain.hpp"
+#include "os/thread.hpp"
 #include "task/signal_word.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -18,6 +21,14 @@ struct scope {
 };
 
 void wait_in(scope s, const task *root, const group_state *group) {
+  if (s.word.done(s.owned)) {
+    s.word.reset();
+    s.owned = 0;
+    return;
+  }
+  std::optional<cancellation_off> off;
+  if (!this_executor()->standing_on) // on a thread of the user: the tasks that help() runs are not its own code
+    off.emplace();
   while (!s.word.done(s.owned)) {
     if (the_task_hooks().help(root, group))
       continue;
@@ -56,8 +67,12 @@ void wait_for_children(task &t) {
 void wait_for_group(group_state &g) { wait_in({g.word, g.owned, g.waiter}, nullptr, &g); }
 
 void wait_until_done(task &t) {
-  if (!is_raised(t.done_word, k_done))
-    wait_on_word(t.done_word);
+  if (is_raised(t.done_word, k_done))
+    return;
+  if (is_of_parent_process(t))
+    throw_error(errc::invalid_argument, "task '%s' was spawned before fork(): only the parent process runs it; wait for it there",
+                label_of(t));
+  wait_on_word(t.done_word);
 }
 
 void wait_until_runnable(task &t) {

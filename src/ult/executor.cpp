@@ -5,13 +5,17 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 
-#include <cerrno>
+#include <pthread.h>
 #include <new>
 #include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
+
+/// errno's address under another name: the C library declares the function const, and a compiler would then use the address
+/// it got before a switch for the thread it runs on after it.
+extern "C" int *weft_errno_location() noexcept asm("__errno_location");
 
 thread_local executor *t_executor = nullptr;
 loop_hooks g_hooks{};
@@ -84,7 +88,11 @@ void resumed(frame &f) noexcept {
   e.current = f.current;
   put_exception_state(f.exceptions);
   arrived();
-  errno = f.saved_errno;
+  if (!f.standing_on)
+    pthread_setcancelstate(f.cancel_state, nullptr);
+  if (suspensions_are_checked()) [[unlikely]]
+    check_resumption(f.note);
+  *weft_errno_location() = f.saved_errno;
 }
 
 destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sanitized, nullptr}; }
@@ -94,7 +102,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   if (e.in_callback) [[unlikely]]
     throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
                 e.in_callback->what, e.in_callback->name);
-  f.saved_errno = errno;
+  f.saved_errno = *weft_errno_location();
   runnable *next = g_hooks.pick(e);
   destination d;
   if (next && next->what == runnable::kind::frame) {
@@ -119,6 +127,10 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   f.sanitized = e.sanitized;
   f.current = e.current;
   f.exceptions = take_exception_state();
+  if (!f.standing_on)
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
+  if (suspensions_are_checked()) [[unlikely]]
+    note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.standing_on->low) + f.standing_on->bytes);
   e.left = publish;
   e.left_frame = &f;
   e.left_context = context_of_publish;

@@ -7,6 +7,7 @@
 #include "arch/sanitizer.hpp"
 #include "mem/stack_pool.hpp"
 #include "ult/frame_slot.hpp"
+#include "ult/suspension_check.hpp"
 #include "weft/detail/core.hpp"
 
 #include <atomic>
@@ -29,6 +30,8 @@ struct frame : runnable {
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;
   int saved_errno = 0; // a wait leaves errno alone, whatever ran meanwhile
+  int cancel_state;    // of a thread's own stack: pthread_cancel() waits until the thread is back on it
+  rt::suspension_note note; // only with checks
 };
 
 } // namespace detail

@@ -18,13 +18,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-enum class phase { not_started, running, stopped };
+enum class phase { not_started, running, stopped, forked_in_task };
 
 pthread_mutex_t g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<phase> g_phase{phase::not_started};
@@ -55,6 +56,11 @@ void settle_on_thread(worker &w) {
   announce_thread_stack(w.thread_stack);
   w.sanitized = &w.thread_stack;
   set_this_executor(&w);
+}
+
+const char *current_label() {
+  executor *e = this_executor();
+  return e && e->current && !e->current->has(detail::k_implicit) ? label_of(*e->current) : nullptr;
 }
 
 /// Async-signal-safe.
@@ -121,16 +127,65 @@ void start_threads(runtime &rt) {
 
 void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
 
-void forget_in_child() {
+// ---- fork -----------------------------------------------------------------------------------------------------------
+
+void before_fork() {
+  pthread_mutex_lock(&g_start_mutex);
+  services(place::idle).before_fork();
+  services(place::timer).before_fork();
+  lock_settings();
+}
+
+void after_fork_in_parent() {
+  unlock_settings();
+  services(place::timer).after_fork_in_parent();
+  services(place::idle).after_fork_in_parent();
+  pthread_mutex_unlock(&g_start_mutex);
+}
+
+char g_forking_task[64]; // of a process that was forked inside of a task: its label
+
+[[noreturn]] void refuse_forked_task() noexcept {
+  fatal("Weft is used in a process that was forked inside of task '%s'; there it may only exec or _exit. Fork outside of tasks to "
+        "use Weft in the child", g_forking_task);
+}
+
+/// The child of a task has the task's stack, but nobody to return to. Whatever it does with Weft ends in a fault of this range.
+void forbid_all_use(const executor &e) {
+  const char *label = e.current ? label_of(*e.current) : "service";
+  std::strncpy(g_forking_task, label, sizeof g_forking_task - 1);
+  g_phase.store(phase::forked_in_task, std::memory_order_relaxed);
+  constexpr std::size_t k_bytes = (sizeof(worker) + 4095) & ~std::size_t{4095};
+  void *nowhere = mmap(nullptr, k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (nowhere == MAP_FAILED)
+    refuse_forked_task();
+  set_forbidden_range(nowhere, k_bytes, &refuse_forked_task);
+  set_this_executor(static_cast<executor *>(nowhere));
+}
+
+void after_fork_in_child() {
   g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
-  g_phase.store(phase::not_started, std::memory_order_relaxed);
-  g_runtime = nullptr; // the threads are gone; what they held stays where it is
-  set_this_executor(nullptr);
-  services(place::idle).forget_after_fork();
+  unlock_settings();
   services(place::timer).forget_after_fork();
+  services(place::idle).forget_after_fork();
+  worker *w = this_worker_or_null();
+  const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
+  g_runtime = nullptr; // the threads are gone; what they held stays where it is
   forget_heaps_in_child();
   forget_stacks_in_child();
+  if (again)
+    return;
+  if (w && (w->standing_on || w->current != &w->root || !w->joins.empty()))
+    return forbid_all_use(*w);
+  if (g_phase.load(std::memory_order_relaxed) == phase::running)
+    g_phase.store(phase::not_started, std::memory_order_relaxed);
+  if (w)
+    w->root.label = k_parent_process;
+  set_this_executor(nullptr);
 }
+
+// When the library is loaded: handlers that are registered while another thread forks may not be called in that child.
+[[maybe_unused]] const int g_fork_is_handled = pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
 
 void at_exit() { stop_runtime(); }
 
@@ -160,10 +215,11 @@ void wait_for_services(const runtime &rt) {
 void start_locked() {
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
     return;
+  if (g_phase.load(std::memory_order_relaxed) == phase::forked_in_task)
+    refuse_forked_task();
   if (g_phase.load(std::memory_order_relaxed) == phase::stopped)
     throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
   static bool once = [] {
-    pthread_atfork(nullptr, nullptr, &forget_in_child);
     std::atexit(&at_exit);
     return true;
   }();
@@ -273,6 +329,7 @@ runtime::runtime()
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
   set_default_exception_policy(cfg.group_exceptions);
+  check_suspensions(cfg.check_suspensions, &current_label);
 }
 
 worker &this_worker() {

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends of the process and of its threads, from wherever they come.
+#include "hardening/work.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+using test::in_process;
+using test::k_rough;
+using test::rough;
+using test::works;
+
+TEST(quick_exit, inside_of_a_task_calls_its_handlers_and_no_others) {
+  auto end = in_process(k_rough, [] {
+    std::atexit([] { std::fputs("atexit ran\n", stderr); });
+    std::at_quick_exit([] { std::fputs("at_quick_exit ran\n", stderr); });
+    for (int i = 0; i != 20; ++i)
+      weft::spawn([] { weft::this_task::block(); }); // for ever
+    weft::spawn([] {
+      test::dawdle();
+      std::quick_exit(7);
+    });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(7)) << end;
+  EXPECT_TRUE(end.said("at_quick_exit ran")) << end;
+  EXPECT_FALSE(end.said("atexit ran")) << end;
+}
+
+TEST(exit, inside_of_a_task_while_others_run_keeps_its_status_each_time) {
+  auto end = in_process(k_rough, [] {
+    for (int run = 0; run != 10; ++run) {
+      std::fflush(nullptr);
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(60);
+        for (int i = 0; i != 200; ++i)
+          weft::spawn([i] {
+            if (i == 100)
+              std::exit(7);
+            weft::spawn([] { weft::taskyield(); });
+            weft::this_task::sleep_for(std::chrono::microseconds(i));
+            weft::taskwait();
+          });
+        weft::taskwait();
+        _exit(1);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+// GoogleTest lets the exception through, so it leaves main.
+const test::environment k_lets_through = {{"GTEST_CATCH_EXCEPTIONS", "0"}};
+
+TEST(exception, leaving_main_ends_the_process_as_without_weft) {
+  auto end = in_process(rough(k_lets_through), [] {
+    EXPECT_TRUE(works());
+    throw std::runtime_error("nobody catches this");
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("nobody catches this")) << end;
+}
+
+TEST(exception, leaving_main_while_tasks_run_and_wait_ends_the_process) {
+  auto end = in_process(rough(k_lets_through), [] {
+    for (int i = 0; i != 10; ++i) {
+      weft::spawn([] { weft::this_task::block(); });
+      weft::spawn([] { test::dawdle(); });
+    }
+    throw std::runtime_error("nobody catches this");
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("nobody catches this")) << end;
+}
+
+TEST(exception, of_a_task_that_leaves_main_ends_the_process) {
+  auto end = in_process(rough(k_lets_through), [] {
+    weft::spawn([] { throw std::runtime_error("thrown by a task"); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("thrown by a task")) << end;
+}
+
+TEST(thread_exit, inside_of_a_task_is_refused_by_name) {
+  auto end = in_process(k_rough, [] {
+    weft::spawn([] { pthread_exit(nullptr); }, weft::label("leaver"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
+}
+
+TEST(thread_exit, inside_of_a_task_that_has_moved_is_refused_by_name) {
+  auto end = in_process(k_rough, [] {
+    for (int i = 0; i != 20; ++i)
+      weft::spawn([] { test::dawdle(); });
+    weft::spawn(
+        [] {
+          test::dawdle();
+          pthread_exit(nullptr);
+        },
+        weft::label("leaver"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
+}
+
+// ---- pthread_cancel
+// -------------------------------------------------------------------------------------------------
+
+struct cancelled_thread {
+  std::atomic<int> tasks{0};
+  std::atomic<bool> waits{false}, back{false};
+  test::gate open;
+};
+
+void *ended(pthread_t thread) {
+  void *result = nullptr;
+  pthread_join(thread, &result);
+  return result;
+}
+
+TEST(cancellation, of_a_thread_that_waits_for_tasks_takes_effect_after_the_wait) {
+  for (int i = 0; i != 80; ++i) { // more than there are slots for threads
+    cancelled_thread c;
+    pthread_t thread;
+    ASSERT_EQ(pthread_create(
+                  &thread, nullptr,
+                  [](void *p) -> void * {
+                    auto &c = *static_cast<cancelled_thread *>(p);
+                    for (int k = 0; k != 5; ++k)
+                      weft::spawn([&] {
+                        (void)c.open.pass(), usleep(1), ++c.tasks;
+                      }); // usleep is a cancellation point
+                    c.waits = true;
+                    weft::taskwait();
+                    c.back = true;
+                    for (;;)
+                      pthread_testcancel();
+                  },
+                  &c),
+              0);
+    EXPECT_TRUE(test::eventually([&] { return c.waits.load(); }));
+    pthread_cancel(thread);
+    c.open.open();
+    EXPECT_EQ(ended(thread), PTHREAD_CANCELED);
+    EXPECT_TRUE(c.back);
+    EXPECT_EQ(c.tasks, 5);
+  }
+  EXPECT_TRUE(works());
+}
+
+TEST(cancellation, of_a_threads_own_code_leaves_no_task_behind) {
+  for (int i = 0; i != 10; ++i) {
+    cancelled_thread c;
+    pthread_t thread;
+    ASSERT_EQ(pthread_create(
+                  &thread, nullptr,
+                  [](void *p) -> void * {
+                    auto &c = *static_cast<cancelled_thread *>(p);
+                    weft::task_group group; // waited for while the thread is unwound
+                    for (int k = 0; k != 5; ++k) {
+                      group.spawn([&] { (void)c.open.pass(), ++c.tasks; });
+                      weft::spawn([&] { (void)c.open.pass(), ++c.tasks; });
+                    }
+                    c.waits = true;
+                    for (;;)
+                      pause();
+                  },
+                  &c),
+              0);
+    EXPECT_TRUE(test::eventually([&] { return c.waits.load(); }));
+    pthread_cancel(thread);
+    c.open.open();
+    EXPECT_EQ(ended(thread), PTHREAD_CANCELED);
+    EXPECT_EQ(c.tasks, 10);
+  }
+  EXPECT_TRUE(works());
+}
+
+TEST(cancellation, of_a_worker_does_nothing) {
+  auto end = in_process(k_rough, [] {
+    std::atomic<int> cancelled{0};
+    const pthread_t me = pthread_self();
+    for (int i = 0; i != 200; ++i)
+      weft::spawn([&] {
+        if (!pthread_equal(pthread_self(), me)) {
+          pthread_cancel(pthread_self());
+          ++cancelled;
+        }
+        usleep(10); // a cancellation point
+      });
+    weft::taskwait();
+    EXPECT_GT(cancelled, 0);
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace

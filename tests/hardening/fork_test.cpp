@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork() outside of tasks, where the child may use Weft, and inside of tasks, where it may only exec.
+#include "hardening/work.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using test::in_process;
+using test::k_rough;
+using test::works;
+
+/// waitpid's status of a child that runs f and exits with what it returns.
+template <class F>
+int in_fork(F f) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60); // a child that hangs ends by a signal
+    _exit(f());
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+bool exited(int status, int code) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == code;
+}
+bool aborted(int status) {
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+/// The status of a child that is forked by a task which has already moved or may have, and runs f.
+template <class F>
+int in_fork_of_task(F f) {
+  int status = -1;
+  weft::spawn(
+      [&] {
+        test::dawdle();
+        status = in_fork(f);
+      },
+      weft::label("forker"));
+  weft::taskwait();
+  return status;
+}
+
+const char k_refusal[] = "forked inside of task 'forker'; there it may only exec or _exit";
+
+TEST(fork, of_a_task_may_exec) {
+  auto end = in_process(k_rough, [] {
+    const int status = in_fork_of_task([] {
+      execl("/bin/sh", "sh", "-c", "echo became another program; exit 5", nullptr);
+      return 1;
+    });
+    EXPECT_TRUE(exited(status, 5)) << status;
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("became another program")) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(fork, of_a_task_may_exit) {
+  auto end = in_process(k_rough, [] {
+    EXPECT_TRUE(exited(in_fork_of_task([] { return 3; }), 3));
+    EXPECT_TRUE(exited(in_fork_of_task([]() -> int { std::exit(4); }), 4));
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+template <class F>
+void expect_refusal(F use) {
+  auto end = in_process(k_rough, [&] {
+    const int status = in_fork_of_task([&] { return use(), 0; });
+    EXPECT_TRUE(aborted(status)) << status;
+    EXPECT_TRUE(works()) << "the parent has nothing to do with it";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said(k_refusal)) << end;
+}
+
+TEST(fork, of_a_task_must_not_spawn) {
+  expect_refusal([] { weft::spawn([] {}); });
+}
+TEST(fork, of_a_task_must_not_wait) {
+  expect_refusal([] { weft::taskwait(); });
+}
+TEST(fork, of_a_task_must_not_suspend) {
+  expect_refusal([] { weft::this_task::sleep_for(std::chrono::microseconds(10)); });
+}
+TEST(fork, of_a_task_must_not_start_weft_on_a_new_thread) {
+  expect_refusal([] { std::thread([] { weft::spawn([] {}); }).join(); });
+}
+TEST(fork, of_a_task_that_forks_again_is_refused_as_well) {
+  expect_refusal([] {
+    if (!aborted(in_fork([] { return weft::taskyield(), 0; })))
+      _exit(1);
+    weft::taskyield();
+  });
+}
+
+TEST(fork, of_a_task_must_not_let_the_task_end) {
+  auto end = in_process(k_rough, [] {
+    pid_t child = -1;
+    std::fflush(nullptr);
+    weft::spawn(
+        [&] {
+          test::dawdle();
+          child = fork();
+          if (child == 0)
+            alarm(60);
+        },
+        weft::label("forker"));
+    weft::taskwait();
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(aborted(status)) << status;
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said(k_refusal)) << end;
+}
+
+TEST(fork, of_the_main_task_may_use_weft_and_exec_and_fork_again) {
+  auto end = in_process(k_rough, [] {
+    EXPECT_TRUE(works());
+    EXPECT_TRUE(exited(in_fork([] { return works() ? 6 : 1; }), 6));
+    EXPECT_TRUE(exited(in_fork([] {
+                         execl("/bin/sh", "sh", "-c", "exit 7", nullptr);
+                         return 1;
+                       }),
+                       7));
+    EXPECT_TRUE(exited(
+        in_fork([] { return works() && exited(in_fork([] { return works() ? 8 : 1; }), 8) ? 9 : 1; }), 9));
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, of_a_thread_of_the_user_may_use_weft) {
+  auto end = in_process(k_rough, [] {
+    EXPECT_TRUE(works());
+    std::thread([] {
+      EXPECT_TRUE(works());
+      EXPECT_TRUE(exited(in_fork([] { return works() ? 6 : 1; }), 6));
+    }).join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, what_was_spawned_before_is_left_to_the_parent) {
+  auto end = in_process(k_rough, [] {
+    test::gate open;
+    weft::handle<int> h = weft::spawn([&] { return open.pass() ? 42 : 0; });
+    std::optional<weft::task_group> group;
+    group.emplace();
+    group->spawn([&] { (void)open.pass(); });
+    const int status = in_fork([&] {
+      try {
+        h.get();
+        return 1;
+      } catch (const weft::error &e) {
+        if (e.code() != weft::errc::invalid_argument)
+          return 2;
+      }
+      try {
+        group->wait();
+        return 3;
+      } catch (const weft::error &e) {
+        if (e.code() != weft::errc::invalid_argument)
+          return 4;
+      }
+      group.reset(); // its destructor has nothing to wait for
+      return works() ? 0 : 5;
+    });
+    EXPECT_TRUE(exited(status, 0)) << status;
+    open.open();
+    EXPECT_EQ(h.get(), 42);
+    group.reset();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, finds_no_lock_taken_however_busy_the_other_threads_are) {
+  auto end = in_process(k_rough, [] {
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> busy;
+    for (int t = 0; t != 2; ++t)
+      busy.emplace_back([&] {
+        while (!stop) {
+          weft::service s("none", weft::place::idle, [](void *) { return false; }, nullptr);
+          for (int i = 0; i != 200; ++i)
+            weft::spawn([] { weft::critical("shared", [] { weft::taskyield(); }); });
+          weft::taskwait();
+        }
+      });
+    for (int i = 0; i != 20; ++i) {
+      const int status = in_fork([] {
+        weft::service s("child's", weft::place::idle, [](void *) { return false; }, nullptr);
+        int x = 0;
+        weft::spawn([&] { weft::critical("shared", [&] { ++x; }); });
+        weft::taskwait();
+        return works() && x == 1 ? 0 : 1;
+      });
+      EXPECT_TRUE(exited(status, 0)) << status;
+    }
+    stop = true;
+    for (auto &t : busy)
+      t.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace
