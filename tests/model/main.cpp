@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft_model [--seconds N] [--only NAME] [--mutants] [--replay NAME TRAIL] [--seed S] [--list]
+// weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] [--seed S]
+//            [--mutants | --reductions | --replay STRING | --list]
 //
 // Runs every model: two threads exhaustively, more threads first with few preemptions and then, as far as the
-// time goes, with more; what is left of a model's time goes into random executions. With --mutants every
-// order and barrier that the components name is taken away in turn, and a model must notice.
+// time goes, with more; what is left of a model's time goes into random executions and into those of PCT. With --mutants
+// every order and barrier that the components name is taken away in turn, and a model must notice. With --reductions the
+// reduced searches are held against the plain one.
 #include "checker/models.hpp"
+#include "reductions.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +35,10 @@ struct options {
   std::string only;
   bool mutants = false;
   bool list = false;
-  std::string replay_name, replay_trail;
+  bool reductions = false;
+  std::string replay;
+  std::string search; // empty: the ladder
+  int depth = 3;
   std::uint64_t seed = 1;
 };
 
@@ -46,6 +52,39 @@ struct result {
   std::string coverage;
 };
 
+void add(result &r, const program &p, const limits &l) {
+  const std::set<std::uint64_t> seen = std::move(r.last.observed);
+  r.last = the_engine().explore(p, l);
+  r.last.observed.insert(seen.begin(), seen.end());
+  r.executions += r.last.executions;
+}
+
+/// Random executions, then those of PCT with growing depth, in equal parts of the time.
+void explore_by_chance(result &r, const program &p, double budget, std::uint64_t seed) {
+  limits l;
+  l.seed = seed;
+  for (int depth : {0, 2, 3, 4}) {
+    l.how = depth == 0 ? search::random : search::pct;
+    l.depth = depth;
+    l.until = after(budget * (depth == 0 ? 0.5 : 0.16));
+    if (!r.last.failed)
+      add(r, p, l);
+  }
+}
+
+/// The one search that the command line asks for.
+result explore_as_told(const program &p, double budget, const options &o) {
+  limits l;
+  l.how = o.search == "pct" ? search::pct : o.search == "random" ? search::random : search::exhaustive;
+  l.depth = o.depth;
+  l.seed = o.seed;
+  l.until = after(budget);
+  result r;
+  add(r, p, l);
+  r.coverage = r.last.exhausted ? "exhaustive" : o.search;
+  return r;
+}
+
 /// The ladder of explorations for one model, until one fails, all are through, or the time is up.
 result explore(const program &p, double budget, std::uint64_t seed) {
   result r;
@@ -54,10 +93,7 @@ result explore(const program &p, double budget, std::uint64_t seed) {
     limits l;
     l.preemptions = preemptions;
     l.until = std::min(end, after(budget * share));
-    const std::set<std::uint64_t> seen = std::move(r.last.observed);
-    r.last = the_engine().explore(p, l);
-    r.last.observed.insert(seen.begin(), seen.end());
-    r.executions += r.last.executions;
+    add(r, p, l);
     return !r.last.failed && r.last.exhausted;
   };
   if (p.threads <= 2) {
@@ -74,17 +110,9 @@ result explore(const program &p, double budget, std::uint64_t seed) {
   }
   if (r.last.failed || r.coverage == "exhaustive")
     return r;
-  if (clock_type::now() < end) {
-    limits l;
-    l.random = true;
-    l.seed = seed;
-    l.until = end;
-    const std::set<std::uint64_t> seen = std::move(r.last.observed);
-    r.last = the_engine().explore(p, l);
-    r.last.observed.insert(seen.begin(), seen.end());
-    r.executions += r.last.executions;
-  }
-  r.coverage += (r.coverage.empty() ? "not exhausted, and random" : ", then random");
+  if (const double left = seconds(end - clock_type::now()).count(); left > 0)
+    explore_by_chance(r, p, left, seed);
+  r.coverage += (r.coverage.empty() ? "not exhausted, and by chance" : ", then by chance");
   return r;
 }
 
@@ -95,19 +123,19 @@ std::string outcome_list(const std::set<std::uint64_t> &values) {
   return "{" + text + "}";
 }
 
-/// A litmus test is explored with sleep sets and without them: both must see the same.
+/// A litmus test is explored with reductions and without them: both must see the same.
 std::string check_outcomes(const model &m, const result &r) {
   limits plain;
-  plain.preemptions = 1000;
+  plain.reduce = reduction::none;
   for (const auto &seen : {r.last.observed, the_engine().explore(m.what, plain).observed})
     if (seen != m.outcomes)
       return "observed " + outcome_list(seen) + ", expected " + outcome_list(m.outcomes);
   return {};
 }
 
-bool run_model(const model &m, double budget, std::uint64_t seed) {
+bool run_model(const model &m, double budget, const options &o) {
   const auto start = clock_type::now();
-  const result r = explore(m.what, budget, seed);
+  const result r = o.search.empty() ? explore(m.what, budget, o.seed) : explore_as_told(m.what, budget, o);
   const double took = seconds(clock_type::now() - start).count();
   std::string wrong;
   if (r.last.failed != !m.must_pass)
@@ -122,7 +150,7 @@ bool run_model(const model &m, double budget, std::uint64_t seed) {
   if (!wrong.empty()) {
     std::printf("  %s\n", wrong.c_str());
     if (r.last.failed) {
-      std::printf("  replay: weft_model --replay %s %s\n", m.what.name, r.last.replay.c_str());
+      std::printf("  replay: weft_model --replay '%s'\n", r.last.replay.c_str());
       std::printf("%s", the_engine().replay(m.what, r.last.replay).trace.c_str());
     }
   }
@@ -139,7 +167,7 @@ int run_all(const options &o) {
   const auto end = after(o.seconds);
   for (std::size_t i = 0; i < chosen.size(); ++i) { // what one model does not use, the others share
     const double left = std::max(0.0, seconds(end - clock_type::now()).count());
-    failed += !run_model(*chosen[i], left / static_cast<double>(chosen.size() - i) + 0.05, o.seed);
+    failed += !run_model(*chosen[i], left / static_cast<double>(chosen.size() - i) + 0.05, o);
   }
   std::printf("%zu passed, %d failed\n", chosen.size() - static_cast<std::size_t>(failed), failed);
   return failed || chosen.empty() ? 1 : 0;
@@ -180,7 +208,12 @@ std::vector<std::memory_order> weaker(const site &s) {
 
 /// The line that the site stands in, with single spaces.
 std::string source_line(const site &s) {
+#if defined(WEFT_SOURCE_DIR) // a compiler cache may have made the path relative
+  const auto src = s.file.rfind("src/");
+  std::ifstream file(src == std::string::npos ? s.file : WEFT_SOURCE_DIR "/" + s.file.substr(src));
+#else
   std::ifstream file(s.file);
+#endif
   std::string line, text;
   for (unsigned n = 0; n < s.line && std::getline(file, line); ++n) {
   }
@@ -257,20 +290,22 @@ int run_mutants(const options &o) {
 
 int replay(const options &o) {
   for (const model &m : all_models())
-    if (o.replay_name == m.what.name) {
-      const outcome r = the_engine().replay(m.what, o.replay_trail);
+    if (o.replay.substr(0, o.replay.rfind(':')) == m.what.name) {
+      const outcome r = the_engine().replay(m.what, o.replay);
       std::printf("%s%s\n", r.trace.c_str(), r.failed ? r.failure.c_str() : "no failure");
       return r.failed ? 1 : 0;
     }
-  std::fprintf(stderr, "weft_model: no model is called %s; --list names them\n", o.replay_name.c_str());
+  std::fprintf(stderr, "weft_model: no model is called as the replay string '%s' begins; --list names them\n", o.replay.c_str());
   return 2;
 }
+
+bool is_search(const std::string &name) { return name == "exhaustive" || name == "random" || name == "pct"; }
 
 int usage(const char *wrong) {
   std::fprintf(
       stderr,
-      "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--mutants] [--replay NAME TRAIL] "
-      "[--seed S] [--list]\n",
+      "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] "
+      "[--seed S] [--mutants | --reductions | --replay STRING | --list]\n",
       wrong);
   return 2;
 }
@@ -297,10 +332,15 @@ int main(int argc, char **argv) {
       o.only = argv[++i];
     else if (a == "--seed" && left >= 1)
       o.seed = std::strtoull(argv[++i], nullptr, 10);
-    else if (a == "--replay" && left >= 2) {
-      o.replay_name = argv[++i];
-      o.replay_trail = argv[++i];
-    } else
+    else if (a == "--replay" && left >= 1)
+      o.replay = argv[++i];
+    else if (a == "--reductions")
+      o.reductions = true;
+    else if (a == "--depth" && left >= 1)
+      o.depth = std::atoi(argv[++i]);
+    else if (a == "--search" && left >= 1 && is_search(argv[i + 1]))
+      o.search = argv[++i];
+    else
       return usage(("what is " + a + "?").c_str());
   }
   if (o.list) {
@@ -308,8 +348,10 @@ int main(int argc, char **argv) {
       std::puts(m.what.name);
     return 0;
   }
-  if (!o.replay_name.empty())
+  if (!o.replay.empty())
     return replay(o);
+  if (o.reductions)
+    return compare_reductions(o.only, o.seconds);
   return o.mutants ? run_mutants(o) : run_all(o);
 #endif
 }

@@ -10,6 +10,8 @@
 #include "task/signal_word.hpp"
 #include "ult/frame_slot.hpp"
 
+#include <optional>
+
 namespace {
 
 using namespace weft_model;
@@ -154,13 +156,15 @@ template <bool Waits>
 struct block_outlives_its_publisher {
   static constexpr int threads = 2;
   model_block word;
+  std::optional<timed_block<model_frame, P>> block; // not on a stack, where what comes later would stand in its place
   model_atomic<timed_block<model_frame, P> *> published{nullptr};
   void run(int t) {
     if (t == 0) {
-      timed_block<model_frame, P> b(word);
-      published.store(&b, release);
+      block.emplace(word);
+      published.store(&*block, release);
       if (Waits)
-        b.wait_until_armed();
+        block->wait_until_armed();
+      block.reset();
     } else {
       P::await(published, [](auto *b) { return b != nullptr; }, acquire)->armed();
     }

@@ -11,8 +11,6 @@ namespace weft_model {
 
 namespace {
 
-constexpr std::size_t k_trace_lines = 80; // of the end of a failed execution
-
 bool acquires(std::memory_order o) {
   return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
 }
@@ -133,10 +131,13 @@ void engine::reset() {
     th.may_fail_spuriously = true;
     std::fill_n(th.stale_reads.begin(), m_location_count, std::uint8_t{0});
     th.flushed.clear();
+    th.history = 0;
     th.stack_pointer = nullptr;
   }
   m_location_count = 0;
   m_heavy_view.clear();
+  m_vars = 0;
+  m_var_count = 0;
   m_stores = 0;
   m_current = 0;
   m_running = m_starting = m_dying = false;
@@ -220,37 +221,6 @@ void engine::switch_to(int next) {
 
 // --- choices
 
-int engine::choose(int count) {
-  if (count == 1)
-    return 0;
-  if (m_position == m_trail.size()) {
-    int taken = 0;
-    if (m_limits.random) {
-      m_random ^= m_random << 13;
-      m_random ^= m_random >> 7;
-      m_random ^= m_random << 17;
-      taken = static_cast<int>((m_random >> 20) % static_cast<unsigned>(count));
-    }
-    m_trail.push_back({static_cast<std::uint8_t>(taken), static_cast<std::uint8_t>(count)});
-  }
-  choice &c = m_trail[m_position++];
-  if (c.count == 0) // from a replay string
-    c.count = static_cast<std::uint8_t>(count);
-  if (c.count != count || c.taken >= count)
-    fail("the model does not repeat itself: choice " + std::to_string(m_position) +
-         " differs from the last execution");
-  return c.taken;
-}
-
-bool engine::next_trail() {
-  while (!m_trail.empty() && m_trail.back().taken + 1 >= m_trail.back().count)
-    m_trail.pop_back();
-  if (m_trail.empty())
-    return false;
-  ++m_trail.back().taken;
-  return true;
-}
-
 int engine::oldest_readable(int t, int where, bool seq_cst) const {
   const auto &view = m_threads[static_cast<std::size_t>(t)].knows.view;
   const auto w = static_cast<std::size_t>(where);
@@ -319,7 +289,7 @@ int engine::pick() {
   } else {
     idle = 0;
   }
-  const bool sleep_sets = m_limits.preemptions < 0 && !m_limits.random;
+  const bool sleep_sets = uses_sleep_sets();
   const thread &current = me();
   const bool preempts = m_current != 0 && (can & (1u << m_current)) && current.next.kind != op::pause &&
                         current.next.kind != op::asleep;
@@ -334,7 +304,9 @@ int engine::pick() {
   for (int t = 1; t < m_thread_count; ++t)
     if (t != m_current && (candidates & (1u << t)))
       order[count++] = t;
-  const int taken = choose(count);
+  if (sleep_sets && count > 1 && seen_before())
+    leave(ending::pruned);
+  const int taken = choose_thread(order, count);
   const int chosen = order[taken];
   if (idle)
     m_threads[static_cast<std::size_t>(chosen)].stores_at_idle_resume = m_stores;
@@ -367,6 +339,7 @@ void engine::step(op kind, int where, const std::source_location &at) {
   next.kind = kind;
   next.where = where;
   next.source = at;
+  remember(static_cast<std::uint64_t>(kind) << 32 ^ static_cast<std::uint64_t>(where));
   if (++m_steps > k_max_steps)
     fail("no end after " + std::to_string(k_max_steps) + " steps (livelock?)");
   if (m_starting)
@@ -413,6 +386,8 @@ int engine::new_location(std::uint64_t value) {
   l.alive = true;
   l.used.fill(0);
   l.parked.clear();
+  l.history[0].digest = digest_of(l.history[0]);
+  remember(static_cast<std::uint64_t>(where) + 1);
   return where;
 }
 
@@ -462,6 +437,7 @@ int engine::choose_message(int where, bool seq_cst, Wanted wanted) {
       th.stale_at[w] = static_cast<std::uint16_t>(index);
     }
     ++th.stale_reads[w];
+    remember(static_cast<std::uint64_t>(index) + 1);
   }
   return index;
 }
@@ -471,6 +447,7 @@ std::uint64_t engine::read_message(int where, int index, std::memory_order order
   raise(me().knows.view, where, index);
   if (acquires(order))
     me().knows.join(m.carried);
+  remember(m.value);
   return m.value;
 }
 
@@ -492,6 +469,7 @@ void engine::append(int where, std::uint64_t value, std::memory_order order, boo
     m.carried.join(me().knows);
     ++me().knows.clock[static_cast<std::size_t>(m_current)];
   }
+  m.digest = digest_of(m);
 }
 
 std::uint64_t engine::load(int where, std::memory_order order, const std::source_location &at) {
@@ -547,11 +525,13 @@ bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t 
     const bool may_miss = weak && th.may_fail_spuriously;
     if (!may_miss || choose(2) == 0) {
       read_message(where, l.count - 1, success);
+      remember(1);
       append(where, desired, success, true);
       note("compare-exchange", where, desired, at);
       return true;
     }
     th.may_fail_spuriously = false;
+    remember(2);
     th.read_stale = true; // another try may differ
     read_message(where, l.count - 1, failure);
     note("compare-exchange", where, expected, at, " fails for no reason");
@@ -593,6 +573,8 @@ void engine::pause(const std::source_location &at) {
   if (m_dying || !m_running)
     return;
   thread &th = me();
+  if (m_limits.how == search::pct) // whom it waits for must come
+    fall_behind();
   if (th.stores_at_pause == m_stores && !th.read_stale)
     step(op::pause, -1, at);
   th.stores_at_pause = m_stores;
@@ -644,6 +626,7 @@ bool engine::futex_wait(int where, std::uint64_t expected, bool has_deadline,
   reschedule();
   note("futex wait", where, 0, at, th.woken ? " woken" : " times out");
   th.may_time_out = false;
+  remember(th.woken ? 1 : 2);
   return th.woken;
 }
 
@@ -668,10 +651,18 @@ void engine::futex_wake(int where, int count, const std::source_location &at) {
 
 // --- plain memory
 
-void engine::start_var(access &a) {
+void engine::start_var(access &a, std::uint64_t value) {
+  a.id = ++m_var_count;
+  remember(a.id);
+  set_var(a, value);
+}
+
+void engine::set_var(access &a, std::uint64_t value) {
+  a.value = value;
   a.writer = m_current;
   a.written = me().knows.clock[static_cast<std::size_t>(m_current)];
   a.read.fill(0);
+  digest_var(a);
 }
 
 void engine::read_var(access &a, const std::source_location &at) {
@@ -682,9 +673,11 @@ void engine::read_var(access &a, const std::source_location &at) {
   if (clock[static_cast<std::size_t>(a.writer)] < a.written)
     fail("data race: reads at " + text_of(at) + " what thread " + std::to_string(a.writer) + " writes");
   a.read[static_cast<std::size_t>(m_current)] = clock[static_cast<std::size_t>(m_current)];
+  digest_var(a);
+  remember(a.value);
 }
 
-void engine::write_var(access &a, const std::source_location &at) {
+void engine::write_var(access &a, std::uint64_t value, const std::source_location &at) {
   if (m_dying)
     return;
   must_be_alive(a);
@@ -694,12 +687,13 @@ void engine::write_var(access &a, const std::source_location &at) {
   for (std::size_t t = 0; t < clock.size(); ++t)
     if (clock[t] < a.read[t])
       fail("data race: writes at " + text_of(at) + " what thread " + std::to_string(t) + " reads");
-  start_var(a);
+  set_var(a, value);
 }
 
 void engine::end_var(access &a) {
   if (m_dying)
     return;
+  m_vars ^= a.digest;
   auto last = a.read;
   auto &writer = last[static_cast<std::size_t>(a.writer)];
   writer = std::max(writer, a.written);
@@ -711,65 +705,6 @@ void engine::end_var(access &a) {
 void engine::must_be_alive(const access &a) {
   if (a.writer < 0 || a.writer >= k_max_threads)
     fail("a variable is used after its end");
-}
-
-// --- exploring
-
-outcome engine::explore(const program &p, const limits &l) {
-  m_limits = l;
-  m_outcome = {};
-  m_trail.clear();
-  m_random = l.seed * 0x9e3779b97f4a7c15u + 1;
-  for (;;) {
-    const ending how = run_once(p);
-    ++(how == ending::pruned ? m_outcome.pruned : m_outcome.executions);
-    if (how == ending::failed) {
-      m_outcome.failed = true;
-      m_outcome.replay = trail_text();
-      return m_outcome;
-    }
-    if (l.random)
-      m_trail.clear();
-    else if (!next_trail()) {
-      m_outcome.exhausted = true;
-      return m_outcome;
-    }
-    const std::uint64_t runs = m_outcome.executions + m_outcome.pruned;
-    if (runs >= l.executions || (runs % 64 == 0 && std::chrono::steady_clock::now() >= l.until))
-      return m_outcome;
-  }
-}
-
-std::string engine::trail_text() const {
-  std::string text = m_limits.random            ? "r"
-                     : m_limits.preemptions < 0 ? "s"
-                                                : "b" + std::to_string(m_limits.preemptions);
-  for (std::size_t i = 0; i < m_position; ++i)
-    text += "." + std::to_string(int{m_trail[i].taken});
-  return text;
-}
-
-outcome engine::replay(const program &p, const std::string &trail) {
-  m_limits = {};
-  m_outcome = {};
-  m_trail.clear();
-  m_limits.random = trail[0] == 'r';
-  if (trail[0] == 'b')
-    m_limits.preemptions = std::atoi(trail.c_str() + 1);
-  for (std::size_t dot = trail.find('.'); dot != std::string::npos; dot = trail.find('.', dot + 1))
-    m_trail.push_back({static_cast<std::uint8_t>(std::atoi(trail.c_str() + dot + 1)), 0});
-  m_tracing = true;
-  const ending how = run_once(p);
-  m_tracing = false;
-  m_outcome.executions = 1;
-  m_outcome.failed = how == ending::failed;
-  m_outcome.replay = trail;
-  const std::size_t skipped = m_trace.size() > k_trace_lines ? m_trace.size() - k_trace_lines : 0;
-  if (skipped)
-    m_outcome.trace = "    ... " + std::to_string(skipped) + " steps\n";
-  for (std::size_t i = skipped; i < m_trace.size(); ++i)
-    m_outcome.trace += m_trace[i] + "\n";
-  return m_outcome;
 }
 
 void engine::note(const char *what, int where, std::uint64_t value, const std::source_location &at,

@@ -12,6 +12,7 @@
 #include <set>
 #include <source_location>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace weft_model {
@@ -33,6 +34,7 @@ struct knowledge {
 struct message {
   std::uint64_t value = 0;
   knowledge carried; // what an acquiring reader learns
+  std::uint64_t digest = 0;
 };
 
 struct location {
@@ -65,9 +67,24 @@ struct site {
   std::memory_order order = std::memory_order_relaxed;
 };
 
+enum class search : std::uint8_t {
+  exhaustive, // depth first
+  random,     // every choice uniformly
+  pct,        // by priorities, with a few changes of them (Burckhardt et al., ASPLOS 2010)
+};
+
+/// What an exhaustive search leaves out, none of which can change a verdict.
+enum class reduction : std::uint8_t {
+  none,
+  sleep_sets, // executions that differ in the order of independent steps only (Godefroid)
+  states,     // and what follows a state that was seen before
+};
+
 struct limits {
-  int preemptions = -1; // -1: any number, with sleep sets
-  bool random = false;
+  int preemptions = -1; // -1: any number; bounded searches know no reduction
+  search how = search::exhaustive;
+  reduction reduce = reduction::states;
+  int depth = 3; // pct: of the bug, that is the changes of priority and one
   std::uint64_t seed = 1;
   std::uint64_t executions = UINT64_MAX;
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
@@ -77,7 +94,8 @@ struct outcome {
   bool failed = false;
   bool exhausted = false;
   std::uint64_t executions = 0;
-  std::uint64_t pruned = 0;
+  std::uint64_t pruned = 0; // executions that were cut, because the rest was known
+  std::uint64_t steps = 0;  // of all of them together
   std::string failure;
   std::string replay;
   std::string trace;
@@ -124,10 +142,11 @@ class engine {
     int writer = 0;
     std::uint32_t written = 0;
     std::array<std::uint32_t, k_max_threads> read{};
+    std::uint64_t value = 0, id = 0, digest = 0;
   };
-  void start_var(access &a);
+  void start_var(access &a, std::uint64_t value);
   void read_var(access &a, const std::source_location &at);
-  void write_var(access &a, const std::source_location &at);
+  void write_var(access &a, std::uint64_t value, const std::source_location &at);
   void end_var(access &a);
 
   // Called by models.
@@ -156,6 +175,7 @@ class engine {
     std::array<std::uint8_t, k_max_locations> stale_reads{}; // how often the message in stale_at was read
     std::array<std::uint16_t, k_max_locations> stale_at{};
     std::vector<std::uint16_t> flushed; // view at the last light barrier
+    std::uint64_t history = 0;          // digest of all that it has done and seen: where it stands
     void *stack_pointer = nullptr;
   };
   struct choice {
@@ -171,6 +191,18 @@ class engine {
   [[noreturn]] void leave(ending how);
   void switch_to(int next);
   int choose(int count);
+  int choose_thread(const int *order, int count);
+  int take(int taken, int count);
+  std::uint64_t draw(std::uint64_t below);
+  void plan_priorities();
+  void fall_behind();
+  bool uses_sleep_sets() const;
+  bool seen_before();
+  std::uint64_t state() const;
+  void remember(std::uint64_t fact);
+  void set_var(access &a, std::uint64_t value);
+  void digest_var(access &a);
+  std::uint64_t digest_of(const message &m) const;
   bool enabled(int t) const;
   int oldest_readable(int t, int where, bool seq_cst) const;
   bool satisfiable(int t) const;
@@ -220,6 +252,18 @@ class engine {
   std::vector<choice> m_trail;
   std::size_t m_position = 0;
   std::uint64_t m_random = 1;
+  bool m_replaying = false;
+
+  std::array<int, k_max_threads> m_priority{}; // pct
+  std::vector<int> m_changes;                  // pct: the steps at which the running thread falls behind
+  bool m_newest_only = false;                  // pct: loads read the newest store in this execution
+  int m_lowest = 0;
+  int m_longest = 0;
+
+  bool m_digests = false; // kept only where states are compared
+  std::unordered_map<std::uint64_t, std::uint8_t> m_seen; // state, and the sleep set with which it was explored
+  std::uint64_t m_vars = 0;                               // digest of plain memory
+  std::uint64_t m_var_count = 0;
   bool m_tracing = false;
   std::vector<std::string> m_trace;
   outcome m_outcome;

@@ -88,7 +88,8 @@ struct model_atomics {
 
   template <class T>
   struct var {
-    var(T v = T{}) : m_value(v) { the_engine().start_var(m_access); }
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+    var(T v = T{}) : m_value(v) { the_engine().start_var(m_access, atomic<T>::bits(v)); }
     ~var() { the_engine().end_var(m_access); }
     var(const var &) = delete;
     var &operator=(const var &) = delete;
@@ -97,7 +98,7 @@ struct model_atomics {
       return m_value;
     }
     void set(T v, here at = here::current()) {
-      the_engine().write_var(m_access, at);
+      the_engine().write_var(m_access, atomic<T>::bits(v), at);
       m_value = v;
     }
 
