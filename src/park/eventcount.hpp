@@ -118,6 +118,11 @@ class eventcount {
     return woken;
   }
 
+  /// Whether worker `id` is announced and not chosen yet. A guess, but about one that does not move.
+  bool announced(std::size_t id) const noexcept {
+    return (m_announced[id / 64].word.load(std::memory_order_relaxed) & bit_of(id)) != 0;
+  }
+
   /// A guess at how many sleepers nobody has chosen yet.
   std::size_t idle() const noexcept { return m_idle.load(std::memory_order_relaxed); }
 

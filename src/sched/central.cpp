@@ -13,6 +13,7 @@ public:
   void add(runnable *r, unsigned id, origin from) override { m_queue.add(r, from == origin::fresh ? id : k_outside); }
   runnable *get(unsigned) override { return m_queue.get(); }
   runnable *take_newest(unsigned id, const lineage &l) override { return m_queue.take_newest(id, l); }
+  bool has_work() const override { return !m_queue.empty(); }
 
 private:
   shared_queue m_queue;

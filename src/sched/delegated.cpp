@@ -64,6 +64,7 @@ public:
 
   runnable *get(unsigned id) override { return ask(id, {}); }
   runnable *take_newest(unsigned id, const lineage &l) override { return ask(id, {true, l}); }
+  bool has_work() const override { return !nothing(); }
 
 private:
   runnable *ask(unsigned id, const wish &w) {

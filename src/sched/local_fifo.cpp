@@ -75,6 +75,16 @@ public:
     return mine.pending.take_newest(id, l);
   }
 
+  bool has_work() const override {
+    for (auto &l : m_locals)
+      if (local_queues *p = l.load(std::memory_order_acquire); p && !(p->staged.empty() && p->pending.empty())) // O1
+        return true;
+    for (const shared_queue &q : m_high)
+      if (!q.empty())
+        return true;
+    return !m_low.empty();
+  }
+
   std::uint64_t steals() const override {
     std::uint64_t n = 0;
     for (auto &l : m_locals)

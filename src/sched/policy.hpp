@@ -30,6 +30,8 @@ public:
   virtual runnable *take_newest(unsigned id, const lineage &l) = 0;
   /// One of `n` things that may be done; 0 is what is usual.
   virtual unsigned choose(unsigned) { return 0; }
+  /// Whether there is work to be had; a hint, for any thread.
+  [[nodiscard]] virtual bool has_work() const { return true; }
   /// Items taken from another worker's queue.
   [[nodiscard]] virtual std::uint64_t steals() const { return 0; }
 };

@@ -78,6 +78,13 @@ public:
     return r;
   }
 
+  bool has_work() const override {
+    for (auto &h : m_homes)
+      if (home *p = h.load(std::memory_order_acquire); p && !p->deque.empty()) // O1
+        return true;
+    return !m_urgent.empty() || !m_outside.empty() || !m_patient.empty();
+  }
+
   std::uint64_t steals() const override {
     std::uint64_t n = 0;
     for (auto &h : m_homes)

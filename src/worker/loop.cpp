@@ -15,6 +15,7 @@ namespace rt {
 namespace {
 
 constexpr int k_looks_per_clock_read = 32;
+constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work: starting it again takes a look of the watcher
 constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only with this much stack left
 
 runnable *own_frame(worker &w) noexcept {
@@ -82,27 +83,37 @@ runnable *spin(worker &w) {
   return r;
 }
 
+/// When a sleeper looks again by itself; 0 for never.
+std::int64_t next_look(const worker &w) noexcept {
+  if (!services(place::idle).empty())
+    return static_cast<std::int64_t>(now_ns() + static_cast<std::uint64_t>(the_runtime().cfg.poll_period.count()) * 1000u);
+  return w.stand_in ? static_cast<std::int64_t>(now_ns() + k_linger_ns) : 0;
+}
+
+struct slept {
+  runnable *found = nullptr;
+  bool in_vain = false; // a spare has waited long enough
+};
+
 /// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
-runnable *sleep(worker &w) {
+slept sleep(worker &w) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
   if (runnable *r = look(w)) {
     if (rt.idle.cancel(w.id))
       rt.idle.notify_one(); // chosen for something else: pass it on
-    return r;
+    return {r};
   }
   if (rt.stopping.load(std::memory_order_acquire)) { // O3: pairs with stop_runtime
     rt.idle.cancel(w.id);
-    return nullptr;
+    return {};
   }
-  const bool polls = !services(place::idle).empty();
   count(w.counts.slept);
-  rt.idle.commit(w.id, polls ? static_cast<std::int64_t>(now_ns() + static_cast<std::uint64_t>(rt.cfg.poll_period.count()) * 1000u)
-                             : 0);
-  return nullptr;
+  const bool in_time = rt.idle.commit(w.id, next_look(w));
+  return {nullptr, !in_time && w.stand_in && services(place::idle).empty()};
 }
 
-/// Waits for work; null when the runtime stops.
+/// Waits for work; null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
 runnable *find_work(worker &w) {
   runtime &rt = the_runtime();
   if (runnable *r = look(w)) [[likely]]
@@ -120,9 +131,11 @@ runnable *find_work(worker &w) {
       continue;
     if (!services(place::idle).empty() && services(place::idle).poll(w))
       continue;
-    r = sleep(w);
-    if (r || (r = look(w)))
+    const slept s = sleep(w);
+    if ((r = s.found) || (r = look(w)))
       return r;
+    if (s.in_vain && rt.crew.leaves(*w.stand_in))
+      return nullptr;
   }
 }
 
@@ -173,7 +186,7 @@ void worker_loop() {
       r = find_work(w);
     if (r)
       run(w, r);
-    else if (w.thread_frame) // stopping
+    else if (w.thread_frame)
       leave_for_frame(*w.thread_frame);
   }
 }

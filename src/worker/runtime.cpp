@@ -2,6 +2,7 @@
 // Starting, adopting threads, stopping, forking.
 #include "worker/runtime.hpp"
 
+#include "arch/valgrind.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
@@ -36,6 +37,11 @@ struct start_lock {
   ~start_lock() { pthread_mutex_unlock(&g_start_mutex); }
 };
 
+/// Under Valgrind all threads but one sleep; an order of tasks that a seed gives must not depend on time.
+unsigned allowed_spares(const settings &s) noexcept {
+  return on_valgrind() || s.sched_seed != 0 ? 0 : static_cast<unsigned>(s.watch_max_spares);
+}
+
 constexpr detail::body_ops k_no_body{nullptr, nullptr, nullptr, 0};
 
 const char *thread_stack_low() noexcept {
@@ -47,15 +53,6 @@ const char *thread_stack_low() noexcept {
     pthread_attr_destroy(&a);
   }
   return static_cast<const char *>(low);
-}
-
-/// The calling thread becomes the worker's thread.
-void settle_on_thread(worker &w) {
-  w.thread_stack_low = thread_stack_low();
-  w.stack_low = w.thread_stack_low;
-  announce_thread_stack(w.thread_stack);
-  w.sanitized = &w.thread_stack;
-  set_this_executor(&w);
 }
 
 const char *current_label() {
@@ -89,6 +86,7 @@ void worker_main(void *p) {
   } catch (const error &e) {
     warn("worker %u cannot start: %s", w.id, e.what());
   }
+  w.tid.store(0, std::memory_order_relaxed);
   set_this_executor(nullptr);
 }
 
@@ -123,6 +121,13 @@ void start_threads(runtime &rt) {
       return;
     }
   }
+}
+
+void start_watcher(runtime &rt) {
+  if (rt.max_spares == 0)
+    return;
+  if (int e = rt.watch.start())
+    warn("the watcher cannot be started (%s): a task that blocks its thread holds up others", std::strerror(e));
 }
 
 void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
@@ -229,6 +234,7 @@ void start_locked() {
   g_runtime = fresh.release();
   g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started
   start_threads(*g_runtime);
+  start_watcher(*g_runtime);
   services(place::timer);
 }
 
@@ -257,6 +263,9 @@ void thread_ends(void *p) {
   w.memory.flush_accounting();
   uninstall_overflow_stack();
   start_lock lock;
+  if (w.id != 0)
+    --the_runtime().foreign;
+  w.tid.store(0, std::memory_order_relaxed);
   set_this_executor(nullptr);
   w.adopted = false;
 }
@@ -269,18 +278,31 @@ void watch_end_of_thread(worker &w) {
     throw_error(errc::out_of_resources, "no thread-specific key is left to notice the end of a thread (PTHREAD_KEYS_MAX); use fewer keys");
 }
 
-worker &slot_for_thread(runtime &rt) {
-  if (!rt.slots[0].load(std::memory_order_relaxed))
-    return make_worker(rt, 0);
-  for (unsigned id = 0; id < k_slots; ++id) {
+/// With the start lock. A free slot above those of the started workers.
+worker *free_slot(runtime &rt) {
+  for (unsigned id = rt.workers; id < rt.slot_limit; ++id) {
     worker *w = rt.slots[id].load(std::memory_order_relaxed);
-    if (!w && id >= rt.workers)
-      return make_worker(rt, id);
-    if (w && !w->adopted && (id == 0 || id >= rt.workers))
-      return *w;
+    if (!w)
+      return &make_worker(rt, id);
+    if (!w->adopted && !w->stand_in)
+      return w;
   }
+  return nullptr;
+}
+
+worker &slot_for_thread(runtime &rt) {
+  worker *first = rt.slots[0].load(std::memory_order_relaxed);
+  if (!first)
+    return make_worker(rt, 0);
+  if (!first->adopted)
+    return *first;
+  if (rt.foreign < k_thread_slots - rt.workers)
+    if (worker *w = free_slot(rt)) {
+      ++rt.foreign;
+      return *w;
+    }
   throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead",
-              k_slots - rt.workers);
+              k_thread_slots - rt.workers);
 }
 
 WEFT_COLD worker &adopt() {
@@ -311,6 +333,20 @@ executor *adopt_timer() noexcept {
 
 } // namespace
 
+void settle_on_thread(worker &w) {
+  w.thread_stack_low = thread_stack_low();
+  w.stack_low = w.thread_stack_low;
+  announce_thread_stack(w.thread_stack);
+  w.sanitized = &w.thread_stack;
+  w.tid.store(this_thread_id(), std::memory_order_relaxed); // a hint for the watcher
+  set_this_executor(&w);
+}
+
+worker *make_spare_worker(runtime &rt) {
+  start_lock lock;
+  return free_slot(rt);
+}
+
 worker::worker(unsigned number, std::size_t join_capacity)
     : id(number), memory(heap_of_slot(number)), seed(number * 7919u + 17u), joins(static_cast<std::int64_t>(join_capacity)) {
   root.ops = &k_no_body;
@@ -322,9 +358,12 @@ worker::worker(unsigned number, std::size_t join_capacity)
 runtime::runtime()
     : cfg(current_settings()),
       workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
-      ready(make_policy(cfg, this_machine(), workers, k_slots)), idle(k_slots), producers(cfg.throttle_bytes), clock(&adopt_timer),
+      max_spares(allowed_spares(cfg)),
+      slot_limit(k_thread_slots + max_spares), ready(make_policy(cfg, this_machine(), workers, slot_limit)),
+      idle(slot_limit + 1), producers(cfg.throttle_bytes), clock(&adopt_timer),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
-      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})) {
+      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), crew(*this),
+      watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
@@ -368,6 +407,8 @@ void stop_runtime() {
     rt.idle.notify_all();
   if (w && !orderly)
     return print_summary(rt); // exit() inside a task: its worker cannot wait for itself; the process is about to end
+  rt.watch.stop();
+  rt.crew.stop();
   for (unsigned id = 1; id < rt.workers; ++id)
     if (worker *other = rt.slots[id].load(std::memory_order_relaxed))
       other->os_thread.join();

@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "manage/timer.hpp"
+#include "manage/watcher.hpp"
 #include "mem/slab.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
@@ -12,6 +13,7 @@
 #include "sched/policy.hpp"
 #include "task/wait.hpp"
 #include "ult/executor.hpp"
+#include "worker/spares.hpp"
 
 #include <atomic>
 #include <memory>
@@ -21,7 +23,8 @@ namespace weft::inline v0 {
 namespace rt {
 
 inline constexpr unsigned k_foreign_slots = 64; // at least so many threads of the user, beyond the first, may use Weft at once
-inline constexpr unsigned k_slots = 1024 + k_foreign_slots;
+inline constexpr unsigned k_thread_slots = 1024 + k_foreign_slots; // of workers and those threads
+inline constexpr unsigned k_slots = k_thread_slots + 1024;         // with spares
 
 /// Written by its worker only, read by anyone.
 struct counters {
@@ -44,6 +47,8 @@ struct alignas(128) worker : executor {
   bool adopted = false;          // a thread of the user stands in it
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread;            // of a started worker
+  std::atomic<int> tid{0};     // of the thread that stands in it
+  spare *stand_in = nullptr;   // not null: it is one
   task root;                   // stands for the thread
   work_deque<detail::join_job *> joins;
 };
@@ -57,6 +62,7 @@ public:
   void live_bytes_changed(std::int64_t live);
   /// Suspends the caller until the low mark, or until nothing else can run.
   void hold_back(worker &w);
+  [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_relaxed); } // a hint
   /// A worker found nothing to run: the producers may go on.
   bool let_go();
 
@@ -79,16 +85,21 @@ public:
 
   settings cfg;
   unsigned workers;
+  unsigned max_spares;
+  unsigned slot_limit; // ids are below; the watcher sleeps as the next one
   std::unique_ptr<policy> ready;
   eventcount<> idle;
   throttle producers;
   timer clock;
   std::atomic<worker *> slots[k_slots]{};
   std::atomic<unsigned> used_slots{0};
+  unsigned foreign = 0; // adopted threads beyond the first; with the start lock
   std::atomic<bool> stopping{false};
   std::atomic<int> spinning{0}; // workers that look for work: a pusher need not wake one more
   std::uint64_t spin_ns;
   std::uint32_t successor_odds; // of 2^32 - 1
+  spare_crew crew;
+  watcher watch;
 };
 
 /// The calling thread's worker; adopts the thread, and starts the runtime, on first use.
@@ -105,6 +116,10 @@ runtime *runtime_or_null() noexcept;
 void print_summary(const runtime &rt);
 void start_runtime();
 void stop_runtime();
+/// The calling thread becomes the worker's thread.
+void settle_on_thread(worker &w);
+/// A worker for a spare, in a free slot; null when all are taken.
+worker *make_spare_worker(runtime &rt);
 
 /// Hands ready work to the policy and wakes a worker for it.
 void enqueue(worker *here, runnable &r, origin from);

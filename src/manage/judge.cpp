@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manage/judge.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Whether the thread has slept in the kernel for most of the time since the last look. Asks the kernel for its state only when its
+/// CPU time leaves room for that.
+bool judge::has_slept(record &r, std::uint64_t now) const {
+  const std::uint64_t cpu = m_world.cpu_ns(r.seen.tid);
+  const bool known = r.cpu_at != 0;
+  const bool busy = known && (cpu - r.cpu_ns) * 2 > now - r.cpu_at;
+  const bool unmoved = known && cpu == r.cpu_ns;
+  if (!unmoved && r.is != verdict::computing)
+    r.is = verdict::going;
+  r.cpu_ns = cpu;
+  r.cpu_at = now;
+  if (r.is == verdict::blocked)
+    return true;
+  return !busy && m_world.sleeps(r.seen.tid);
+}
+
+/// Of one that is where it was at the last look.
+void judge::judge_one(record &r, const circumstances &c) const {
+  if (!c.waits && r.is == verdict::going)
+    return; // nobody minds
+  if (has_slept(r, c.now)) {
+    r.is = r.is == verdict::suspect || r.is == verdict::blocked ? verdict::blocked : verdict::suspect;
+    return;
+  }
+  const bool computes = r.is == verdict::computing || (c.waits_for_long && c.now - r.since >= m_compute_ns);
+  r.is = computes ? verdict::computing : verdict::going;
+}
+
+/// As many spares as there are reasons for.
+void judge::settle(opinion &o, bool waits) {
+  const unsigned wanted = o.blocked + (o.computing ? 1u : 0u);
+  unsigned running = m_world.spares();
+  for (; waits && running < wanted && m_world.add_spare(); ++running)
+    o.look_soon = true;
+  for (unsigned slot = 0; running > wanted + o.suspects && slot < m_records.size(); ++slot) {
+    const record &r = m_records[slot];
+    if (!r.seen.spare || r.is == verdict::blocked)
+      continue;
+    m_world.retire_spare(slot);
+    --running;
+  }
+  o.may_rest = !waits && !o.look_soon && running == 0;
+}
+
+judge::opinion judge::look(std::uint64_t now) {
+  m_records.resize(m_world.slots());
+  const bool taken_care_of = m_world.somebody_looks();
+  const bool ready = !taken_care_of && m_world.work_waits();
+  const bool waits = ready || (!taken_care_of && m_world.chores_wait());
+  if (!ready)
+    m_waits_since = 0;
+  else if (m_waits_since == 0)
+    m_waits_since = now;
+  const circumstances c{now, waits, ready && now - m_waits_since >= m_compute_ns};
+
+  opinion o;
+  for (unsigned slot = 0; slot < m_records.size(); ++slot) {
+    record &r = m_records[slot];
+    watched::reading seen;
+    if (!m_world.read(slot, seen)) {
+      r = {};
+      continue;
+    }
+    if (seen.idle || seen.tid != r.seen.tid || seen.epoch != r.seen.epoch)
+      r = {seen, now, 0, 0, verdict::going};
+    else
+      judge_one(r, c);
+    o.blocked += r.is == verdict::blocked;
+    o.computing |= r.is == verdict::computing;
+    o.suspects += r.is == verdict::suspect;
+  }
+  o.look_soon = o.suspects > 0;
+  settle(o, waits);
+  return o;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is stuck: decides from what is seen of the workers how many spares are to run. Plain code of the watcher's thread.
+//
+//   verdict    a worker gets it when, since the last look, it has passed no scheduling point and
+//   going      it has used CPU time, or waits for a CPU
+//   suspect    it has used none, and sleeps in the kernel while ready work waits
+//   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU time
+//   computing  all that for watch.compute while ready work waited; one spare for all of these together
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// What the judge may see and do. The worker room supplies it; tests make one up.
+class watched {
+public:
+  struct reading {
+    int tid = 0;
+    std::uint64_t epoch = 0; // changes at scheduling points
+    bool idle = false;       // asleep for want of work
+    bool spare = false;
+  };
+  virtual ~watched() = default;
+  [[nodiscard]] virtual unsigned slots() const = 0;
+  /// False: no worker that counts stands there.
+  [[nodiscard]] virtual bool read(unsigned slot, reading &r) const = 0;
+  /// An idle worker is there, or one that looks for work: it will take what is ready.
+  [[nodiscard]] virtual bool somebody_looks() const = 0;
+  [[nodiscard]] virtual bool work_waits() const = 0;
+  /// What only a worker without work does: polling services, letting producers go on.
+  [[nodiscard]] virtual bool chores_wait() const = 0;
+  [[nodiscard]] virtual std::uint64_t cpu_ns(int tid) const = 0;
+  [[nodiscard]] virtual bool sleeps(int tid) const = 0;
+  [[nodiscard]] virtual unsigned spares() const = 0; // that run
+  /// False: there is none to be had for now.
+  [[nodiscard]] virtual bool add_spare() = 0;
+  virtual void retire_spare(unsigned slot) = 0;
+  /// Nobody has done anything for a while: is there a reason?
+  virtual void examine() {}
+};
+
+class judge {
+public:
+  judge(watched &world, std::uint64_t compute_ns) : m_world(world), m_compute_ns(compute_ns) {}
+
+  struct opinion {
+    unsigned blocked = 0;
+    unsigned suspects = 0;
+    bool computing = false;
+    bool look_soon = false; // somebody is suspect, or a spare was added
+    bool may_rest = false;  // nothing can change for the worse unless somebody adds work
+  };
+  opinion look(std::uint64_t now);
+
+private:
+  enum class verdict : std::uint8_t { going, suspect, blocked, computing };
+  struct record {
+    watched::reading seen;
+    std::uint64_t since = 0; // it has passed no scheduling point
+    std::uint64_t cpu_ns = 0;
+    std::uint64_t cpu_at = 0;
+    verdict is = verdict::going;
+  };
+  struct circumstances {
+    std::uint64_t now;
+    bool waits;         // somebody could do more if there were a worker
+    bool waits_for_long; // ready work
+  };
+  void judge_one(record &r, const circumstances &c) const;
+  [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
+  void settle(opinion &o, bool waits);
+
+  watched &m_world;
+  const std::uint64_t m_compute_ns;
+  std::uint64_t m_waits_since = 0; // 0: no ready work
+  std::vector<record> m_records;
+};
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that sees to it that stuck workers do not stop the others. Asleep while there is a worker without work, or nothing that
+// one could do: then it stands in the eventcount of the idle workers as the last of them, so whoever adds work that no worker is
+// there for wakes it, at no cost while it is awake. Awake it looks every 10 ms, and sooner where something is in doubt.
+#pragma once
+
+#include "manage/judge.hpp"
+#include "os/thread.hpp"
+#include "park/eventcount.hpp"
+
+#include <atomic>
+
+namespace weft::inline v0 {
+namespace rt {
+
+class watcher {
+public:
+  /// `seat`: an id of `idle` above those of all workers.
+  watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns)
+      : m_world(world), m_judge(world, compute_ns), m_idle(idle), m_seat(seat) {}
+
+  /// Zero or an errno.
+  [[nodiscard]] int start() noexcept;
+  void stop();
+  /// Any thread: calls examine() of the world, on the watcher's thread.
+  void examine_soon() noexcept;
+
+  [[nodiscard]] std::uint64_t looks() const noexcept { return m_looks.load(std::memory_order_relaxed); }  // hints
+  [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return m_cpu_ns.load(std::memory_order_relaxed); }
+
+private:
+  void run();
+  void rest();
+  void nap(std::uint64_t ns);
+  [[nodiscard]] std::uint64_t next_nap(const judge::opinion &o, std::uint64_t now);
+
+  watched &m_world;
+  judge m_judge;
+  eventcount<> &m_idle;
+  const std::size_t m_seat;
+  thread m_thread;
+  std::uint64_t m_nap_ns = 0;
+  std::uint64_t m_started = 0;
+  std::atomic<std::uint32_t> m_stopping{0}; // also what it naps on
+  std::atomic<bool> m_examine{false};
+  std::atomic<std::uint64_t> m_looks{0};
+  std::atomic<std::uint64_t> m_cpu_ns{0};
+};
+
+} // namespace rt
+} // namespace weft::inline v0

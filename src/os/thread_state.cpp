@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/thread_state.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <string_view>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// The beginning of a small file, without malloc.
+std::string_view read_beginning(const char *path, char *buffer, std::size_t bytes) noexcept {
+  const int saved = errno;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = -1;
+  if (fd >= 0) {
+    while ((n = read(fd, buffer, bytes)) < 0 && errno == EINTR) {
+    }
+    close(fd);
+  }
+  errno = saved;
+  return {buffer, n > 0 ? static_cast<std::size_t>(n) : 0};
+}
+
+} // namespace
+
+std::uint64_t thread_cpu_ns(int tid) noexcept {
+  // As pthread_getcpuclockid makes it; that one must not be asked about a thread that may have ended.
+  constexpr unsigned k_per_thread = 4, k_scheduler_time = 2;
+  const auto clock = static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time);
+  timespec t;
+  if (clock_gettime(clock, &t) != 0)
+    return 0;
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+bool thread_sleeps(int tid) noexcept {
+  char path[64], buffer[256];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
+  const auto name_end = line.rfind(')'); // the name may contain anything
+  if (name_end == std::string_view::npos || name_end + 2 >= line.size())
+    return false;
+  const char state = line[name_end + 2];
+  return state == 'S' || state == 'D';
+}
+
+unsigned process_threads() noexcept {
+  char buffer[512];
+  std::string_view line = read_beginning("/proc/self/stat", buffer, sizeof buffer);
+  const auto name_end = line.rfind(')');
+  if (name_end == std::string_view::npos)
+    return 0;
+  line.remove_prefix(name_end + 1);
+  constexpr int k_fields_before = 17; // state is field 3, num_threads field 20; each behind a blank
+  for (int i = 0; i < k_fields_before; ++i) {
+    const auto blank = line.find(' ', 1);
+    if (blank == std::string_view::npos)
+      return 0;
+    line.remove_prefix(blank);
+  }
+  unsigned count = 0;
+  std::from_chars(line.data() + 1, line.data() + line.size(), count);
+  return count;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

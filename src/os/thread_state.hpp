@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel says of another thread of this process.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// CPU time that a thread has used, in nanoseconds; 0 when there is no such thread. A third of a microsecond.
+[[nodiscard]] std::uint64_t thread_cpu_ns(int tid) noexcept;
+
+/// Whether the thread sleeps in the kernel; one that waits for a CPU does not. False where that cannot be known. Several microseconds.
+[[nodiscard]] bool thread_sleeps(int tid) noexcept;
+
+/// How many threads this process has; 0 where that cannot be known.
+[[nodiscard]] unsigned process_threads() noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/spares.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "manage/dispatcher.hpp"
+#include "mem/overflow.hpp"
+#include "os/thread_state.hpp"
+#include "worker/runtime.hpp"
+
+#include <cstring>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::uint64_t k_parked_ns = 10'000'000'000; // how long a parked thread is kept: it costs 20 KiB, a new one 20 us
+constexpr std::uint64_t k_retry_ns = 100'000'000;     // after a spare could not be had
+std::atomic<bool> g_said_most{false}, g_said_none{false};
+
+std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
+
+} // namespace
+
+// ---- what the watcher sees ------------------------------------------------------------------------------------------
+
+unsigned spare_crew::slots() const { return m_runtime.used_slots.load(std::memory_order_acquire); } // O3: pairs with make_worker
+
+/// Threads of the user beyond the first are no workers: when they block, nobody runs less than before.
+bool spare_crew::read(unsigned slot, reading &r) const {
+  worker *w = m_runtime.slots[slot].load(std::memory_order_acquire); // O3
+  if (!w || (slot >= m_runtime.workers && !w->stand_in))
+    return false;
+  r.tid = w->tid.load(std::memory_order_relaxed);
+  if (!r.tid || (w->stand_in && w->stand_in->seat.load(std::memory_order_relaxed) != spare::running))
+    return false;
+  r.epoch = rt::read(w->counts.executed) + rt::read(w->counts.spawned) + rt::read(w->suspensions);
+  r.idle = m_runtime.idle.announced(slot);
+  r.spare = w->stand_in != nullptr;
+  return true;
+}
+
+bool spare_crew::somebody_looks() const {
+  return m_runtime.idle.idle() > 0 || m_runtime.spinning.load(std::memory_order_relaxed) > 0; // a hint
+}
+
+bool spare_crew::work_waits() const {
+  if (m_runtime.ready->has_work())
+    return true;
+  for (unsigned i = 0; i < slots(); ++i)
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire); w && !w->joins.empty()) // O3
+      return true;
+  return false;
+}
+
+bool spare_crew::chores_wait() const { return m_runtime.producers.holds_any() || !services(place::idle).empty(); }
+
+std::uint64_t spare_crew::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
+bool spare_crew::sleeps(int tid) const { return thread_sleeps(tid); }
+
+// ---- what it does ---------------------------------------------------------------------------------------------------
+
+bool spare_crew::add_spare() {
+  const std::uint64_t failed = m_failed_at.load(std::memory_order_relaxed);
+  if (failed && now_ns() - failed < k_retry_ns)
+    return false;
+  for (const std::uint32_t wanted : {spare::parked, spare::gone})
+    for (auto &s : m_all)
+      if (s->seat.load(std::memory_order_acquire) == wanted && wake(*s)) // O2
+        return true;
+  return recruit();
+}
+
+/// A new one.
+bool spare_crew::recruit() {
+  if (m_all.size() >= m_runtime.max_spares) {
+    warn_once(g_said_most,
+              "%u spare threads stand in for workers that are stuck, and more are: tasks will wait; raise watch.max_spares, or let "
+              "tasks suspend instead of blocking their thread",
+              m_runtime.max_spares);
+    m_failed_at.store(now_ns(), std::memory_order_relaxed);
+    return false;
+  }
+  worker *w = make_spare_worker(m_runtime);
+  if (!w)
+    return false;
+  auto fresh = std::make_unique<spare>();
+  fresh->is = w;
+  fresh->crew = this;
+  w->stand_in = fresh.get();
+  w->root.label = "spare";
+  m_all.push_back(std::move(fresh));
+  return wake(*m_all.back());
+}
+
+/// One that is parked or gone.
+bool spare_crew::wake(spare &s) {
+  std::uint32_t parked = spare::parked;
+  m_running.fetch_add(1, std::memory_order_relaxed); // a count
+  // O1: nothing but the state is handed over; O2: what the spare did is done
+  if (s.seat.compare_exchange_strong(parked, spare::starting, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    os_futex_wake(s.seat, 1);
+    return true;
+  }
+  if (start_thread(s))
+    return true;
+  m_running.fetch_sub(1, std::memory_order_relaxed); // a count
+  return false;
+}
+
+bool spare_crew::start_thread(spare &s) {
+  worker &w = *s.is;
+  if (w.os_thread.joinable())
+    w.os_thread.join();
+  s.seat.store(spare::starting, std::memory_order_release); // O1
+  const int e = w.os_thread.start("weft-spare", [](void *p) { static_cast<spare *>(p)->crew->main(*static_cast<spare *>(p)); }, &s);
+  if (!e) {
+    m_started.fetch_add(1, std::memory_order_relaxed); // a count
+    return true;
+  }
+  s.seat.store(spare::gone, std::memory_order_release); // O2
+  m_failed_at.store(now_ns(), std::memory_order_relaxed);
+  warn_once(g_said_none, "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",
+            std::strerror(e));
+  return false;
+}
+
+void spare_crew::retire_spare(unsigned slot) {
+  worker &w = *m_runtime.slots[slot].load(std::memory_order_relaxed); // read() has seen it
+  std::uint32_t running = spare::running;
+  // O1: its thread's frame is seen
+  if (!w.stand_in->seat.compare_exchange_strong(running, spare::leaving, std::memory_order_acquire, std::memory_order_relaxed))
+    return;
+  m_running.fetch_sub(1, std::memory_order_relaxed); // a count
+  make_ready(*w.thread_frame);
+}
+
+bool spare_crew::leaves(spare &s) noexcept {
+  std::uint32_t running = spare::running;
+  if (!s.seat.compare_exchange_strong(running, spare::leaving, std::memory_order_relaxed, std::memory_order_relaxed)) // I1
+    return false;
+  m_running.fetch_sub(1, std::memory_order_relaxed); // a count
+  return true;
+}
+
+void spare_crew::stop() {
+  for (auto &s : m_all) {
+    std::uint32_t parked = spare::parked;
+    if (s->seat.compare_exchange_strong(parked, spare::starting, std::memory_order_acq_rel, std::memory_order_relaxed)) // O1
+      os_futex_wake(s->seat, 1);
+    if (s->is->os_thread.joinable())
+      s->is->os_thread.join();
+  }
+}
+
+// ---- a spare's thread -----------------------------------------------------------------------------------------------
+
+/// Works until it is not needed. False: it cannot.
+bool spare_crew::stand_in(spare &s) noexcept {
+  worker &w = *s.is;
+  try {
+    suspend(
+        [](executor &e, frame &f, void *p) {
+          static_cast<worker &>(e).thread_frame = &f;
+          static_cast<spare *>(p)->seat.store(spare::running, std::memory_order_release); // O1
+        },
+        &s);
+  } catch (const error &e) {
+    m_running.fetch_sub(1, std::memory_order_relaxed); // a count
+    m_failed_at.store(now_ns(), std::memory_order_relaxed);
+    s.seat.store(spare::gone, std::memory_order_release); // O2
+    warn_once(g_said_none, "a spare thread cannot work: %s", e.what());
+    return false;
+  }
+  w.memory.flush_remote();
+  w.memory.flush_accounting();
+  return true;
+}
+
+/// Sleeps until it is needed. False: it has not been for long, or the runtime stops.
+bool spare_crew::park(spare &s) noexcept {
+  s.seat.store(spare::parked, std::memory_order_release); // O2
+  const auto until = static_cast<std::int64_t>(now_ns() + k_parked_ns);
+  while (!m_runtime.stopping.load(std::memory_order_acquire)) { // O3
+    const bool in_time = os_futex_wait(s.seat, spare::parked, until);
+    if (s.seat.load(std::memory_order_acquire) == spare::starting) // O1
+      return !m_runtime.stopping.load(std::memory_order_acquire);
+    std::uint32_t parked = spare::parked;
+    if (!in_time && s.seat.compare_exchange_strong(parked, spare::gone, std::memory_order_release, std::memory_order_acquire)) // O2
+      return false;
+  }
+  return false;
+}
+
+void spare_crew::main(spare &s) noexcept {
+  worker &w = *s.is;
+  settle_on_thread(w);
+  {
+    overflow_guard guard;
+    while (stand_in(s) && park(s)) {
+    }
+  }
+  w.tid.store(0, std::memory_order_relaxed); // a hint for the watcher
+  set_this_executor(nullptr);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spare workers: threads that stand in for workers whose tasks block their thread. They are workers like any other but for their
+// end: when a spare is not needed any more, or has found nothing to run for a while, it continues its thread's own stack and parks
+// there; after a longer while the thread ends.
+//
+// Roles: the watcher's thread adds and retires; each spare parks and ends itself; who stops the runtime ends them all.
+// Word: seat, one of the states below, and the futex word that a parked spare sleeps on.
+// Invariants: I1 running -> leaving is a compare-exchange, by the watcher or by the spare; only in the first case is the thread's own
+//   stack made ready, once, so it is never continued twice. I2 a parked or gone spare is touched by the watcher only.
+// Orders: O1 starting and running, release; acquire: the frame to be continued is written before running is seen. O2 parked and gone, release;
+//   acquire: what the spare did is done.
+// Progress: the spare parks at its next scheduling point. Reclamation: none; a slot that was a spare's stays one.
+// Checked by: tests/unit/worker/spares_test.cpp.
+#pragma once
+
+#include "manage/judge.hpp"
+#include "os/thread.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct worker;
+class runtime;
+class spare_crew;
+
+struct spare {
+  enum state : std::uint32_t { parked, starting, running, leaving, gone };
+  std::atomic<std::uint32_t> seat{gone};
+  worker *is = nullptr;
+  spare_crew *crew = nullptr;
+};
+
+/// What the watcher sees of a runtime, and does to it.
+class spare_crew final : public watched {
+public:
+  explicit spare_crew(runtime &rt) : m_runtime(rt) {}
+
+  unsigned slots() const override;
+  bool read(unsigned slot, reading &r) const override;
+  bool somebody_looks() const override;
+  bool work_waits() const override;
+  bool chores_wait() const override;
+  std::uint64_t cpu_ns(int tid) const override;
+  bool sleeps(int tid) const override;
+  unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
+  bool add_spare() override;
+  void retire_spare(unsigned slot) override;
+
+  /// A spare's own thread, when it has found nothing to run: true, it must continue its thread's own stack. False: the watcher was
+  /// faster, and it will find that stack ready.
+  [[nodiscard]] bool leaves(spare &s) noexcept;
+  /// How many threads have been started.
+  [[nodiscard]] std::uint64_t started() const noexcept { return m_started.load(std::memory_order_relaxed); } // a hint
+
+  /// When the watcher has ended.
+  void stop();
+
+private:
+  [[nodiscard]] bool wake(spare &s);
+  [[nodiscard]] bool start_thread(spare &s);
+  [[nodiscard]] bool recruit();
+  void main(spare &s) noexcept;
+  [[nodiscard]] bool stand_in(spare &s) noexcept;
+  [[nodiscard]] bool park(spare &s) noexcept;
+
+  runtime &m_runtime;
+  std::vector<std::unique_ptr<spare>> m_all; // of the watcher's thread
+  std::atomic<unsigned> m_running{0};
+  std::atomic<std::uint64_t> m_started{0};
+  std::atomic<std::uint64_t> m_failed_at{0};
+};
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is stuck, by what is seen of made-up workers at made-up times.
+#include "manage/judge.hpp"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace {
+
+using namespace weft::rt;
+
+constexpr std::uint64_t k_ms = 1'000'000;
+
+struct person {
+  std::uint64_t epoch = 1, cpu = 100 * k_ms;
+  bool idle = false, asleep = false, is_spare = false, gone = false;
+};
+
+struct town final : watched {
+  std::vector<person> people;
+  bool work = true, chores = false, looking = false, none_to_be_had = false;
+  mutable int asked_the_kernel = 0;
+  std::vector<unsigned> retired;
+
+  explicit town(std::size_t n) : people(n) {}
+  unsigned slots() const override { return static_cast<unsigned>(people.size()); }
+  bool read(unsigned slot, reading &r) const override {
+    const person &p = people[slot];
+    r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare};
+    return !p.gone;
+  }
+  bool somebody_looks() const override {
+    for (const person &p : people)
+      if (p.idle && !p.gone)
+        return true;
+    return looking;
+  }
+  bool work_waits() const override { return work; }
+  bool chores_wait() const override { return chores; }
+  std::uint64_t cpu_ns(int tid) const override { return people[static_cast<std::size_t>(tid - 1)].cpu; }
+  bool sleeps(int tid) const override { return ++asked_the_kernel, people[static_cast<std::size_t>(tid - 1)].asleep; }
+  unsigned spares() const override {
+    unsigned n = 0;
+    for (const person &p : people)
+      n += p.is_spare && !p.gone;
+    return n;
+  }
+  bool add_spare() override {
+    if (none_to_be_had)
+      return false;
+    people.push_back({});
+    people.back().is_spare = true;
+    return true;
+  }
+  void retire_spare(unsigned slot) override { people[slot].gone = true, retired.push_back(slot); }
+};
+
+struct judge_test : testing::Test {
+  town t{2};
+  judge j{t, 50 * k_ms};
+  std::uint64_t now = 1000 * k_ms;
+
+  /// Time passes; everybody who does not sleep uses CPU time.
+  judge::opinion look(std::uint64_t after = k_ms / 2) {
+    now += after;
+    for (person &p : t.people)
+      p.cpu += p.asleep || p.idle ? 0 : after;
+    return j.look(now);
+  }
+};
+
+TEST_F(judge_test, a_sleeping_worker_is_suspect_at_once_and_blocked_at_the_next_look) {
+  t.people[0].asleep = true;
+  look();
+  EXPECT_EQ(look().suspects, 1u);
+  EXPECT_EQ(t.spares(), 0u);
+  const auto o = look();
+  EXPECT_EQ(o.blocked, 1u);
+  EXPECT_EQ(t.spares(), 1u);
+  EXPECT_FALSE(o.may_rest);
+}
+
+TEST_F(judge_test, a_worker_that_passes_scheduling_points_is_never_asked_about) {
+  for (int i = 0; i != 100; ++i) {
+    ++t.people[0].epoch, ++t.people[1].epoch;
+    t.people[0].asleep = i % 2;
+    EXPECT_EQ(look().blocked, 0u);
+  }
+  EXPECT_EQ(t.asked_the_kernel, 0);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, a_short_sleep_is_no_reason) {
+  t.people[0].asleep = true;
+  look();
+  look();
+  t.people[0].asleep = false;
+  EXPECT_EQ(look().blocked, 0u);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, nobody_is_asked_about_while_no_work_waits) {
+  t.work = false;
+  t.people[0].asleep = t.people[1].asleep = true;
+  for (int i = 0; i != 100; ++i)
+    EXPECT_TRUE(look().may_rest);
+  EXPECT_EQ(t.asked_the_kernel, 0);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, an_idle_worker_takes_the_work_so_no_spare_is_needed) {
+  t.people[0].asleep = true;
+  t.people[1].idle = true;
+  for (int i = 0; i != 100; ++i)
+    EXPECT_TRUE(look().may_rest);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_theirs) {
+  t.people[0].asleep = t.people[1].asleep = true;
+  for (int i = 0; i != 20; ++i)
+    look();
+  EXPECT_EQ(t.spares(), 2u);
+  t.people[2].asleep = true;
+  for (int i = 0; i != 20; ++i)
+    look();
+  EXPECT_EQ(t.spares(), 3u);
+}
+
+TEST_F(judge_test, a_spare_retires_when_the_blocked_worker_comes_back) {
+  t.people[0].asleep = true;
+  for (int i = 0; i != 5; ++i)
+    look();
+  ASSERT_EQ(t.spares(), 1u);
+  t.people[0].asleep = false;
+  look();
+  look();
+  EXPECT_EQ(t.spares(), 0u);
+  EXPECT_EQ(t.retired, std::vector<unsigned>{2});
+}
+
+TEST_F(judge_test, the_spare_that_retires_is_not_one_that_is_blocked) {
+  t.people[0].asleep = t.people[1].asleep = true;
+  for (int i = 0; i != 5; ++i)
+    look();
+  ASSERT_EQ(t.spares(), 2u);
+  t.people[2].asleep = true; // a spare: compensated by a third one
+  for (int i = 0; i != 5; ++i)
+    look();
+  ASSERT_EQ(t.spares(), 3u);
+  t.people[0].asleep = false;
+  for (int i = 0; i != 5; ++i)
+    look();
+  EXPECT_EQ(t.spares(), 2u);
+  EXPECT_FALSE(t.people[2].gone);
+}
+
+TEST_F(judge_test, workers_that_compute_get_one_spare_in_all_after_fifty_milliseconds) {
+  for (int i = 0; i != 9; ++i)
+    look(5 * k_ms);
+  EXPECT_EQ(t.spares(), 0u);
+  for (int i = 0; i != 100; ++i)
+    look(5 * k_ms);
+  EXPECT_EQ(t.spares(), 1u);
+  ++t.people[0].epoch, ++t.people[1].epoch;
+  t.people[2].epoch = 2;
+  look(5 * k_ms);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, work_that_does_not_wait_for_long_is_no_reason_to_stand_in_for_one_that_computes) {
+  for (int i = 0; i != 200; ++i) {
+    t.work = i % 5 != 0;
+    look(5 * k_ms);
+  }
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, services_are_no_reason_to_stand_in_for_one_that_computes) {
+  t.work = false, t.chores = true;
+  for (int i = 0; i != 100; ++i)
+    look(5 * k_ms);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, services_are_one_to_stand_in_for_one_that_is_blocked) {
+  t.work = false, t.chores = true;
+  t.people[0].asleep = true;
+  for (int i = 0; i != 5; ++i)
+    look();
+  EXPECT_EQ(t.spares(), 1u);
+}
+
+TEST_F(judge_test, a_worker_that_waits_for_its_cpu_is_not_blocked) {
+  for (int i = 0; i != 10; ++i)
+    j.look(now += k_ms); // no CPU time, not asleep
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, a_worker_that_computes_is_not_asked_about_at_every_look) {
+  for (int i = 0; i != 100; ++i)
+    look(k_ms / 4);
+  EXPECT_LE(t.asked_the_kernel, 2);
+}
+
+TEST_F(judge_test, where_there_is_no_spare_it_goes_on_looking) {
+  t.none_to_be_had = true;
+  t.people[0].asleep = true;
+  for (int i = 0; i != 10; ++i)
+    EXPECT_FALSE(look().may_rest);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+} // namespace
