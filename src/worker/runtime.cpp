@@ -297,10 +297,9 @@ worker &slot_for_thread(runtime &rt) {
   if (!first->adopted)
     return *first;
   if (rt.foreign < k_thread_slots - rt.workers)
-    if (worker *w = free_slot(rt)) {
-      ++rt.foreign;
+    if (worker *w = free_slot(rt))
       return *w;
-    }
+      return *w;
   throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead",
               k_thread_slots - rt.workers);
 }
@@ -312,6 +311,8 @@ WEFT_COLD worker &adopt() {
   worker &w = slot_for_thread(*g_runtime);
   watch_end_of_thread(w);
   w.adopted = true;
+  if (w.id != 0)
+    ++g_runtime->foreign;
   w.root.label = w.id == 0 ? "main" : "thread";
   settle_on_thread(w);
   w.current = &w.root;
