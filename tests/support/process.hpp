@@ -6,9 +6,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 #include <ostream>
 #include <poll.h>
 #include <spawn.h>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,8 +53,12 @@ inline std::string program_path() {
 }
 
 /// Runs a program to its end, with the given variables over the inherited ones.
-inline ending run(const std::vector<std::string> &arguments, const environment &settings,
+inline ending run(std::vector<std::string> arguments, const environment &settings,
                   std::chrono::seconds limit = std::chrono::seconds(120)) {
+#ifdef WEFT_TEST_EMULATOR // programs of another machine, which the kernel does not start by itself
+  std::istringstream emulator(WEFT_TEST_EMULATOR);
+  arguments.insert(arguments.begin(), std::istream_iterator<std::string>(emulator), {});
+#endif
   std::vector<std::string> variables;
   for (const auto &[key, value] : settings)
     variables.push_back(key + "=" + value);
