@@ -21,7 +21,8 @@ namespace {
 task_hooks g_hooks{};
 
 void free_task(task &t) noexcept {
-  if (t.ops->destroy_result)
+  // Only for a task with a handle: the module that holds `ops` may have been unloaded since the task was complete.
+  if (t.has(detail::k_tracked) && t.ops->destroy_result)
     t.ops->destroy_result(detail::storage(&t));
   if (task_extra *x = t.extra.load(std::memory_order_relaxed)) {
     if (x->own_error)
