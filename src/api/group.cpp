@@ -12,23 +12,47 @@ using namespace rt;
 
 namespace rt {
 
-void group_failed(group_state &g, const task &, std::exception_ptr error) noexcept {
-  const bool cancels = g.policy == exception_policy::first_cancels;
+namespace {
+
+void request_stop(group_state &g) noexcept {
+  std::stop_source stop(std::nostopstate);
   g.lock.lock();
-  if (!g.errors)
-    g.errors = new std::vector<std::exception_ptr>;
-  if (!cancels || g.errors->empty())
-    g.errors->push_back(std::move(error));
+  if (g.stop)
+    stop = *g.stop;
   g.lock.unlock();
-  if (!cancels)
+  stop.request_stop();
+}
+
+/// With the lock. False: the group keeps it already, or has no memory to keep it.
+bool keep_error(group_state &g, std::exception_ptr &error) noexcept {
+  if (!g.first_error) {
+    g.first_error = std::move(error);
+    return true;
+  }
+  if (g.policy == exception_policy::first_cancels)
+    return true;
+  try {
+    if (!g.errors)
+      g.errors = new std::vector<std::exception_ptr>;
+    g.errors->push_back(error);
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+}
+
+} // namespace
+
+void group_failed(group_state &g, const task &t, std::exception_ptr error) noexcept {
+  g.lock.lock();
+  const bool kept = keep_error(g, error);
+  g.lock.unlock();
+  if (!kept)
+    report_lost(label_of(t), error);
+  if (g.policy != exception_policy::first_cancels)
     return;
   g.cancelled.store(true, std::memory_order_relaxed); // a hint to skip; what the failed task wrote travels with the group's word
-  g.lock.lock();
-  std::stop_source *stop = g.stop ? new std::stop_source(*g.stop) : nullptr;
-  g.lock.unlock();
-  if (stop)
-    stop->request_stop();
-  delete stop;
+  request_stop(g);
 }
 
 } // namespace rt
@@ -48,6 +72,21 @@ void forget_errors(group_state &s) noexcept {
   s.errors = nullptr;
 }
 
+/// Without memory for the list the first exception is thrown and the others are reported.
+void throw_all(group_state &s, const std::exception_ptr &first) {
+  std::vector<std::exception_ptr> none, &more = s.errors ? *s.errors : none;
+  try {
+    more.insert(more.begin(), first);
+    exception_list all(more.data(), more.size());
+    forget_errors(s);
+    throw all;
+  } catch (const std::bad_alloc &) {
+    for (const std::exception_ptr &other : more)
+      if (other != first)
+        report_lost("of a group", other);
+    forget_errors(s);
+  }
+}
 
 } // namespace
 
@@ -55,10 +94,12 @@ task_group::~task_group() {
   state &s = internals();
   try {
     if (s.owner->label != k_parent_process) [[likely]] // else its tasks run in the parent process
-      wait_for_group(s);
+      wait_for_group(s, exhausted::goes_on);
   } catch (const error &e) {
     fatal("a task group cannot be waited for: %s", e.what());
   }
+  if (s.first_error)
+    report_lost("of a group", s.first_error);
   if (s.errors)
     for (const std::exception_ptr &error : *s.errors)
       report_lost("of a group", error);
@@ -76,26 +117,18 @@ void task_group::wait() {
   s.cancelled.store(false, std::memory_order_relaxed);
   if (s.stop && s.stop->stop_requested())
     *s.stop = std::stop_source();
-  if (!s.errors)
-    return;
-  std::vector<std::exception_ptr> errors = std::move(*s.errors);
-  forget_errors(s);
-  if (errors.empty())
+  std::exception_ptr first = std::exchange(s.first_error, nullptr);
+  if (!first)
     return;
   if (s.policy == exception_policy::collect_all)
-    throw exception_list(errors.data(), errors.size());
-  std::rethrow_exception(std::move(errors.front()));
+    throw_all(s, first);
+  std::rethrow_exception(std::move(first));
 }
 
 void task_group::cancel() noexcept {
   state &s = internals();
   s.cancelled.store(true, std::memory_order_relaxed); // a hint to skip; orders nothing
-  s.lock.lock();
-  std::stop_source stop(std::nostopstate);
-  if (s.stop)
-    stop = *s.stop;
-  s.lock.unlock();
-  stop.request_stop();
+  request_stop(s);
 }
 
 bool task_group::cancelled() const noexcept {
@@ -120,8 +153,10 @@ struct exception_list::shared {
   std::vector<std::exception_ptr> errors;
 };
 
-exception_list::exception_list(std::exception_ptr *first, std::size_t count) : m_shared(new shared) {
-  m_shared->errors.assign(first, first + count);
+exception_list::exception_list(std::exception_ptr *first, std::size_t count) {
+  std::vector<std::exception_ptr> errors(first, first + count);
+  m_shared = new shared;
+  m_shared->errors = std::move(errors);
 }
 exception_list::exception_list(const exception_list &other) noexcept : std::exception(other), m_shared(other.m_shared) {
   m_shared->references.fetch_add(1, std::memory_order_relaxed);

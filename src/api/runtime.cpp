@@ -35,7 +35,7 @@ void shutdown() {
 
 int worker_count() {
   this_worker();
-  return static_cast<int>(the_runtime().workers);
+  return static_cast<int>(the_runtime().started_workers.load(std::memory_order_relaxed)); // written before the start was over
 }
 
 int worker_id() { return static_cast<int>(this_worker().id); }
@@ -83,13 +83,20 @@ service::service(const char *name, place where, bool (*f)(void *), void *context
   if (!f)
     throw_error(errc::invalid_argument, "service '%s' has no function; pass one that returns whether it did something", name ? name : "");
   this_worker();
-  auto *e = new service_list::entry{name ? name : "", f, context, where};
-  m_entry = e;
-  services(where).add(e);
-  if (where == place::timer)
-    the_runtime().clock.poll_services(static_cast<std::uint64_t>(the_runtime().cfg.poll_period.count()) * 1000u);
-  else
+  auto e = std::make_unique<service_list::entry>(service_list::entry{name ? name : "", f, context, where});
+  services(where).add(e.get());
+  m_entry = e.get();
+  if (where == place::timer) {
+    try {
+      the_runtime().clock.poll_services(static_cast<std::uint64_t>(the_runtime().cfg.poll_period.count()) * 1000u);
+    } catch (...) {
+      services(where).remove(e.get());
+      throw;
+    }
+  } else {
     the_runtime().idle.notify_all(); // sleepers without a deadline do not know of it yet
+  }
+  static_cast<void>(e.release());
 }
 
 service::~service() {

@@ -71,7 +71,7 @@ void run_in_final(task &t) {
   t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O1: not shared yet
   call_onready(t);
   run_here(t);
-  wait_until_done(t);
+  wait_until_done(t, exhausted::goes_on);
   drop_references(t, 1);
 }
 

@@ -27,14 +27,17 @@ void taskyield() {
     return;
   // What was found goes first: it is what the worker does next.
   w.handoff = other;
-  suspend(
-      [](executor &e, frame &f, void *) {
-        if (f.home)
-          make_ready(f);
-        else
-          enqueue(static_cast<worker *>(&e), f, origin::yielded);
-      },
-      nullptr);
+  try {
+    suspend(
+        [](executor &e, frame &f, void *) {
+          if (f.home)
+            make_ready(f);
+          else
+            enqueue(static_cast<worker *>(&e), f, origin::yielded);
+        },
+        nullptr);
+  } catch (const error &) { // no stack to go on with: then not; what was found is queued again
+  }
 }
 
 namespace this_task {
@@ -71,6 +74,7 @@ void sleep_for_ns(std::int64_t ns) {
   if (ns <= 0)
     return taskyield();
   sleeper s{now_ns() + static_cast<std::uint64_t>(ns), {}};
+  the_runtime().clock.prepare(s.call);
   suspend(
       [](executor &, frame &f, void *p) {
         auto &s = *static_cast<sleeper *>(p);
@@ -132,6 +136,7 @@ bool block_for_ns(std::int64_t ns) {
   if (ns <= 0)
     return false;
   block_until b(word, now_ns() + static_cast<std::uint64_t>(ns));
+  the_runtime().clock.prepare(b.call);
   suspend(&publish_timed, &b);
   b.wait_until_armed();
   the_runtime().clock.cancel(b.call);
@@ -222,9 +227,9 @@ void join_wait(join_job *job) noexcept {
             make_ready(f);
         },
         &job->state);
-  } catch (const error &) { // no stack to go on with: this worker has to wait with its core
+  } catch (const error &) { // no stack to go on with
     while (!is_raised(job->state, k_done))
-      os_yield();
+      the_task_hooks().get_by();
   }
 }
 

@@ -96,9 +96,21 @@ private:
   void post(data_access *to, std::uint32_t bits) noexcept {
     if (m_count < k_inline)
       m_messages[m_count] = {to, bits};
-    else
-      m_overflow.push_back({to, bits});
+    else if (!keep(to, bits))
+      return apply_now(*to, bits);
     ++m_count;
+  }
+
+  /// Without memory to put it off.
+  WEFT_COLD void apply_now(data_access &to, std::uint32_t bits) noexcept { apply(to, bits); }
+
+  bool keep(data_access *to, std::uint32_t bits) noexcept {
+    try {
+      m_overflow.push_back({to, bits});
+      return true;
+    } catch (const std::bad_alloc &) {
+      return false;
+    }
   }
 
   message take_overflow() noexcept {

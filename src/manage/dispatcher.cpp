@@ -117,8 +117,14 @@ void service_list::forget_after_fork() {
 }
 
 service_list &services(place where) noexcept {
-  static service_list *lists = new service_list[2]; // never destroyed: services may outlive static destructors
-  return lists[where == place::idle ? 0 : 1];
+  alignas(service_list) static unsigned char room[2][sizeof(service_list)];
+  static const bool made = [] {
+    for (auto &each : room) // never destroyed: services may outlive static destructors
+      ::new (static_cast<void *>(each)) service_list;
+    return true;
+  }();
+  static_cast<void>(made);
+  return *std::launder(reinterpret_cast<service_list *>(room[where == place::idle ? 0 : 1]));
 }
 
 } // namespace rt

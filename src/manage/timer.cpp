@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -40,10 +41,17 @@ void timer::ensure_thread() {
     throw_error(errc::out_of_resources, "the timer thread cannot be started (%s); raise the limit of threads", std::strerror(e));
 }
 
-void timer::at(std::uint64_t deadline_ns, call &c) {
+void timer::prepare(call &c) {
+  std::multimap<std::uint64_t, call *> one;
+  c.room = one.extract(one.emplace(0, &c));
   lock_guard guard(m_mutex);
   ensure_thread();
-  c.at = m_calls.emplace(deadline_ns, &c);
+}
+
+void timer::at(std::uint64_t deadline_ns, call &c) noexcept {
+  lock_guard guard(m_mutex);
+  c.room.key() = deadline_ns;
+  c.at = m_calls.insert(std::move(c.room));
   c.pending = true;
   if (c.at == m_calls.begin())
     pthread_cond_signal(&m_changed);

@@ -18,6 +18,7 @@ public:
   struct call {
     void (*f)(void *context) = nullptr; // runs on the timer's thread under its lock: short, must not call the timer
     void *context = nullptr;
+    std::multimap<std::uint64_t, call *>::node_type room; // of a prepared call
     std::multimap<std::uint64_t, call *>::iterator at{};
     bool pending = false;
   };
@@ -27,8 +28,10 @@ public:
   timer(const timer &) = delete;
   timer &operator=(const timer &) = delete;
 
-  /// Calls c.f(c.context) at `deadline_ns` of the monotonic clock. Starts the thread on first use; throws weft::error when it cannot.
-  void at(std::uint64_t deadline_ns, call &c);
+  /// Everything of at() that can fail: takes memory, and starts the thread on first use. Throws weft::error or std::bad_alloc.
+  void prepare(call &c);
+  /// Calls c.f(c.context) at `deadline_ns` of the monotonic clock. Once for each prepare().
+  void at(std::uint64_t deadline_ns, call &c) noexcept;
   /// After it returns the call is neither pending nor running.
   void cancel(call &c);
   /// Calls the timer place's services every `period_ns` from now on.

@@ -3,6 +3,7 @@
 
 #include "arch/valgrind.hpp"
 #include "base/log.hpp"
+#include "os/file.hpp"
 #include "queue/spin_lock.hpp"
 
 #include <algorithm>
@@ -87,6 +88,23 @@ char *map_stacks(std::size_t count, std::size_t bytes) noexcept {
   return static_cast<char *>(p);
 }
 
+/// How many guards may take two mappings each, that of the guard and that above it: three quarters of what the process may
+/// have; the rest is the program's.
+std::int64_t protected_guards() noexcept {
+  std::uint64_t most = 65'530;
+  try {
+    if (const auto text = read_file("/proc/sys/vm/max_map_count"))
+      most = parse_unsigned(trim(*text)).value_or(most);
+  } catch (const std::bad_alloc &) { // the kernel's default is right nearly everywhere
+  }
+  return static_cast<std::int64_t>(most / 8 * 3);
+}
+
+bool protect_guard(char *low) noexcept {
+  static std::atomic<std::int64_t> left{protected_guards()};
+  return left.fetch_sub(1, std::memory_order_relaxed) > 0 && mprotect(low, page(), PROT_NONE) == 0; // counts, orders nothing
+}
+
 bool install_guard(char *low) noexcept {
   static std::atomic<bool> unknown_advice{false};
   if (!unknown_advice.load(std::memory_order_relaxed)) {
@@ -95,7 +113,7 @@ bool install_guard(char *low) noexcept {
     if (errno == EINVAL)
       unknown_advice.store(true, std::memory_order_relaxed);
   }
-  return mprotect(low, page(), PROT_NONE) == 0;
+  return protect_guard(low);
 }
 
 /// Lays the descriptor into [low, low + bytes), guard included. Touches the top page only.

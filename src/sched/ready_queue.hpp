@@ -4,10 +4,12 @@
 // Each item stands in two lists: that of its priority, and, for tasks that a worker added, that of the worker.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "sched/policy.hpp"
 
 #include <cstdint>
 #include <map>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -16,21 +18,15 @@ namespace rt {
 
 class ready_queue {
 public:
-  /// Throws std::bad_alloc, with nothing changed.
-  void add(runnable *r, unsigned adder = k_outside) {
+  /// Without memory for its place an item is the next to be given, whatever its priority.
+  void add(runnable *r, unsigned adder = k_outside) noexcept {
     if (r->what != runnable::kind::task)
       adder = k_outside;
-    make_room(adder);
-    list &l = r->priority == 0 ? m_normal : m_other[key_of(*r)];
-    const link n = std::exchange(m_free, at(m_free).newer);
-    at(n) = {r, l.newest, k_none, k_none, k_none, adder};
-    (l.newest ? at(l.newest).newer : l.oldest) = n;
-    l.newest = n;
-    if (adder != k_outside) {
-      const link below = std::exchange(m_tops[adder], n);
-      at(n).below = below;
-      if (below)
-        at(below).above = n;
+    try {
+      make_room(adder);
+      link_in(r, adder, r->priority == 0 ? m_normal : m_other[key_of(*r)]);
+    } catch (const std::bad_alloc &) {
+      m_without_place.push_back(r);
     }
     ++m_size;
   }
@@ -39,6 +35,10 @@ public:
   runnable *get() {
     if (m_size == 0)
       return nullptr;
+    if (runnable *r = m_without_place.pop_front()) [[unlikely]] {
+      --m_size;
+      return r;
+    }
     const auto first = m_other.begin();
     const bool other = first != m_other.end() && (first->first < 0 || !m_normal.oldest);
     return remove(other ? first->second.oldest : m_normal.oldest);
@@ -84,6 +84,19 @@ private:
     }
   }
 
+  void link_in(runnable *r, unsigned adder, list &l) noexcept {
+    const link n = std::exchange(m_free, at(m_free).newer);
+    at(n) = {r, l.newest, k_none, k_none, k_none, adder};
+    (l.newest ? at(l.newest).newer : l.oldest) = n;
+    l.newest = n;
+    if (adder == k_outside)
+      return;
+    const link below = std::exchange(m_tops[adder], n);
+    at(n).below = below;
+    if (below)
+      at(below).above = n;
+  }
+
   runnable *remove(link n) {
     const node gone = at(n);
     const auto other = gone.item->priority == 0 ? m_other.end() : m_other.find(key_of(*gone.item));
@@ -105,6 +118,7 @@ private:
 
   std::vector<node> m_nodes = std::vector<node>(1); // the first stands for none
   std::vector<link> m_tops;                         // by adder
+  intrusive_queue<runnable> m_without_place;
   list m_normal;
   std::map<std::int32_t, list> m_other; // by negated priority; none is empty
   link m_free = k_none;

@@ -2,11 +2,13 @@
 // Policy `seeded`, for one worker: whatever may be chosen is drawn from the seed, so the same seed gives the
 // same order of tasks. Priorities are wishes and are not heard: an order that only a priority keeps is one
 // worth breaking.
+#include "base/intrusive_list.hpp"
 #include "queue/spin_lock.hpp"
 #include "sched/policies.hpp"
 
 #include <deque>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -28,7 +30,7 @@ class seeded final : public policy {
 
   void add(runnable *r, unsigned, origin) override {
     std::lock_guard guard(m_lock); // the timer and threads that are no worker add as well
-    m_ready.push_back(r);
+    put(r);
   }
 
   runnable *get(unsigned) override {
@@ -44,7 +46,7 @@ class seeded final : public policy {
     runnable *r = take();
     if (l.includes(*r))
       return r;
-    m_ready.push_back(r);
+    put(r);
     return nullptr;
   }
 
@@ -54,6 +56,14 @@ class seeded final : public policy {
   }
 
  private:
+  void put(runnable *r) noexcept {
+    try {
+      m_ready.push_back(r);
+    } catch (const std::bad_alloc &) {
+      m_without_place.push_back(r);
+    }
+  }
+
   /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbouring seeds have nothing in common.
   unsigned draw(unsigned n) noexcept {
     std::uint64_t z = m_state += 0x9E3779B97F4A7C15u;
@@ -65,7 +75,7 @@ class seeded final : public policy {
   /// Draws only where there is a choice: how often an idle worker looks must not count.
   runnable *take() {
     if (m_ready.empty())
-      return nullptr;
+      return m_without_place.pop_front();
     if (m_ready.size() > 1) {
       const unsigned dice = draw(8);
       if (dice < m_temper.newest)
@@ -86,6 +96,7 @@ class seeded final : public policy {
 
   spin_lock<> m_lock;
   std::deque<runnable *> m_ready; // oldest first, but for those that made room for one out of the middle
+  intrusive_queue<runnable> m_without_place; // of what no memory was left for
   std::uint64_t m_state;
   temper m_temper;
 };

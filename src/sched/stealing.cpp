@@ -47,7 +47,7 @@ public:
     else if (id == k_outside || from == origin::yielded) [[unlikely]]
       m_outside.add(r);
     else
-      at(id).deque.push(r);
+      push(id, r);
   }
 
   runnable *get(unsigned id) override {
@@ -72,7 +72,7 @@ public:
     auto &mine = at(id).deque;
     runnable *r = mine.pop();
     if (r && !l.includes(*r)) [[unlikely]] {
-      mine.push(r);
+      push(id, r);
       return nullptr;
     }
     return r;
@@ -94,6 +94,13 @@ public:
   }
 
 private:
+  void push(unsigned id, runnable *r) noexcept {
+    try {
+      at(id).deque.push(r);
+    } catch (const std::bad_alloc &) { // the deque cannot grow
+      m_outside.add(r);
+    }
+  }
   home &at(unsigned id) noexcept { return *m_homes[id].load(std::memory_order_relaxed); }
 
   runnable *steal(home &mine) {

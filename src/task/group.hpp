@@ -20,7 +20,8 @@ struct alignas(64) task_group::state {
   std::atomic<bool> cancelled{false};
   rt::spin_lock<> lock; // guards the rest
   std::stop_source *stop = nullptr;
-  std::vector<std::exception_ptr> *errors = nullptr;
+  std::exception_ptr first_error;
+  std::vector<std::exception_ptr> *errors = nullptr; // further ones, with collect_all
 };
 static_assert(sizeof(task_group::state) <= 128);
 

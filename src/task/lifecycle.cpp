@@ -139,18 +139,6 @@ void report_lost(const char *label, const std::exception_ptr &error) noexcept {
 void set_task_hooks(const task_hooks &hooks) noexcept { g_hooks = hooks; }
 const task_hooks &the_task_hooks() noexcept { return g_hooks; }
 
-task_extra &extra_of(task &t) {
-  task_extra *x = peek_extra(t);
-  if (x)
-    return *x;
-  auto *fresh = new task_extra;
-  // O1: publishes the block; on failure the other's block is seen whole
-  if (t.extra.compare_exchange_strong(x, fresh, std::memory_order_acq_rel, std::memory_order_acquire))
-    return *fresh;
-  delete fresh;
-  return *x;
-}
-
 void drop_references(task &t, std::uint32_t n) noexcept {
   const std::uint32_t all = n + (mutant(bug::task_freed_early) ? 1 : 0);
   // O3: acquire: all other references are gone, and what their holders wrote is visible; then no atomic write is needed
@@ -158,6 +146,21 @@ void drop_references(task &t, std::uint32_t n) noexcept {
       t.references.fetch_sub(all, std::memory_order_acq_rel) == all) // O3
     free_task(t);
 }
+
+namespace {
+
+[[noreturn]] WEFT_COLD void no_room_for(const task &t) noexcept {
+  fatal("task '%s' threw, and there is no memory to keep its exception for who waits for it", label_of(t));
+}
+
+void keep_own_error(task &t, std::exception_ptr error) noexcept {
+  task_extra *x = try_extra_of(t);
+  if (!x)
+    no_room_for(t);
+  x->own_error = std::move(error);
+}
+
+} // namespace
 
 bool is_cancelled(const task &t) noexcept {
   return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);
@@ -170,10 +173,14 @@ WEFT_COLD void skip(task &t) noexcept {
   t.set(detail::k_cancelled);
   if (!t.has(detail::k_tracked))
     return;
-  std::string what = "task '";
-  what += label_of(t);
-  what += "' was skipped: its group was cancelled before it ran";
-  extra_of(t).own_error = std::make_exception_ptr(error(errc::cancelled, what));
+  try {
+    std::string what = "task '";
+    what += label_of(t);
+    what += "' was skipped: its group was cancelled before it ran";
+    keep_own_error(t, std::make_exception_ptr(error(errc::cancelled, what)));
+  } catch (...) {
+    keep_own_error(t, std::current_exception());
+  }
 }
 
 } // namespace
@@ -267,10 +274,10 @@ exceptions_kind g_default_policy = exceptions_kind::first_cancels;
 
 /// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
 void parent_failed(task &parent, const task &t, std::exception_ptr error) {
-  task_extra &x = extra_of(parent);
-  if (x.failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
+  task_extra *x = try_extra_of(parent);
+  if (!x || x->failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
     return report_lost(label_of(t), error);
-  x.children_error = std::move(error);
+  x->children_error = std::move(error);
 }
 
 /// Nobody has waited for the children of `t` since one of them failed: now it is a failure of `t`, for who waits for it.
@@ -313,7 +320,7 @@ exception_policy default_exception_policy() noexcept {
 void fail(task &t, std::exception_ptr error) noexcept {
   t.set(detail::k_cancelled);
   if (t.has(detail::k_tracked)) {
-    extra_of(t).own_error = std::move(error);
+    keep_own_error(t, std::move(error));
   } else if (t.group) {
     if (t.group->internals().policy == exception_policy::terminate)
       terminate_for(t, error);

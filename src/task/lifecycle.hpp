@@ -15,6 +15,7 @@ struct task_hooks {
   void (*enqueue)(runnable &r);                     // ready work for the scheduler; any thread
   bool (*help)(const task *root, const group_state *group); // ran the newest own task, if it descends from what is waited for
   void (*deallocate)(void *block) noexcept;         // any thread
+  void (*get_by)();                                 // without a stack to go on with: runs one ready item on top of the caller, or yields
 };
 void set_task_hooks(const task_hooks &hooks) noexcept;
 const task_hooks &the_task_hooks() noexcept;

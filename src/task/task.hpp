@@ -36,6 +36,10 @@ struct task_extra {
   std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
   std::atomic<local_value *> locals{nullptr}; // see locals.hpp
+
+  /// Some room is set aside, so that failures can be told when memory is gone.
+  static void *operator new(std::size_t bytes);
+  static void operator delete(void *p) noexcept;
 };
 
 } // namespace rt
@@ -80,6 +84,7 @@ using ready_list = intrusive_queue<runnable>;
 
 /// The extra block of a task, made on first use. Any thread.
 task_extra &extra_of(task &t);
+task_extra *try_extra_of(task &t) noexcept; // null without memory
 inline task_extra *peek_extra(const task &t) noexcept {
   return t.extra.load(std::memory_order_acquire); // O1: pairs with the publication in extra_of
 }

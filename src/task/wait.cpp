@@ -20,7 +20,22 @@ struct scope {
   runnable *&waiter;
 };
 
-void wait_in(scope s, const task *root, const group_state *group) {
+/// False: no stack was to be had, and `publish` has not been called.
+bool try_suspend(left_function publish, void *context, exhausted how) {
+  try {
+    suspend(publish, context);
+    return true;
+  } catch (const error &) {
+    // Nobody waits for a thread's own code, so whatever runs on top of it cannot wait for what stands below.
+    const bool is_task = this_executor()->current->parent != nullptr;
+    if (how == exhausted::throws && is_task)
+      throw;
+    the_task_hooks().get_by();
+    return false;
+  }
+}
+
+void wait_in(scope s, const task *root, const group_state *group, exhausted how) {
   if (s.word.done(s.owned)) {
     s.word.reset();
     s.owned = 0;
@@ -32,7 +47,7 @@ void wait_in(scope s, const task *root, const group_state *group) {
   while (!s.word.done(s.owned)) {
     if (the_task_hooks().help(root, group))
       continue;
-    suspend(
+    const bool waited = try_suspend(
         [](executor &, frame &f, void *p) {
           const scope at = *static_cast<scope *>(p); // the frame, and *p with it, may go on as soon as it has settled
           at.waiter = &f;
@@ -41,42 +56,48 @@ void wait_in(scope s, const task *root, const group_state *group) {
             make_ready(f);
           }
         },
-        &s);
-    break;
+        &s, how);
+    if (waited)
+      break;
   }
   s.word.reset();
   s.owned = 0;
 }
 
-void wait_on_word(std::atomic<void *> &word) {
-  suspend(
+/// False when no stack was to be had.
+bool wait_on_word(std::atomic<void *> &word, exhausted how) {
+  return try_suspend(
       [](executor &, frame &f, void *p) {
         if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
           make_ready(f);
       },
-      &word);
+      &word, how);
 }
 
 } // namespace
 
-void wait_for_children(task &t) {
-  wait_in({t.children, t.owned_children, t.next}, &t, nullptr);
+void wait_for_children(task &t, exhausted how) {
+  wait_in({t.children, t.owned_children, t.next}, &t, nullptr, how);
   children_are_complete(t);
 }
 
-void wait_for_group(group_state &g) { wait_in({g.word, g.owned, g.waiter}, nullptr, &g); }
+void wait_for_group(group_state &g, exhausted how) { wait_in({g.word, g.owned, g.waiter}, nullptr, &g, how); }
 
-void wait_until_done(task &t) {
+void wait_until_done(task &t, exhausted how) {
   if (is_raised(t.done_word, k_done))
     return;
   if (is_of_parent_process(t))
     throw_error(errc::invalid_argument, "task '%s' was spawned before fork(): only the parent process runs it; wait for it there",
                 label_of(t));
-  wait_on_word(t.done_word);
+  while (!is_raised(t.done_word, k_done))
+    if (wait_on_word(t.done_word, how))
+      break;
 }
 
 void wait_until_runnable(task &t) {
-  wait_on_word(t.done_word);
+  while (!is_raised(t.done_word, k_runnable_now))
+    if (wait_on_word(t.done_word, exhausted::goes_on))
+      break;
   t.done_word.store(nullptr, std::memory_order_relaxed); // not shared until it runs
 }
 

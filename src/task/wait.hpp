@@ -7,12 +7,18 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The caller's current task waits until all of its children outside of groups are complete. Throws only when no stack is left.
-void wait_for_children(task &t);
-void wait_for_group(group_state &g);
+/// What a wait does when no stack is left for its worker to go on with.
+enum class exhausted {
+  throws,  // weft::error; but a thread's own code goes on
+  goes_on, // runs what is ready on top of the waiting frame: for waits that somebody relies on
+};
+
+/// The caller's current task waits until all of its children outside of groups are complete.
+void wait_for_children(task &t, exhausted how = exhausted::throws);
+void wait_for_group(group_state &g, exhausted how = exhausted::throws);
 /// Body and events of a tracked task.
-void wait_until_done(task &t);
-/// Waits until an undeferred task may run, when it could not at once.
+void wait_until_done(task &t, exhausted how = exhausted::throws);
+/// Waits until an undeferred task may run, when it could not at once. Goes on without a stack.
 void wait_until_runnable(task &t);
 /// Rethrows what a child has thrown, once.
 void rethrow_children_error(task &t);

@@ -113,7 +113,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
       d.on = fresh_stack(e, 0, start, &loop_entry);
     } catch (...) {
       if (next)
-        g_hooks.enqueue(&e, *static_cast<frame *>(next));
+        g_hooks.enqueue(&e, *next);
       throw;
     }
     d.state = start;

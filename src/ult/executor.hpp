@@ -76,7 +76,7 @@ struct executor {
 struct loop_hooks {
   runnable *(*pick)(executor &e);             // something to go on with, without waiting; or null
   void (*loop)();                             // the worker loop; does not return
-  void (*enqueue)(executor *here, frame &f);  // a frame without home is ready; `here` null: no worker calls
+  void (*enqueue)(executor *here, runnable &r); // a frame without home is ready, or what pick() gave comes back; `here` null: no worker calls
   void (*wake)(executor &home);               // its own_frame has been set
 };
 void set_loop_hooks(const loop_hooks &hooks) noexcept;

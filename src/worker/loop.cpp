@@ -216,6 +216,33 @@ bool help(const task *root, const group_state *group) {
   return true;
 }
 
+void get_by() {
+  worker &w = *this_worker_or_null();
+  runnable *r = nullptr;
+  if (stack_left(w) >= k_stack_reserve) {
+    r = the_runtime().ready->get(w.id);
+    if (!r)
+      r = steal_join(w);
+  }
+  if (!r)
+    return os_yield();
+  task *const waiting = w.current;
+  switch (r->what) {
+  case runnable::kind::frame: // the next attempt to suspend finds it
+    enqueue(&w, *r, origin::resumed);
+    return os_yield();
+  case runnable::kind::join:
+    run_join(*static_cast<detail::join_job *>(r));
+    break;
+  case runnable::kind::task:
+    count(w.counts.executed);
+    if (runnable *successor = execute_in_place(*static_cast<task *>(r)))
+      enqueue(this_worker_or_null(), *successor, origin::fresh);
+    break;
+  }
+  this_worker_or_null()->current = waiting;
+}
+
 void run_join(detail::join_job &job) {
   static constexpr detail::body_ops nothing{nullptr, nullptr, nullptr, 0};
   task branch;
@@ -232,7 +259,7 @@ void run_join(detail::join_job &job) {
     job.error = std::current_exception();
   }
   try {
-    wait_for_children(branch);
+    wait_for_children(branch, exhausted::goes_on);
     rethrow_children_error(branch);
   } catch (...) {
     if (!job.error)

@@ -16,6 +16,7 @@
 #include <weft/task.hpp>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
@@ -52,6 +53,8 @@ const char *thread_stack_low() noexcept {
     pthread_attr_getstack(&a, &low, &bytes);
     pthread_attr_destroy(&a);
   }
+  if (!low) // no memory to find out: what every thread has
+    return static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN;
   return static_cast<const char *>(low);
 }
 
@@ -105,22 +108,33 @@ void started_worker_main(void *p) {
 }
 
 worker &make_worker(runtime &rt, unsigned id) {
-  auto *w = new worker(id, static_cast<std::size_t>(rt.cfg.join_deque));
+  auto fresh = std::make_unique<worker>(id, static_cast<std::size_t>(rt.cfg.join_deque));
   rt.ready->attach(id);
+  worker *w = fresh.release();
   rt.slots[id].store(w, std::memory_order_release); // O1: pairs with the thief's acquire
   if (rt.used_slots.load(std::memory_order_relaxed) <= id)
     rt.used_slots.store(id + 1, std::memory_order_release); // O1
   return *w;
 }
 
+/// What is to be said when worker `id` cannot be had; null: it runs.
+const char *start_worker(runtime &rt, unsigned id) noexcept {
+  try {
+    worker &w = make_worker(rt, id);
+    const int failure = w.os_thread.start("weft-worker", &started_worker_main, &w);
+    return failure ? std::strerror(failure) : nullptr;
+  } catch (const std::bad_alloc &) {
+    return "out of memory";
+  }
+}
+
 void start_threads(runtime &rt) {
   for (unsigned id = 1; id < rt.workers; ++id) {
-    worker &w = make_worker(rt, id);
-    if (int e = w.os_thread.start("weft-worker", &started_worker_main, &w)) {
-      warn("only %u of %u workers could be started (%s); the program goes on with those", id, rt.workers, std::strerror(e));
-      return;
-    }
+    rt.started_workers.store(id, std::memory_order_relaxed); // a number to show
+    if (const char *why = start_worker(rt, id))
+      return warn("only %u of %u workers could be started (%s); the program goes on with those", id, rt.workers, why);
   }
+  rt.started_workers.store(rt.workers, std::memory_order_relaxed);
 }
 
 void start_watcher(runtime &rt) {
@@ -196,15 +210,15 @@ void at_exit() { stop_runtime(); }
 
 void set_all_hooks() {
   set_loop_hooks({&pick, &worker_loop,
-                  [](executor *here, frame &f) {
-                    enqueue(static_cast<worker *>(here), f, origin::resumed);
+                  [](executor *here, runnable &r) {
+                    enqueue(static_cast<worker *>(here), r, origin::resumed);
                   },
                   [](executor &home) { the_runtime().idle.notify_worker(static_cast<worker &>(home).id); }});
   set_task_hooks({[](runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }, &help,
                   [](void *block) noexcept {
                     worker *w = this_worker_or_null();
                     heap::deallocate(block, w ? &w->memory : nullptr);
-                  }});
+                  }, &get_by});
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
 }
@@ -216,6 +230,14 @@ void wait_for_services(const runtime &rt) {
     this_task::sleep_for_ns(period_ns);
 }
 
+/// With the start lock. Once, however often the start is tried.
+void register_with_process() {
+  static bool done = false;
+  if (!done && std::atexit(&at_exit) != 0)
+    throw_error(errc::out_of_resources, "no memory to start Weft in this process");
+  done = true;
+}
+
 /// With the start lock.
 void start_locked() {
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
@@ -224,11 +246,7 @@ void start_locked() {
     refuse_forked_task();
   if (g_phase.load(std::memory_order_relaxed) == phase::stopped)
     throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
-  static bool once = [] {
-    std::atexit(&at_exit);
-    return true;
-  }();
-  static_cast<void>(once);
+  register_with_process();
   auto fresh = std::make_unique<runtime>();
   set_all_hooks();
   g_runtime = fresh.release();
@@ -410,7 +428,7 @@ void stop_runtime() {
   rt.watch.stop();
   rt.crew.stop();
   for (unsigned id = 1; id < rt.workers; ++id)
-    if (worker *other = rt.slots[id].load(std::memory_order_relaxed))
+    if (worker *other = rt.slots[id].load(std::memory_order_relaxed); other && other->os_thread.joinable())
       other->os_thread.join();
   rt.clock.stop();
   set_this_executor(nullptr);

@@ -87,6 +87,7 @@ public:
   unsigned workers;
   unsigned max_spares;
   unsigned slot_limit; // ids are below; the watcher sleeps as the next one
+  std::atomic<unsigned> started_workers{1};
   std::unique_ptr<policy> ready;
   eventcount<> idle;
   throttle producers;
@@ -129,6 +130,8 @@ void dispatch_successor(worker &w, runnable *successor);
 runnable *pick(executor &e);
 void run_join(detail::join_job &job);
 bool help(const task *root, const group_state *group);
+/// For a waiting frame without a stack to go on with: runs one ready item on top of it, or yields.
+void get_by();
 
 } // namespace rt
 } // namespace weft::inline v0

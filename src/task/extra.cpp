@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extra block of a task, and room for some when memory is gone.
+#include "queue/spin_lock.hpp"
+#include "task/task.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+// 64: about as many exceptions can be in flight at once from what libstdc++ itself sets aside.
+constexpr int k_set_aside = 64;
+
+union reserve {
+  reserve *next;
+  alignas(task_extra) unsigned char room[sizeof(task_extra)];
+};
+reserve g_reserves[k_set_aside];
+reserve *g_free = nullptr; // guarded by the lock
+int g_untouched = 0;       // guarded by the lock: those from here on have never been used
+spin_lock<> g_lock;
+
+void *take_reserve() noexcept {
+  g_lock.lock();
+  reserve *r = g_free;
+  if (r)
+    g_free = r->next;
+  else if (g_untouched < k_set_aside)
+    r = &g_reserves[g_untouched++];
+  g_lock.unlock();
+  return r;
+}
+
+} // namespace
+
+void *task_extra::operator new(std::size_t bytes) {
+  void *p = std::malloc(bytes);
+  if (!p)
+    p = take_reserve();
+  if (!p)
+    throw std::bad_alloc();
+  return p;
+}
+
+void task_extra::operator delete(void *p) noexcept {
+  auto *r = static_cast<reserve *>(p);
+  if (r < g_reserves || r >= g_reserves + k_set_aside)
+    return std::free(p);
+  g_lock.lock();
+  r->next = g_free;
+  g_free = r;
+  g_lock.unlock();
+}
+
+task_extra &extra_of(task &t) {
+  task_extra *x = peek_extra(t);
+  if (x)
+    return *x;
+  auto *fresh = new task_extra;
+  // O1: publishes the block; on failure the other's block is seen whole
+  if (t.extra.compare_exchange_strong(x, fresh, std::memory_order_acq_rel, std::memory_order_acquire))
+    return *fresh;
+  delete fresh;
+  return *x;
+}
+
+task_extra *try_extra_of(task &t) noexcept {
+  try {
+    return &extra_of(t);
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory, mappings, protections or threads fail at the n-th call, for every n up to 200 (--sample: for some), once or from
+// then on, counted from the program's first use of Weft or from its start on; each in a process of its own. It must get an
+// error or a smaller pool, and then go on: no crash, no hang, no lost task.
+#include "stress/exhaustion/program.hpp"
+#include "support/scale.hpp"
+
+#if defined(__GLIBC__)
+#include "support/failing_calls.hpp"
+#endif
+
+#include <csignal>
+#include <cstdlib>
+#include <sys/wait.h>
+
+#if !defined(__GLIBC__)
+int main() { return 77; }
+#else
+
+namespace {
+
+constexpr long k_most = 200;
+constexpr unsigned k_hang_seconds = 60;
+constexpr const char *k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
+
+struct experiment {
+  test::call which = test::call::memory;
+  long n = 0; // 0: nothing fails
+  bool ever_after = false;
+  bool after_start = false;
+  std::string policy = "stealing";
+  int workers = 3;
+
+  [[nodiscard]] std::string text() const {
+    return std::string(test::k_call_names[static_cast<int>(which)]) + " call " + std::to_string(n) +
+           (ever_after ? " and all later ones" : "") + (after_start ? ", counted from the start" : "") + ", " + policy + ", " +
+           std::to_string(workers) + " workers";
+  }
+};
+
+struct results {
+  long calls[test::k_calls];
+};
+results *g_results = nullptr; // shared with the children
+
+[[noreturn]] void child(const experiment &e, int output) {
+  dup2(output, 1);
+  dup2(output, 2);
+  setenv("WEFT_SCHED_POLICY", e.policy.c_str(), 1);
+  setenv("WEFT_WORKERS", std::to_string(e.workers).c_str(), 1);
+  alarm(k_hang_seconds); // the default ends the process
+  if (e.after_start)
+    weft::start();
+  test::fail_at(e.which, e.n, e.ever_after);
+  const int code = exhaustion::run();
+  for (int i = 0; i != test::k_calls; ++i)
+    g_results->calls[i] = test::count_of(static_cast<test::call>(i));
+  if (e.ever_after)
+    test::fail_no_more(); // the end of the process is the C library's
+  std::exit(code);
+}
+
+void show(int output) {
+  char text[4096];
+  lseek(output, 0, SEEK_SET);
+  for (ssize_t n; (n = read(output, text, sizeof text)) > 0;)
+    std::fwrite(text, 1, static_cast<std::size_t>(n), stdout);
+}
+
+/// True when the program came through.
+bool run(const experiment &e, bool loud) {
+  std::fflush(nullptr);
+  const int output = memfd_create("output", 0);
+  const pid_t pid = fork();
+  if (pid == 0)
+    child(e, output);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!good) {
+    if (WIFSIGNALED(status))
+      std::printf("FAILED (%s): %s\n", WTERMSIG(status) == SIGALRM ? "hung" : strsignal(WTERMSIG(status)), e.text().c_str());
+    else
+      std::printf("FAILED (exit code %d): %s\n", WEXITSTATUS(status), e.text().c_str());
+  }
+  if (!good || loud)
+    show(output);
+  close(output);
+  return good;
+}
+
+bool in_sample(long n) { return n <= 3 || n == 8 || n == 21 || n == 55 || n == 89 || n == 144; }
+
+struct tally {
+  int ran = 0, failed = 0;
+};
+
+/// All n of one kind; policies and numbers of workers take turns.
+tally sweep(experiment e, long calls, bool sample) {
+  tally t;
+  for (long n = 1; n <= std::min(k_most, calls + 1); ++n) {
+    if (sample && !in_sample(n))
+      continue;
+    e.n = n;
+    const auto turn = static_cast<std::size_t>(n);
+    for (std::size_t p = 0; p != (sample ? 1 : std::size(k_policies)); ++p) {
+      e.policy = k_policies[(turn + p) % std::size(k_policies)];
+      e.workers = 1 + static_cast<int>((turn / 4 + p) % 3);
+      ++t.ran;
+      t.failed += !run(e, false);
+    }
+  }
+  return t;
+}
+
+tally everything(bool sample) {
+  tally sum;
+  for (bool after_start : {false, true}) {
+    experiment plain;
+    plain.after_start = after_start;
+    if (!run(plain, false))
+      return {1, 1};
+    const results counted = *g_results;
+    for (int i = 0; i != test::k_calls; ++i)
+      for (bool ever_after : {false, true}) {
+        experiment e = plain;
+        e.which = static_cast<test::call>(i);
+        e.ever_after = ever_after;
+        const tally t = sweep(e, counted.calls[i], sample);
+        std::printf("%-10s %-10s %-12s %5ld calls: %d of %d came through\n", test::k_call_names[i], ever_after ? "ever after" : "once",
+                    after_start ? "from start" : "from nothing", counted.calls[i], t.ran - t.failed, t.ran);
+        sum.ran += t.ran;
+        sum.failed += t.failed;
+      }
+  }
+  return sum;
+}
+
+/// exhaustion KIND N [ever] [started] [POLICY] [WORKERS]: one experiment again, with its output.
+int one(int count, char **words) {
+  experiment e;
+  for (int i = 0; i != test::k_calls; ++i)
+    if (std::strcmp(words[1], test::k_call_names[i]) == 0)
+      e.which = static_cast<test::call>(i);
+  e.n = std::atol(words[2]);
+  for (int i = 3; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "ever")
+      e.ever_after = true;
+    else if (word == "started")
+      e.after_start = true;
+    else if (std::isdigit(static_cast<unsigned char>(word[0])))
+      e.workers = std::atoi(words[i]);
+    else
+      e.policy = word;
+  }
+  return run(e, true) ? 0 : 1;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  if (test::k_sanitized) {
+    std::puts("a sanitizer stands where memory would be refused");
+    return 77;
+  }
+  g_results = static_cast<results *>(::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (count > 2)
+    return one(count, words);
+  const tally t = everything(count > 1 && std::strcmp(words[1], "--sample") == 0);
+  std::printf("exhaustion: %d experiments, %d failed\n", t.ran, t.failed);
+  return t.failed == 0 ? 0 : 1;
+}
+
+#endif
