@@ -11,12 +11,15 @@
 namespace weft::inline v0 {
 namespace rt {
 
+class watermark;
+
 /// Describes one stack; stands at the top of its memory. Usable: [low, low + bytes).
 struct stack {
   void *low = nullptr;   // above the guard
   std::size_t bytes = 0; // up to this descriptor
   stack *next = nullptr; // of whoever keeps it
-  bool sized = false;    // of a size of its own
+  watermark *innermost = nullptr; // what is being measured on it
+  bool sized = false;             // of a size of its own
   bool guarded = false;
 };
 

@@ -4,13 +4,14 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/domain.hpp"
+#include "mem/watermark.hpp"
 #include "task/signal_word.hpp"
 #include "task/locals.hpp"
 
 #include <weft/error.hpp>
 
+#include <algorithm>
 #include <cxxabi.h>
-
 #include <string>
 #include <utility>
 
@@ -99,8 +100,9 @@ void end_task(task &t, bool plainly, ready_list &ready) {
     complete(&t, release_now ? 0 : release_accesses(t, ready), false, ready);
 }
 
-void run_body(void *p) noexcept {
-  task &t = *static_cast<task *>(p);
+bool g_measures_stacks = false; // written before any task
+
+void invoke_body(task &t) noexcept {
   try {
     t.ops->invoke(detail::storage(&t));
   } catch (abi::__forced_unwind &) {
@@ -108,6 +110,39 @@ void run_body(void *p) noexcept {
   } catch (...) {
     fail(t, std::current_exception());
   }
+}
+
+/// Of the stack that the caller stands on, whichever thread runs it.
+watermark *&innermost_watermark() noexcept {
+  executor &e = *this_executor();
+  return e.standing_on ? e.standing_on->innermost : e.thread_innermost;
+}
+
+/// On a thread's own stack, which may be large, no more is looked at than a stack of Weft's has.
+const char *measured_low(const executor &e) noexcept {
+  constexpr std::size_t k_end = 128; // a canary stands there
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const auto low = reinterpret_cast<std::uintptr_t>(e.stack_low) + k_end;
+  const std::uintptr_t near = here - configured_stack_bytes();
+  return reinterpret_cast<const char *>(e.standing_on ? low : std::max(low, near));
+}
+
+WEFT_COLD void run_measured(task &t) noexcept {
+  watermark mark;
+  mark.begin(measured_low(*this_executor()), innermost_watermark());
+  invoke_body(t);
+  const std::size_t bytes = mark.end(innermost_watermark()); // the stack is the same, the thread may have changed
+  const std::string_view closure = t.label ? std::string_view{} : closure_of(t);
+  note_watermark(closure.empty() ? label_of(t) : closure, bytes);
+  if (const stack *s = this_executor()->standing_on)
+    note_stack_depth(static_cast<std::size_t>(reinterpret_cast<const char *>(s) - mark.deepest()), s->bytes);
+}
+
+void run_body(void *p) noexcept {
+  task &t = *static_cast<task *>(p);
+  if (g_measures_stacks) [[unlikely]]
+    return run_measured(t);
+  invoke_body(t);
 }
 
 void start_body(task &t) noexcept {
@@ -136,6 +171,7 @@ void report_lost(const char *label, const std::exception_ptr &error) noexcept {
   }
 }
 
+void measure_stacks(bool on) noexcept { g_measures_stacks = on; }
 void set_task_hooks(const task_hooks &hooks) noexcept { g_hooks = hooks; }
 const task_hooks &the_task_hooks() noexcept { return g_hooks; }
 

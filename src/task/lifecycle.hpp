@@ -44,6 +44,8 @@ void report_lost(const char *label, const std::exception_ptr &error) noexcept;
 /// Last external event gone and body ended.
 void events_are_over(task &t);
 
+/// Setting stack.watermark. Before any task.
+void measure_stacks(bool on) noexcept;
 /// Setting group.exceptions.
 void set_default_exception_policy(exceptions_kind kind) noexcept;
 [[nodiscard]] exception_policy default_exception_policy() noexcept;

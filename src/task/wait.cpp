@@ -25,7 +25,9 @@ bool try_suspend(left_function publish, void *context, exhausted how) {
   try {
     suspend(publish, context);
     return true;
-  } catch (const error &) {
+  } catch (const error &e) {
+    if (e.code() != errc::out_of_resources)
+      throw;
     // Nobody waits for a thread's own code, so whatever runs on top of it cannot wait for what stands below.
     const bool is_task = this_executor()->current->parent != nullptr;
     if (how == exhausted::throws && is_task)

@@ -67,6 +67,7 @@ struct executor {
   stack_cache stacks;
   sanitized_stack thread_stack;
   const char *thread_stack_low = nullptr;
+  watermark *thread_innermost = nullptr; // what is being measured on the thread's own stack
   frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by anyone
   std::uint64_t suspensions = 0;
   const callback *in_callback = nullptr; // what runs must not be suspended

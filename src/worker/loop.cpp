@@ -219,7 +219,7 @@ bool help(const task *root, const group_state *group) {
 void get_by() {
   worker &w = *this_worker_or_null();
   runnable *r = nullptr;
-  if (stack_left(w) >= k_stack_reserve) {
+  if (!w.in_callback && stack_left(w) >= k_stack_reserve) {
     r = the_runtime().ready->get(w.id);
     if (!r)
       r = steal_join(w);

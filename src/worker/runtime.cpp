@@ -9,6 +9,7 @@
 #include "deps/domain.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
+#include "mem/watermark.hpp"
 #include "os/affinity.hpp"
 #include "task/locals.hpp"
 #include "topo/machine.hpp"
@@ -227,7 +228,11 @@ void set_all_hooks() {
 void wait_for_services(const runtime &rt) {
   const std::int64_t period_ns = std::chrono::nanoseconds(rt.cfg.poll_period).count();
   while (services(place::idle).has_tasks() || services(place::timer).has_tasks())
-    this_task::sleep_for_ns(period_ns);
+    try {
+      this_task::sleep_for_ns(period_ns);
+    } catch (const std::exception &) { // no memory or no stack for that
+      get_by();
+    }
 }
 
 /// With the start lock. Once, however often the start is tried.
@@ -343,8 +348,11 @@ executor *adopt_timer() noexcept {
   try {
     return &this_worker();
   } catch (const error &e) {
+    static std::atomic<bool> said{false};
     if (e.code() != errc::shut_down)
-      warn("services cannot be called by the timer: %s", e.what());
+      warn_once(said, "services cannot be called by the timer: %s", e.what());
+    return nullptr;
+  } catch (const std::bad_alloc &) { // next time, perhaps
     return nullptr;
   }
 }
@@ -385,6 +393,7 @@ runtime::runtime()
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
+  measure_stacks(cfg.stack_watermark);
   set_default_exception_policy(cfg.group_exceptions);
   check_suspensions(cfg.check_suspensions, &current_label);
 }

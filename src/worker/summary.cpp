@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary at the end of a program that sets `stats`.
 #include "base/log.hpp"
+#include "mem/watermark.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/runtime.hpp>
@@ -23,6 +24,7 @@ void print_worker(const worker &w) {
 } // namespace
 
 void print_summary(const runtime &rt) {
+  report_watermarks();
   if (!rt.cfg.stats)
     return;
   const statistics s = stats();
