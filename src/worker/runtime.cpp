@@ -9,7 +9,6 @@
 #include "deps/domain.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
-#include "mem/watermark.hpp"
 #include "os/affinity.hpp"
 #include "task/locals.hpp"
 #include "topo/machine.hpp"
