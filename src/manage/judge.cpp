@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manage/judge.hpp"
 
+#include <new>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -49,7 +51,10 @@ void judge::settle(opinion &o, bool waits) {
 }
 
 judge::opinion judge::look(std::uint64_t now) {
-  m_records.resize(m_world.slots());
+  try {
+    m_records.resize(m_world.slots());
+  } catch (const std::bad_alloc &) { // new ones are judged when there is memory to remember them
+  }
   const bool taken_care_of = m_world.somebody_looks();
   const bool ready = !taken_care_of && m_world.work_waits();
   const bool waits = ready || (!taken_care_of && m_world.chores_wait());

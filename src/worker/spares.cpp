@@ -10,6 +10,7 @@
 #include "worker/runtime.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -82,15 +83,21 @@ bool spare_crew::recruit() {
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
     return false;
   }
-  worker *w = make_spare_worker(m_runtime);
-  if (!w)
+  try {
+    auto fresh = std::make_unique<spare>();
+    m_all.reserve(m_all.size() + 1);
+    worker *w = make_spare_worker(m_runtime);
+    if (!w)
+      return false;
+    fresh->is = w;
+    fresh->crew = this;
+    w->stand_in = fresh.get();
+    w->root.label = "spare";
+    m_all.push_back(std::move(fresh));
+  } catch (const std::bad_alloc &) {
+    m_failed_at.store(now_ns(), std::memory_order_relaxed);
     return false;
-  auto fresh = std::make_unique<spare>();
-  fresh->is = w;
-  fresh->crew = this;
-  w->stand_in = fresh.get();
-  w->root.label = "spare";
-  m_all.push_back(std::move(fresh));
+  }
   return wake(*m_all.back());
 }
 
