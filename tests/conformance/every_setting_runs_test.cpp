@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Promise: a setting changes how a program runs, never what it computes. Each value that changes code paths, alone.
+#include "support/case_process.hpp"
+
+#include <weft/weft.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace {
+
+int tree(int depth) {
+  if (depth == 0)
+    return 1;
+  int left = 0, right = 0;
+  weft::join([&] { left = tree(depth - 1); }, [&] { right = tree(depth - 1); });
+  return left + right;
+}
+
+/// A little of everything: chains, nesting, groups that fail, joins, priorities, sleeps, a mutex.
+bool a_bit_of_everything_works() {
+  int chain = 0, nested = 0, guarded = 0;
+  std::atomic<int> woken{0};
+  weft::mutex mutex;
+  for (int i = 0; i != 300; ++i) {
+    weft::spawn([&, i] { chain = chain == i ? i + 1 : -1; }, weft::inout(chain), weft::priority(i % 3 - 1));
+    weft::spawn([&] { weft::spawn([&] { ++nested; }, weft::inout(nested)); }, weft::weak_inout(nested));
+    weft::spawn([&] {
+      mutex.lock();
+      weft::taskyield();
+      ++guarded;
+      mutex.unlock();
+    });
+  }
+  for (int i = 0; i != 20; ++i)
+    weft::spawn([&] { weft::this_task::sleep_for(std::chrono::microseconds(50)), ++woken; });
+  bool thrown = false;
+  weft::task_group group(weft::exception_policy::first_cancels);
+  group.spawn([] { throw std::runtime_error("of a task"); });
+  try {
+    group.wait();
+  } catch (const std::runtime_error &) {
+    thrown = true;
+  }
+  const int leaves = tree(8);
+  weft::taskwait();
+  return chain == 300 && nested == 300 && guarded == 300 && woken == 20 && thrown && leaves == 256;
+}
+
+const std::pair<const char *, const char *> k_values[] = {
+    {"WEFT_PRESET", "latency"},
+    {"WEFT_PRESET", "throughput"},
+    {"WEFT_PRESET", "debug"},
+    {"WEFT_WORKERS", "1"},
+    {"WEFT_WORKERS", "64"},
+    {"WEFT_BIND", "compact"},
+    {"WEFT_BIND", "spread"},
+    {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"},
+    {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0.5"},
+    {"WEFT_MEM_ALLOCATOR", "system"},
+    {"WEFT_DEPS_SYSTEM", "locks"},
+    {"WEFT_STACK_BYTES", "64KiB"},
+    {"WEFT_STACK_BYTES", "1MiB"},
+    {"WEFT_STACK_CACHE", "0"},
+    {"WEFT_SPIN_US", "0"},
+    {"WEFT_SPIN_US", "1ms"},
+    {"WEFT_THROTTLE_BYTES", "64KiB"},
+    {"WEFT_THROTTLE_BYTES", "off"},
+    {"WEFT_POLL_PERIOD", "1us"},
+    {"WEFT_JOIN_DEQUE", "8"},
+    {"WEFT_GROUP_EXCEPTIONS", "collect_all"},
+    {"WEFT_STATS", "true"},
+};
+
+test::ending with(test::environment settings) {
+  settings.emplace_back("WEFT_CONFIG", "");
+  return test::in_process(std::move(settings), [] { EXPECT_TRUE(a_bit_of_everything_works()); });
+}
+
+TEST(every_setting, runs) {
+  for (const auto &[name, value] : k_values) {
+    const auto end = with({{name, value}});
+    EXPECT_TRUE(end.exited(0)) << name << '=' << value << ": " << end;
+    EXPECT_FALSE(end.said("weft: warning: ")) << name << '=' << value << ": " << end;
+  }
+}
+
+TEST(every_setting, of_the_policies_runs) {
+  const test::environment values[] = {
+      {{"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}},
+      {{"WEFT_SCHED_POLICY", "central"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}},
+      {{"WEFT_SCHED_POLICY", "local-fifo"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0.5"}},
+      {{"WEFT_SCHED_POLICY", "local-fifo"}, {"WEFT_SCHED_HIGH_QUEUES", "0"}},
+      {{"WEFT_SCHED_POLICY", "local-fifo"}, {"WEFT_SCHED_HIGH_QUEUES", "4"}, {"WEFT_BIND", "spread"}},
+      {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}},
+      {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_LOCK", "ticket"}},
+      {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_SPSC_QUEUES", "1"}},
+      {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_SPSC_CAPACITY", "1"}, {"WEFT_WORKERS", "8"}},
+      // The ablations of the paper, all at once.
+      {{"WEFT_SCHED_POLICY", "delegated"}, {"WEFT_SCHED_LOCK", "ticket"}, {"WEFT_DEPS_SYSTEM", "locks"},
+       {"WEFT_MEM_ALLOCATOR", "system"}},
+  };
+  for (const auto &settings : values) {
+    const auto end = with(settings);
+    std::string text;
+    for (const auto &[name, value] : settings)
+      text += name + '=' + value + ' ';
+    EXPECT_TRUE(end.exited(0)) << text << ": " << end;
+  }
+}
+
+TEST(every_setting, bind_keeps_each_started_worker_on_one_cpu_and_leaves_the_main_thread_alone) {
+  for (const char *how : {"none", "compact", "spread"}) {
+    const auto end = test::in_process({{"WEFT_BIND", how}, {"WEFT_WORKERS", "3"}, {"HOW", how}}, [] {
+      const auto cpus = [] {
+        cpu_set_t set;
+        return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+      };
+      const int all = cpus();
+      std::atomic<int> wrong{0}, elsewhere{0};
+      const bool bound = std::string(std::getenv("HOW")) != "none";
+      for (int i = 0; elsewhere < 20 && i != 100'000; ++i) {
+        weft::spawn([&] {
+          const bool started = weft::worker_id() != 0;
+          elsewhere += started;
+          wrong += cpus() != (started && bound ? 1 : all);
+        });
+        if (i % 50 == 0)
+          weft::taskwait();
+      }
+      weft::taskwait();
+      EXPECT_EQ(wrong, 0);
+      EXPECT_GE(elsewhere, 20);
+      EXPECT_EQ(cpus(), all);
+    });
+    EXPECT_TRUE(end.exited(0)) << how << ": " << end;
+  }
+}
+
+} // namespace
