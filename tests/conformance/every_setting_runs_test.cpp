@@ -83,7 +83,12 @@ test::ending with(test::environment settings) {
   return test::in_process(std::move(settings), [] { EXPECT_TRUE(a_bit_of_everything_works()); });
 }
 
+/// The harness runs all cases under every policy; once is enough for these.
+bool once_is_enough() { return !test::is_child() && std::getenv("WEFT_SCHED_POLICY") != nullptr; }
+
 TEST(every_setting, runs) {
+  if (once_is_enough())
+    GTEST_SKIP() << "was run without a policy";
   for (const auto &[name, value] : k_values) {
     const auto end = with({{name, value}});
     EXPECT_TRUE(end.exited(0)) << name << '=' << value << ": " << end;
@@ -92,6 +97,8 @@ TEST(every_setting, runs) {
 }
 
 TEST(every_setting, of_the_policies_runs) {
+  if (once_is_enough())
+    GTEST_SKIP() << "was run without a policy";
   const test::environment values[] = {
       {{"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}},
       {{"WEFT_SCHED_POLICY", "central"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}},
@@ -116,6 +123,8 @@ TEST(every_setting, of_the_policies_runs) {
 }
 
 TEST(every_setting, bind_keeps_each_started_worker_on_one_cpu_and_leaves_the_main_thread_alone) {
+  if (once_is_enough())
+    GTEST_SKIP() << "was run without a policy";
   for (const char *how : {"none", "compact", "spread"}) {
     const auto end = test::in_process({{"WEFT_BIND", how}, {"WEFT_WORKERS", "3"}, {"HOW", how}}, [] {
       const auto cpus = [] {

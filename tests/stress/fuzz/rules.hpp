@@ -74,7 +74,7 @@ class traffic {
   template <class Gone>
   void forget(Gone gone) {
     for (auto &[cell, list] : m_visits)
-      std::erase_if(list, [&](const visit &v) { return gone(cell, v); });
+      std::erase_if(list, [&, c = cell](const visit &v) { return gone(c, v); }); // clang 14 does not capture bindings
   }
   std::map<int, std::vector<visit>> m_visits;
 };
