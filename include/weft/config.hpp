@@ -4,4 +4,5 @@
 
 #define WEFT_API __attribute__((visibility("default")))
 #define WEFT_NOINLINE __attribute__((noinline))
+#define WEFT_INLINE [[gnu::always_inline]] inline
 #define WEFT_COLD __attribute__((cold, noinline))

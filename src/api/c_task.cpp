@@ -40,7 +40,7 @@ constexpr std::size_t k_step = 32;
 
 template <std::size_t... I>
 constexpr std::array<detail::body_ops, sizeof...(I)> make_ops(std::index_sequence<I...>) {
-  return {{{&c_body::invoke, nullptr, nullptr, static_cast<std::uint32_t>(sizeof(c_body) + I * k_step)}...}};
+  return {{{&c_body::invoke, nullptr, nullptr, sizeof(c_body) + I * k_step}...}};
 }
 constexpr auto k_inline_ops = make_ops(std::make_index_sequence<k_inline_bytes / k_step + 1>{});
 constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, sizeof(c_body)};
@@ -128,11 +128,11 @@ detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::si
                      const detail::spawn_options &options) {
   if (bytes > k_inline_bytes) {
     heap_copy copy = copy_to_heap(arg, bytes);
-    detail::task *t = detail::task_create(k_heap_ops, accesses, &options);
+    detail::task *t = detail::task_create_with(k_heap_ops, accesses, options);
     ::new (detail::storage(t)) c_body{body, copy.release()};
     return t;
   }
-  detail::task *t = detail::task_create(k_inline_ops[(bytes + k_step - 1) / k_step], accesses, &options);
+  detail::task *t = detail::task_create_with(k_inline_ops[(bytes + k_step - 1) / k_step], accesses, options);
   auto *closure = ::new (detail::storage(t)) c_body{body, const_cast<void *>(arg)};
   if (bytes > 0) {
     closure->arg = closure + 1;

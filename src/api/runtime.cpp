@@ -65,7 +65,7 @@ statistics stats() {
   }
   s.stolen += rt.ready->steals();
   if (worker *w = this_worker_or_null())
-    w->memory.flush_accounting();
+    w->memory->flush_accounting();
   const std::int64_t live = live_bytes();
   s.live_bytes = live > 0 ? static_cast<std::uint64_t>(live) : 0;
   return s;

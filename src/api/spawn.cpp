@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
-#include "deps/domain.hpp"
+#include "deps/access.hpp"
 #include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
 
@@ -38,11 +38,10 @@ void uncount_child(task &t, task &parent) noexcept {
   --parent.owned_children;
 }
 
-WEFT_COLD void put_options(task &t, const detail::spawn_options &o) {
+void put_options(task &t, const detail::spawn_options &o) {
   t.label = o.label;
-  t.group = o.group;
   t.priority = static_cast<std::int16_t>(std::clamp(o.priority, -32768, 32767));
-  t.flags = o.flags;
+  t.set(o.flags);
   if (o.flags & detail::k_tracked)
     t.references.store(2, std::memory_order_relaxed); // O1: nobody else knows the task yet
   if (!o.onready && !o.stack_bytes)
@@ -60,7 +59,7 @@ WEFT_COLD void put_options(task &t, const detail::spawn_options &o) {
 void run_here(task &t) {
   worker &w = *this_worker_or_null();
   count(w.counts.executed);
-  if (runnable *successor = execute_in_place(t))
+  if (runnable *successor = execute_in_place(w, t))
     enqueue(this_worker_or_null(), *successor, origin::fresh);
 }
 
@@ -91,59 +90,161 @@ void run_undeferred(task &t, bool ready) {
 
 namespace detail {
 
-task *task_create(const body_ops &ops, std::size_t accesses, const spawn_options *options) {
+namespace {
+
+/// What does not come from a free list of the calling worker.
+WEFT_NOINLINE task *task_create_slowly(const body_ops &ops, std::size_t accesses, task_group *group) {
   worker &w = this_worker();
-  void *block = w.memory.allocate(task::block_bytes(ops, accesses));
-  if (!block) [[unlikely]]
+  void *block = w.memory->allocate(task::block_bytes(ops, accesses));
+  if (!block)
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
-  task *t = ::new (block) task;
-  t->ops = &ops;
-  t->parent = w.current;
-  t->references.store(1, std::memory_order_relaxed); // O1: nobody else knows the task yet
-  if (options) {
-    try {
-      put_options(*t, *options);
-    } catch (...) {
-      task_abandon(t);
-      throw;
-    }
+  return ::new (block) task(ops, w.current, group);
+}
+
+WEFT_COLD void give_up(task *t, task &parent) noexcept {
+  uncount_child(*t, parent);
+  if (t->ops->destroy)
+    t->ops->destroy(storage(t));
+  task_abandon(t);
+}
+
+/// Everything but the common way; `enter` returns whether the task may run.
+template <class Enter>
+void submit(task *t, Enter enter) {
+  worker &w = *this_worker_or_null();
+  task &parent = *t->parent;
+  count_child(*t, parent);
+  count(w.counts.spawned);
+  if (parent.has(k_final))
+    return run_in_final(*t);
+  const bool undeferred = t->has(k_undeferred);
+  bool ready = true;
+  try {
+    ready = enter();
+  } catch (const std::bad_alloc &) {
+    give_up(t, parent);
+    throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
+  }
+  if (undeferred)
+    return run_undeferred(*t, ready);
+  if (ready && announce_ready(*t))
+    enqueue(&w, *t, origin::fresh);
+  if (the_runtime().producers.over()) [[unlikely]]
+    the_runtime().producers.hold_back(w);
+}
+
+WEFT_NOINLINE void submit_slowly(task *t) {
+  submit(t, [] { return true; });
+}
+WEFT_NOINLINE void submit_slowly(task *t, const access &only) {
+  submit(t, [&] { return enter_accesses(*t, &only, 1, nullptr, 0); });
+}
+
+/// Nothing about the task or its parent asks for more than the common way.
+WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
+  return t.is_plain(k_special | k_undeferred) && !parent.has(k_final);
+}
+
+WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) noexcept {
+  count_child(t, parent);
+  count(w.counts.spawned);
+}
+
+/// What a spawn leads to now and then.
+WEFT_NOINLINE void after_spawn() {
+  runtime &rt = the_runtime();
+  if (!mutant(bug::enqueue_wakes_nobody))
+    rt.idle.notify_one();
+  if (rt.producers.over())
+    rt.producers.hold_back(*this_worker_or_null());
+}
+
+WEFT_NOINLINE void offer_slowly(task *t) {
+  enqueue(this_worker_or_null(), *t, origin::fresh);
+  after_spawn();
+}
+
+/// The last of a common spawn. All calls here and in the functions that end with it are the last of theirs: no stack frame is needed.
+WEFT_INLINE void end_spawn() {
+  runtime &rt = the_runtime();
+  if (rt.idle.somebody_sleeps() || rt.producers.over()) [[unlikely]]
+    after_spawn();
+}
+
+/// `t` has no priority.
+WEFT_INLINE void offer(worker &w, task *t) {
+  if (!w.own.deque || !w.own.deque->try_push(t)) [[unlikely]]
+    return offer_slowly(t);
+  end_spawn();
+}
+
+/// Nothing holds the task, and `before` is no longer referred to.
+WEFT_NOINLINE void offer_after(task *t, task *before) {
+  if (before)
+    drop_references(*before, 1);
+  offer(*this_worker_or_null(), t);
+}
+
+WEFT_NOINLINE void go_on_submitting(task *t, task *before, std::uint32_t caused, data_access *next, data_access *child) {
+  if (go_on_entering(*t, *before, {caused, next, child}))
+    offer(*this_worker_or_null(), t);
+  else
+    end_spawn();
+}
+
+} // namespace
+
+task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
+  executor *e = this_executor();
+  void *block = e ? e->memory->allocate_fast(task::block_bytes(ops, accesses)) : nullptr;
+  if (!block) [[unlikely]]
+    return task_create_slowly(ops, accesses, group); // a tail call: the other way needs no stack
+  return ::new (block) task(ops, e->current, group);
+}
+
+task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_options &options) {
+  task *t = task_create(ops, accesses, options.group);
+  try {
+    put_options(*t, options);
+  } catch (...) {
+    task_abandon(t);
+    throw;
   }
   return t;
 }
 
 void task_abandon(task *t) noexcept {
   delete t->extra.load(std::memory_order_relaxed);
-  worker *w = this_worker_or_null();
-  heap::deallocate(t, w ? &w->memory : nullptr);
+  heap::deallocate(t, own_heap());
+}
+
+void task_submit(task *t) {
+  worker &w = *this_worker_or_null();
+  task &parent = *t->parent;
+  if (!is_common(*t, parent)) [[unlikely]]
+    return submit_slowly(t);
+  count_spawn(w, *t, parent);
+  offer(w, t);
+}
+
+void task_submit(task *t, const access &only) {
+  task &parent = *t->parent;
+  const bool common = is_common(*t, parent);
+  data_access **last = common ? slot_for_common(parent, only) : nullptr;
+  if (!last) [[unlikely]]
+    return submit_slowly(t, only);
+  count_spawn(*this_worker_or_null(), *t, parent);
+  const auto [before, linked, d] = enter_common(*t, only, *last);
+  if (!linked)
+    offer_after(t, before);
+  else if (d.caused) [[unlikely]]
+    go_on_submitting(t, before, d.caused, d.next, d.child);
+  else
+    end_spawn();
 }
 
 void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
-  worker &w = *this_worker_or_null();
-  task &parent = *t->parent;
-  count_child(*t, parent);
-  count(w.counts.spawned);
-  if (parent.has(k_final)) [[unlikely]]
-    return run_in_final(*t);
-  bool ready = true;
-  const bool undeferred = t->has(k_undeferred);
-  if (first_count + second_count != 0) {
-    try {
-      ready = enter_accesses(*t, first, first_count, second, second_count);
-    } catch (const std::bad_alloc &) {
-      uncount_child(*t, parent);
-      if (t->ops->destroy)
-        t->ops->destroy(storage(t));
-      task_abandon(t);
-      throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
-    }
-  }
-  if (undeferred) [[unlikely]]
-    return run_undeferred(*t, ready);
-  if (ready && announce_ready(*t))
-    enqueue(&w, *t, origin::fresh);
-  runtime &rt = the_runtime();
-  if (rt.producers.over()) [[unlikely]]
-    rt.producers.hold_back(w);
+  submit(t, [&] { return enter_accesses(*t, first, first_count, second, second_count); });
 }
 
 void task_wait_done(task *t) {

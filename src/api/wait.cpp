@@ -205,17 +205,34 @@ WEFT_COLD void offer_join_jobs(worker &w) {
 
 namespace detail {
 
-void join_push(join_job *job) {
-  worker &w = this_worker();
-  job->parent = w.current;
-  w.joins.push(job);
+/// What a push leads to now and then.
+WEFT_NOINLINE void after_join_push() {
   runtime &rt = the_runtime();
-  if (rt.cfg.sched_seed != 0) [[unlikely]]
-    return offer_join_jobs(w);
+  if (rt.cfg.sched_seed != 0)
+    return offer_join_jobs(this_worker());
   rt.idle.notify_one();
 }
 
-bool join_pop(join_job *job) noexcept { return static_cast<worker *>(this_executor())->joins.pop() == job; }
+WEFT_NOINLINE void join_push_slowly(join_job *job) {
+  worker &w = this_worker();
+  job->parent = w.current;
+  w.joins.push(job);
+  after_join_push();
+}
+
+void join_push(join_job *job) {
+  worker *w = this_worker_or_null();
+  if (!w) [[unlikely]]
+    return join_push_slowly(job);
+  job->parent = w->current;
+  if (!w->joins.try_push(job)) [[unlikely]]
+    return join_push_slowly(job);
+  runtime &rt = the_runtime();
+  if (rt.idle.somebody_sleeps() || rt.cfg.sched_seed != 0) [[unlikely]]
+    after_join_push();
+}
+
+bool join_pop(join_job *job) noexcept { return this_worker_or_null()->joins.pop() == job; }
 
 void join_wait(join_job *job) noexcept {
   if (is_raised(job->state, k_done))
@@ -229,7 +246,7 @@ void join_wait(join_job *job) noexcept {
         &job->state);
   } catch (const error &) { // no stack to go on with
     while (!is_raised(job->state, k_done))
-      the_task_hooks().get_by();
+      get_by();
   }
 }
 

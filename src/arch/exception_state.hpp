@@ -12,21 +12,9 @@ struct exception_state {
   unsigned uncaught = 0;    // thrown and not yet caught
 };
 
-/// Under another name: <cxxabi.h> declares the function const, and a compiler may then use the address it got before
+/// The calling thread's; a worker keeps the address. Under another name: <cxxabi.h> declares the function const, and a compiler may then use the address it got before
 /// a switch for the thread it runs on after it.
 extern "C" exception_state *weft_exception_globals() noexcept asm("__cxa_get_globals");
-
-inline exception_state take_exception_state() noexcept {
-  exception_state *mine = weft_exception_globals();
-  const exception_state taken = *mine;
-  *mine = {};
-  return taken;
-}
-
-/// For a switch between two stacks that both have a state: the target puts its own over whatever is there.
-inline exception_state copy_exception_state() noexcept { return *weft_exception_globals(); }
-
-inline void put_exception_state(const exception_state &state) noexcept { *weft_exception_globals() = state; }
 
 } // namespace rt
 } // namespace weft::inline v0

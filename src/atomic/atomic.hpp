@@ -37,7 +37,11 @@ void os_heavy_barrier() noexcept;
 
 /// True when light barriers must be real ones (no membarrier, or a thread sanitizer build). Written once at load time.
 extern bool g_light_barrier_is_full;
-void full_barrier() noexcept;
+/// A read-modify-write of one word by all: ThreadSanitizer sees what it orders.
+alignas(128) inline std::atomic<std::uint32_t> g_meeting{0};
+inline void full_barrier() noexcept {
+  g_meeting.fetch_add(1, std::memory_order_seq_cst); // O1 of os/membarrier.cpp
+}
 
 /// Sleeps while `word` holds `expected`, at most until `deadline_ns` of the monotonic clock (0: for ever). False when
 /// the deadline passed; true does not promise that the word changed.

@@ -2,7 +2,7 @@
 // The atomic state machine of one access: when it may touch its data, and what it passes on.
 //
 // Roles: the registrar (the parent's frame) links accesses; any thread delivers messages; nobody owns an access.
-// Word: `flags`, bits only ever set:
+// Word: `flags`, what the access does with its data, fixed at creation, and bits that are only ever set:
 //     R  satisfied for reading: all earlier writers have released
 //     W  satisfied for writing: everything earlier has released
 //     F  finished: the task gave the access up (end of body, or release)
@@ -10,7 +10,8 @@
 //     N  what comes next is known: `successor` is valid, or the chain is closed (successor null)
 //     NR the successor only reads          NP `successor` is the parent's access: the chain ends there
 //     L  `child` is valid: the first access of the children's chain, waiting for what this access gets
-// Transitions (released = R & W & F & K), each derived from the flags before and after a delivery:
+// Transitions (released = R & W & F & K). What an access has given is a function of its flags, tabulated as k_given, which only grows
+// with them; a delivery causes what the flags after it have given and the flags before it had not:
 //     N, not NP:  next gets R and W when released; a reader hands R to a reading successor as soon as it has R
 //     N, NP:      the parent's access gets K when released
 //     L:          the child gets R and W as this access gets them
@@ -33,7 +34,9 @@
 
 #include "atomic/atomic.hpp"
 #include "base/mutant.hpp"
+#include "weft/config.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace weft::inline v0 {
@@ -48,19 +51,18 @@ enum access_flag : std::uint32_t {
   k_next_reads = 32,  // NR
   k_next_parent = 64, // NP
   k_child_link = 128, // L
+  k_reads = 256,      // only reads
+  k_weak = 512,       // only for the children
+  k_kind = k_reads | k_weak,
   k_both_ok = k_read_ok | k_write_ok,
   k_released = k_both_ok | k_finished | k_kids_done,
   k_dead = k_released | k_next_known,
 };
 
-/// What an access does with its data, fixed at creation.
-enum access_kind : std::uint8_t { k_reads = 1, k_weak = 2 };
-
 template <class P, class Task>
 struct basic_data_access {
   const void *address = nullptr;
   typename P::template atomic<std::uint32_t> flags{0};
-  std::uint8_t kind = 0;
   typename P::template var<basic_data_access *> successor{}; // valid with N; written by the registrar before
   typename P::template var<basic_data_access *> child{};     // valid with L; written by the registrar before
   Task *task = nullptr;
@@ -68,65 +70,79 @@ struct basic_data_access {
 
 constexpr bool is_released(std::uint32_t flags) noexcept { return (flags & k_released) == k_released; }
 
-/// The bits that the successor has a right to under `flags`.
-constexpr std::uint32_t due_to_next(std::uint32_t flags, std::uint8_t kind) noexcept {
-  if (!(flags & k_next_known))
-    return 0;
-  if (flags & k_next_parent)
-    return is_released(flags) ? k_kids_done : 0u;
-  if (is_released(flags))
-    return k_both_ok;
-  return (kind & k_reads) && (flags & k_next_reads) ? flags & k_read_ok : 0u;
-}
-
-constexpr std::uint32_t due_to_child(std::uint32_t flags) noexcept {
-  return flags & k_child_link ? flags & k_both_ok : 0u;
-}
-
-/// The bit whose arrival lets a task of this kind of access go on.
-constexpr std::uint32_t needed_by(std::uint8_t kind) noexcept { return kind & k_reads ? k_read_ok : k_write_ok; }
-
-/// What one delivery causes.
-template <class Access>
-struct delivery {
-  Access *next = nullptr;
-  Access *child = nullptr;
-  std::uint32_t next_bits = 0;
-  std::uint32_t child_bits = 0;
-  bool satisfied = false; // the task has one unsatisfied access less
-  bool dead = false;      // the access has no further use
+/// What a delivery causes. The first three are the bits of the successor, then come those of the child.
+enum caused : std::uint32_t {
+  k_to_next = k_read_ok | k_write_ok | k_kids_done,
+  k_child_shift = 4,
+  k_to_child = k_both_ok << k_child_shift,
+  k_satisfied = 64, // the task has one unsatisfied access less
+  k_died = 128,     // the access has no further use
 };
 
-/// The consequences of going from `before` to `after`. Reads the links that `after` makes valid.
+/// All that an access has caused whose word is `flags`.
+constexpr std::uint32_t given(std::uint32_t flags) noexcept {
+  std::uint32_t g = 0;
+  if (flags & k_next_parent)
+    g |= is_released(flags) ? k_kids_done : 0u;
+  else if (flags & k_next_known)
+    g |= is_released(flags) ? k_both_ok : flags & k_reads && flags & k_next_reads ? flags & k_read_ok : 0u;
+  if (flags & k_child_link)
+    g |= (flags & k_both_ok) << k_child_shift;
+  if (!(flags & k_weak) && flags & (flags & k_reads ? k_read_ok : k_write_ok))
+    g |= k_satisfied;
+  if ((flags & k_dead) == k_dead)
+    g |= k_died;
+  return g;
+}
+
+inline constexpr auto k_given = [] {
+  std::array<std::uint8_t, 1024> table{};
+  for (std::uint32_t flags = 0; flags < table.size(); ++flags)
+    table[flags] = static_cast<std::uint8_t>(given(flags));
+  return table;
+}();
+
+/// What the bits of a message can cause at most: nobody is satisfied by an end, for instance.
+constexpr std::uint32_t possible(std::uint32_t bits) noexcept {
+  const bool grants = (bits & k_both_ok) != 0;
+  std::uint32_t c = bits & ~std::uint32_t{k_child_link} ? k_to_next | k_died : 0u;
+  if (grants)
+    c |= k_satisfied;
+  return grants || bits & k_child_link ? c | k_to_child : c;
+}
+
 template <class Access>
-[[gnu::always_inline]] inline delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32_t after) noexcept {
-  delivery<Access> d;
-  d.next_bits = due_to_next(after, a.kind) & ~due_to_next(before, a.kind);
-  d.child_bits = due_to_child(after) & ~due_to_child(before);
-  if (d.next_bits && !(d.next = a.successor.get()))
-    d.next_bits = 0; // the chain is closed: nobody follows
+struct delivery {
+  std::uint32_t caused;
+  Access *next;  // with bits of k_to_next; null: the chain is closed, nobody follows
+  Access *child; // with bits of k_to_child
+};
+
+/// What going from `before` to `after` by `bits` causes. Reads the links that `after` makes valid.
+template <class Access>
+WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32_t after, std::uint32_t bits) noexcept {
+  std::uint32_t caused = k_given[after] & ~std::uint32_t{k_given[before]};
+  if (__builtin_constant_p(possible(bits)))
+    caused &= possible(bits); // folds what follows
   if (mutant(bug::access_child_forgotten))
-    d.child_bits = 0;
-  if (d.child_bits)
-    d.child = a.child.get();
-  d.satisfied = !(a.kind & k_weak) && (after & ~before & needed_by(a.kind)) != 0;
-  const std::uint32_t all = mutant(bug::access_dies_early) ? k_released : k_dead;
-  d.dead = (after & all) == all;
-  return d;
+    caused &= ~std::uint32_t{k_to_child};
+  if (mutant(bug::access_dies_early) && is_released(after))
+    caused |= k_died;
+  return {caused, caused & k_to_next ? a.successor.get() : nullptr, caused & k_to_child ? a.child.get() : nullptr};
 }
 
 /// Delivers `bits` to `a`.
 template <class Access>
-[[gnu::always_inline]] inline delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
+WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
   for (;;) {
     const bool kids_ignored = mutant(bug::access_ignores_children) && (bits & k_finished);
     const std::uint32_t after = before | bits | (kids_ignored ? k_kids_done : 0u);
-    const delivery<Access> d = consequences(a, before, after);
+    const auto [caused, next, child] = consequences(a, before, after, bits);
     // O2: publishes links and data, O3: sees what the other deliverer published
     if (a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
                                       std::memory_order_acquire))
-      return mutant(bug::access_read_after_publish) ? consequences(a, before, after) : d;
+      return mutant(bug::access_read_after_publish) ? consequences(a, before, after, bits) : delivery<Access>{caused, next, child};
   }
 }
 

@@ -23,17 +23,9 @@ domain::domain(task &parent) : m_parent(parent) {
 
 domain::~domain() { std::free(m_entries); }
 
-std::size_t domain::home(const void *address) const noexcept {
-  return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> m_shift);
-}
-
 data_access *domain::find(const void *address) const noexcept {
-  for (std::size_t i = home(address);; i = (i + 1) & m_mask) {
-    if (m_entries[i].address == address)
-      return m_entries[i].last;
-    if (!m_entries[i].address)
-      return nullptr;
-  }
+  const entry &e = entry_of(address);
+  return e.address ? e.last : nullptr;
 }
 
 void domain::reserve(std::size_t count) {
@@ -41,20 +33,9 @@ void domain::reserve(std::size_t count) {
     rebuild(count);
 }
 
-data_access *&domain::slot(const void *address) noexcept {
-  std::size_t i = home(address);
-  for (; m_entries[i].address; i = (i + 1) & m_mask)
-    if (m_entries[i].address == address)
-      return m_entries[i].last;
-  ++m_used;
-  m_entries[i].address = address;
-  return m_entries[i].last;
-}
-
 void domain::erase(const void *address) noexcept {
-  for (std::size_t i = home(address); m_entries[i].address; i = (i + 1) & m_mask)
-    if (m_entries[i].address == address)
-      m_entries[i].last = nullptr;
+  if (entry &e = entry_of(address); e.address)
+    e.last = nullptr;
 }
 
 /// True when the entry has no use any more; its access then loses its last reference here.

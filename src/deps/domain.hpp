@@ -21,7 +21,15 @@ public:
   /// Makes room for `count` new addresses; may drop entries that nobody needs. Throws std::bad_alloc, with nothing changed.
   void reserve(std::size_t count);
   /// The slot of an address, for which room was reserved: null when it is new. Valid until the next call.
-  data_access *&slot(const void *address) noexcept;
+  data_access *&slot(const void *address) noexcept {
+    entry &e = entry_of(address);
+    return e.address ? e.last : add(e, address);
+  }
+  /// Null when the address is new, or no address.
+  [[nodiscard]] data_access **find_slot(const void *address) const noexcept {
+    entry &e = entry_of(address);
+    return e.address ? &e.last : nullptr;
+  }
   [[nodiscard]] data_access *find(const void *address) const noexcept;
   void erase(const void *address) noexcept;
 
@@ -48,7 +56,21 @@ private:
     const void *address;
     data_access *last; // null: erased
   };
-  [[nodiscard]] std::size_t home(const void *address) const noexcept;
+  [[nodiscard]] std::size_t home(const void *address) const noexcept {
+    return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> m_shift);
+  }
+  /// Of the address, or the free one where it belongs.
+  [[nodiscard]] entry &entry_of(const void *address) const noexcept {
+    std::size_t i = home(address);
+    while (m_entries[i].address != address && m_entries[i].address)
+      i = (i + 1) & m_mask;
+    return m_entries[i];
+  }
+  data_access *&add(entry &e, const void *address) noexcept {
+    ++m_used;
+    e.address = address;
+    return e.last;
+  }
   void rebuild(std::size_t room);
   bool drop_if_released(entry &e) noexcept;
 
@@ -59,17 +81,10 @@ private:
   task &m_parent;
 };
 
-/// Chooses how deliveries are made atomic: wait-free, or by a lock per address (an ablation of the paper). Before any task.
-void use_locked_dependencies(bool on) noexcept;
-
 /// Enters the accesses of a new task into its parent's domain. True: all are satisfied, the task may run; false:
 /// the delivery that satisfies the last one will put it on a ready list. Throws std::bad_alloc before anything is linked.
 bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
                     std::size_t second_count);
-
-/// Gives up all accesses of a task whose body has ended: closes the domain of its children, then releases. Tasks
-/// that may run now are appended to `ready`. Returns how many references of `t` died with it here (for the caller to drop).
-std::uint32_t release_accesses(task &t, ready_list &ready);
 
 /// Called by the parent's frame when no child is left: frees what the domain still holds.
 void children_are_complete(task &parent) noexcept;

@@ -13,8 +13,6 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr detail::body_ops k_no_body{nullptr, nullptr, nullptr, 0};
-
 bool call(executor &e, const service_list::entry &s) noexcept {
   const callback self{"service", s.name}; // the call may end its own service
   e.in_callback = &self;
@@ -31,14 +29,6 @@ bool call(executor &e, const service_list::entry &s) noexcept {
 }
 
 } // namespace
-
-void service_list::reset_root() {
-  task *fresh = ::new (static_cast<void *>(&m_root)) task;
-  fresh->ops = &k_no_body;
-  fresh->label = "service";
-  fresh->set(detail::k_implicit);
-  fresh->references.store(1, std::memory_order_relaxed); // never dropped
-}
 
 bool service_list::polled_by_this_thread() const noexcept {
   executor *e = this_executor();
@@ -113,7 +103,7 @@ void service_list::forget_after_fork() {
   ::new (static_cast<void *>(&m_changing)) std::mutex;
   ::new (static_cast<void *>(&m_mutex)) std::mutex; // perhaps held by a thread that is gone
   m_poller.store(nullptr, std::memory_order_relaxed);
-  reset_root();
+  ::new (static_cast<void *>(&m_root)) task(k_root_label);
 }
 
 service_list &services(place where) noexcept {

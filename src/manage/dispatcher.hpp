@@ -24,7 +24,6 @@ class service_list {
     place where;
   };
 
-  service_list() { reset_root(); }
   void add(entry *e);
   /// Returns when no call of `e` is running, but for one that removes itself.
   void remove(entry *e);
@@ -41,7 +40,7 @@ class service_list {
   void forget_after_fork();
 
  private:
-  void reset_root();
+  static constexpr const char *k_root_label = "service";
   [[nodiscard]] bool polled_by_this_thread() const noexcept;
   [[nodiscard]] bool settle();
 
@@ -50,7 +49,7 @@ class service_list {
   std::vector<entry *> m_entries; // null: ended by a service while they are polled
   std::atomic<std::size_t> m_count{0};
   std::atomic<executor *> m_poller{nullptr};
-  task m_root; // parent of what services spawn; of who holds the mutex
+  task m_root{k_root_label}; // parent of what services spawn; of who holds the mutex
 };
 
 service_list &services(place where) noexcept;

@@ -88,11 +88,6 @@ void heap::flush_accounting() noexcept {
   report(change);
 }
 
-void *heap::after_flush(void *p) noexcept {
-  flush_accounting();
-  return p;
-}
-
 void heap::account_for(heap *mine, std::int64_t bytes) noexcept {
   if (mine)
     mine->account(bytes);
@@ -101,6 +96,7 @@ void heap::account_for(heap *mine, std::int64_t bytes) noexcept {
 }
 
 void *heap::allocate_slow(std::size_t bytes) noexcept {
+  account(0);
   if (s_system)
     return allocate_with_malloc(bytes);
   if (bytes > k_most)

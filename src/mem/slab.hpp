@@ -7,6 +7,7 @@
 
 #include "config/settings.hpp"
 #include "mem/remote_free.hpp"
+#include "weft/config.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,29 +33,40 @@ public:
 
   /// Owner: a block aligned to 64 bytes; null when memory is gone.
   void *allocate(std::size_t bytes) noexcept {
+    void *b = allocate_fast(bytes);
+    return b ? b : allocate_slow(bytes);
+  }
+  /// The same, and null when it takes more than a look into a list.
+  WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept {
     const std::size_t c = (bytes + k_align - 1) / k_align;
-    if (c <= k_fine) [[likely]]
-      if (block *b = m_free[c]) [[likely]] {
-        m_free[c] = b->next.get();
-        m_unreported += static_cast<std::int64_t>(c * k_align);
-        if (m_unreported > k_account_batch) [[unlikely]]
-          return after_flush(b); // a tail call: this path needs no stack frame
-        return b;
-      }
-    return allocate_slow(bytes);
+    if (c > k_fine || m_unreported > k_account_batch) [[unlikely]]
+      return nullptr;
+    block *b = m_free[c];
+    if (b) [[likely]] {
+      m_free[c] = b->next.get();
+      m_unreported += static_cast<std::int64_t>(c * k_align);
+    }
+    return b;
   }
 
   /// Any thread; `mine` is the calling thread's heap or null.
   static void deallocate(void *p, heap *mine) noexcept {
-    if (!s_system && mine) [[likely]]
-      if (const chunk *k = chunk_of(p); k->owner == mine) [[likely]] {
-        auto *b = static_cast<block *>(p);
-        b->next.set(mine->m_free[k->size_class]);
-        mine->m_free[k->size_class] = b;
-        mine->account(-static_cast<std::int64_t>(k->block_bytes));
-        return;
-      }
-    deallocate_slow(p, mine);
+    if (mine) [[likely]]
+      mine->deallocate(p);
+    else
+      deallocate_slow(p, nullptr);
+  }
+  /// Owner: any block.
+  WEFT_INLINE void deallocate(void *p) noexcept {
+    if (s_system) [[unlikely]]
+      return deallocate_slow(p, this);
+    const chunk *k = chunk_of(p);
+    if (k->owner != this) [[unlikely]]
+      return deallocate_slow(p, this);
+    auto *b = static_cast<block *>(p);
+    b->next.set(m_free[k->size_class]);
+    m_free[k->size_class] = b;
+    account(-static_cast<std::int64_t>(k->block_bytes));
   }
 
   /// Owner: sends all foreign blocks home. To be called before the owner sleeps.
@@ -94,10 +106,9 @@ private:
   }
   void account(std::int64_t bytes) noexcept {
     m_unreported += bytes;
-    if (m_unreported > k_account_batch || m_unreported < -k_account_batch) [[unlikely]]
+    if (static_cast<std::uint64_t>(m_unreported + k_account_batch) > 2 * k_account_batch) [[unlikely]]
       flush_accounting();
   }
-  void *after_flush(void *p) noexcept;
   void *allocate_slow(std::size_t bytes) noexcept;
   void *allocate_with_malloc(std::size_t bytes) noexcept;
   void *allocate_large(std::size_t bytes) noexcept;

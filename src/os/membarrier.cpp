@@ -45,8 +45,6 @@ bool g_light_barrier_is_full = true;
 
 namespace {
 
-alignas(k_apart) std::atomic<std::uint32_t> g_meeting{0};
-
 int membarrier(int command) noexcept {
   return static_cast<int>(syscall(SYS_membarrier, command, 0, 0));
 }
@@ -68,10 +66,6 @@ int membarrier(int command) noexcept {
 }
 
 } // namespace
-
-void full_barrier() noexcept {
-  g_meeting.fetch_add(1, std::memory_order_seq_cst); // O1
-}
 
 void os_heavy_barrier() noexcept {
   if (g_light_barrier_is_full)

@@ -89,11 +89,20 @@ class eventcount {
   }
 
   /// Wakes a sleeper that nobody has chosen yet. False when there is none. Costs a load while nobody sleeps.
-  bool notify_one() noexcept {
+  bool notify_one() noexcept { return somebody_sleeps() && choose_any(); }
+  /// notify_one() in two halves: whether the second is needed, and the second.
+  [[nodiscard]] bool somebody_sleeps() noexcept {
     P::light_barrier(); // O1
-    if (m_idle.load(std::memory_order_relaxed) == 0) [[likely]]
-      return false;
-    return choose_any();
+    return m_idle.load(std::memory_order_relaxed) != 0;
+  }
+
+  [[gnu::noinline]] bool choose_any() noexcept {
+    for (std::size_t g = 0; g < m_groups; ++g)
+      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
+           rest &= rest - 1)
+        if (choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest))))
+          return true;
+    return false;
   }
 
   /// Wakes worker `id` if it is announced and not chosen yet.
@@ -159,15 +168,6 @@ class eventcount {
     if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep && !mutant(bug::eventcount_lost_notify))
       P::futex_wake(word, 1);
     return true;
-  }
-
-  [[gnu::noinline]] bool choose_any() noexcept {
-    for (std::size_t g = 0; g < m_groups; ++g)
-      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
-           rest &= rest - 1)
-        if (choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest))))
-          return true;
-    return false;
   }
 
   const std::size_t m_limit;

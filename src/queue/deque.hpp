@@ -83,12 +83,21 @@ class work_deque {
 
   /// Owner. Throws std::bad_alloc, with nothing changed, if it must grow and cannot.
   void push(T item) {
+    if (!try_push(item)) [[unlikely]] {
+      make_room();
+      try_push(item);
+    }
+  }
+
+  /// Owner. False, with nothing changed, if it must grow.
+  bool try_push(T item) noexcept {
     const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
     ring *r = m_own_ring.get();
     if (bottom - m_seen_top.get() > r->mask && !mutant(bug::deque_full_unnoticed)) [[unlikely]]
-      r = make_room(bottom);
+      return false;
     r->at(bottom).store(item, std::memory_order_relaxed);
     m_bottom.store(bottom + 1, std::memory_order_release); // O1
+    return true;
   }
 
   /// Owner: the newest item, or null.
@@ -145,18 +154,18 @@ class work_deque {
     const std::unique_ptr<slot[]> slots;
   };
 
-  [[gnu::noinline, gnu::cold]] ring *make_room(std::int64_t bottom) {
+  [[gnu::noinline, gnu::cold]] void make_room() {
+    const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
     const std::int64_t top = m_top.load(std::memory_order_acquire); // O2
     m_seen_top.set(top);
     ring *old = m_own_ring.get();
     if (bottom - top <= old->mask)
-      return old;
+      return;
     ring *grown = new ring(2 * (old->mask + 1), old);
     for (std::int64_t i = top; i < bottom; ++i)
       grown->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
     m_own_ring.set(grown);
     m_ring.store(grown, order_unless(bug::deque_grow_relaxed, std::memory_order_release)); // O6
-    return grown;
   }
 
   alignas(k_apart) index m_bottom{0};                   // written by the owner

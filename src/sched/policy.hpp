@@ -3,10 +3,12 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "queue/deque.hpp"
 #include "task/lineage.hpp"
 #include "topo/machine.hpp"
 #include "weft/detail/core.hpp"
 
+#include <atomic>
 #include <memory>
 
 namespace weft::inline v0 {
@@ -15,6 +17,13 @@ namespace rt {
 inline constexpr unsigned k_outside = ~0u; // the caller is no worker
 
 enum class origin { fresh, resumed, yielded };
+
+/// The queue that a worker may push fresh work of priority 0 into, and take its newest from while `urgent` is zero. No deque: all
+/// work goes through the policy.
+struct own_queue {
+  work_deque<runnable *> *deque = nullptr;
+  const std::atomic<std::size_t> *urgent = nullptr;
+};
 
 class policy {
 public:
@@ -25,6 +34,10 @@ public:
   virtual void add(runnable *r, unsigned id, origin from) = 0;
   /// Something for worker `id` to run, or null when nothing was found.
   virtual runnable *get(unsigned id) = 0;
+  /// The same for a worker that has run own tasks for a while: work of others must not starve.
+  virtual runnable *get_shared_first(unsigned id) { return get(id); }
+  /// What worker `id` may use without asking.
+  virtual own_queue own(unsigned) { return {}; }
   /// For a frame of worker `id` that waits for this lineage: the newest task that the worker added, or null when that is not
   /// one of the lineage, or work of a larger priority is ready.
   virtual runnable *take_newest(unsigned id, const lineage &l) = 0;

@@ -29,6 +29,7 @@ public:
     return empty() ? nullptr : locked([&](ready_queue &q) { return q.take_newest(adder, l); });
   }
 
+  [[nodiscard]] const std::atomic<std::size_t> &size() const noexcept { return m_size; }
   [[nodiscard]] bool empty() const noexcept {
     return m_size.load(std::memory_order_acquire) == 0; // O1: pairs with publish
   }

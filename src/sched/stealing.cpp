@@ -16,7 +16,7 @@ constexpr unsigned k_look_outside_every = 61; // a prime, as in Go and tokio: sh
 
 struct alignas(k_apart) home {
   work_deque<runnable *> deque;
-  unsigned turn = 0;         // of the owner
+  unsigned turn = k_look_outside_every; // of the owner
   unsigned seed = 0;         // of the owner: where stealing starts
   std::uint64_t steals = 0;  // of the owner, read as a hint
 };
@@ -52,11 +52,14 @@ public:
 
   runnable *get(unsigned id) override {
     home &h = at(id);
-    if (runnable *r = m_urgent.get()) [[unlikely]]
-      return r;
-    if (++h.turn % k_look_outside_every == 0)
+    if (!m_urgent.empty()) [[unlikely]]
+      if (runnable *r = m_urgent.get())
+        return r;
+    if (--h.turn == 0) [[unlikely]] {
+      h.turn = k_look_outside_every;
       if (runnable *r = m_outside.get())
         return r;
+    }
     if (runnable *r = h.deque.pop())
       return r;
     if (runnable *r = m_outside.get())
@@ -66,6 +69,12 @@ public:
     return m_patient.get();
   }
 
+  runnable *get_shared_first(unsigned id) override {
+    runnable *r = m_outside.get();
+    return r ? r : get(id);
+  }
+
+  own_queue own(unsigned id) override { return {&at(id).deque, &m_urgent.size()}; }
   runnable *take_newest(unsigned id, const lineage &l) override {
     if (!m_urgent.empty()) [[unlikely]]
       return m_urgent.take_newest(id, l);

@@ -3,7 +3,7 @@
 
 #include "base/log.hpp"
 #include "base/mutant.hpp"
-#include "deps/domain.hpp"
+#include "deps/access.hpp"
 #include "mem/watermark.hpp"
 #include "task/signal_word.hpp"
 #include "task/locals.hpp"
@@ -19,20 +19,14 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-task_hooks g_hooks{};
+WEFT_COLD void pass_on_children_error(task &t, task_extra &x) noexcept;
 
-void free_task(task &t) noexcept {
-  // Only for a task with a handle: the module that holds `ops` may have been unloaded since the task was complete.
-  if (t.has(detail::k_tracked) && t.ops->destroy_result)
-    t.ops->destroy_result(detail::storage(&t));
-  if (task_extra *x = t.extra.load(std::memory_order_relaxed)) {
-    if (x->own_error)
-      report_lost(label_of(t), x->own_error);
-    if (x->children_error)
-      report_lost(label_of(t), x->children_error);
-    delete x;
-  }
-  g_hooks.deallocate(&t);
+WEFT_COLD void delete_extra(const task &t, task_extra *x) noexcept {
+  if (x->own_error)
+    report_lost(label_of(t), x->own_error);
+  if (x->children_error)
+    report_lost(label_of(t), x->children_error);
+  delete x;
 }
 
 void wake_waiter(runnable *&waiter) {
@@ -41,37 +35,52 @@ void wake_waiter(runnable *&waiter) {
   make_ready(*f);
 }
 
-void pass_on_children_error(task &t) noexcept;
+/// A task below `parent`, of group `g` or of none, is complete. Tells who waits; returns the parent when that is complete by it.
+/// `plainly`: the child is counted in the plain field of a frame below on this stack.
+WEFT_INLINE task *count_down(task *parent, group_state *g, bool plainly) {
+  const bool owned_by_parent = !g || g->owner == parent;
+  if (plainly && owned_by_parent) {
+    --(g ? g->owned : parent->owned_children);
+    return nullptr;
+  }
+  if (g && g->word.remove() && !mutant(bug::group_waiter_forgotten))
+    wake_waiter(g->waiter);
+  if ((g && owned_by_parent) || !parent->children.remove())
+    return nullptr;
+  if (parent->next && mutant(bug::parent_waiter_forgotten))
+    return nullptr;
+  if (!parent->next)
+    return parent;
+  wake_waiter(parent->next);
+  return nullptr;
+}
 
-/// Everything below the task is complete. Tells the group and the parent, and goes on with the parent when that completes it.
-/// `deaths`: references of the task's accesses that end here as well. `plainly`: the child is counted in the plain field of a frame below on this stack.
+WEFT_INLINE group_state *group_of(const task &t) noexcept { return t.group ? &t.group->internals() : nullptr; }
+
+/// Everything below the task is complete: drops it, and tells who waits, upwards. `deaths`: references of the task's accesses that end
+/// here as well.
 void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
   for (;;) {
     if (t->ops->destroy)
       t->ops->destroy(detail::storage(t));
-    pass_on_children_error(*t);
+    if (task_extra *x = peek_extra(*t))
+      pass_on_children_error(*t, *x);
     task *const parent = t->parent;
-    group_state *const g = t->group ? &t->group->internals() : nullptr;
-    const bool owned_by_parent = !g || g->owner == parent;
+    group_state *const g = group_of(*t);
     drop_references(*t, 1 + deaths);
-    if (plainly && owned_by_parent) {
-      --(g ? g->owned : parent->owned_children);
+    t = count_down(parent, g, plainly);
+    if (!t)
       return;
-    }
-    if (g && g->word.remove() && !mutant(bug::group_waiter_forgotten))
-      wake_waiter(g->waiter);
-    if (g && owned_by_parent)
-      return;
-    if (!parent->children.remove())
-      return;
-    if (parent->next && mutant(bug::parent_waiter_forgotten))
-      return;
-    if (parent->next)
-      return wake_waiter(parent->next);
-    deaths = parent->has(detail::k_wait) ? release_accesses(*parent, ready) : 0;
+    deaths = t->has(detail::k_wait) ? release_accesses(*t, ready) : 0;
     plainly = false;
-    t = parent;
   }
+}
+
+WEFT_COLD void complete_upwards(task &t) {
+  ready_list ready;
+  const std::uint32_t deaths = t.has(detail::k_wait) ? release_accesses(t, ready) : 0;
+  complete(&t, deaths, false, ready);
+  enqueue_all(ready);
 }
 
 void signal_done(task &t) {
@@ -80,21 +89,19 @@ void signal_done(task &t) {
     make_ready(*static_cast<frame *>(waiter));
 }
 
+constexpr std::uint8_t k_waited_for = detail::k_tracked | detail::k_undeferred; // its end is signalled
+
 /// Body and events are over: releases the accesses, settles the children.
 void end_task(task &t, bool plainly, ready_list &ready) {
   const bool childless = t.children.done(t.owned_children);
   const bool release_now = childless || !t.has(detail::k_wait);
   const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
-  const bool tracked = (t.flags & (detail::k_tracked | detail::k_undeferred)) != 0;
-  if (childless) {
-    if (tracked)
-      signal_done(t);
-    return complete(&t, deaths, plainly, ready);
-  }
-  if (deaths)
+  if (!childless && deaths)
     drop_references(t, deaths);
-  if (tracked)
+  if (t.has(k_waited_for))
     signal_done(t);
+  if (childless)
+    return complete(&t, deaths, plainly, ready);
   t.next = nullptr; // the body has ended, nobody waits
   if (t.children.settle(t.owned_children))
     complete(&t, release_now ? 0 : release_accesses(t, ready), false, ready);
@@ -102,7 +109,26 @@ void end_task(task &t, bool plainly, ready_list &ready) {
 
 bool g_measures_stacks = false; // written before any task
 
-void invoke_body(task &t) noexcept {
+/// The end of a body that is not common: see execute().
+WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
+  task_extra *const x = peek_extra(t);
+  if (x)
+    end_locals(*x); // still as the task
+  this_executor()->current = outer;
+  if (x && !x->events.end_body())
+    return nullptr;
+  ready_list ready;
+  end_task(t, in_place && t.parent == outer, ready);
+  return first_of(ready);
+}
+
+/// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
+WEFT_INLINE bool ends_commonly(const task &t) noexcept {
+  return t.children.done(t.owned_children) && !peek_extra(t) && !t.children_domain && t.extent <= 1 &&
+         !t.has(k_waited_for | detail::k_destroys);
+}
+
+WEFT_INLINE void invoke_body(task &t) noexcept {
   try {
     t.ops->invoke(detail::storage(&t));
   } catch (abi::__forced_unwind &) {
@@ -138,19 +164,19 @@ WEFT_COLD void run_measured(task &t) noexcept {
     note_stack_depth(static_cast<std::size_t>(reinterpret_cast<const char *>(s) - mark.deepest()), s->bytes);
 }
 
-void run_body(void *p) noexcept {
-  task &t = *static_cast<task *>(p);
+WEFT_INLINE void run_body(task &t) noexcept {
   if (g_measures_stacks) [[unlikely]]
-    return run_measured(t);
-  invoke_body(t);
+    run_measured(t);
+  else
+    invoke_body(t);
 }
 
-void start_body(task &t) noexcept {
-  task_extra *x = t.has(detail::k_special) ? peek_extra(t) : nullptr;
+WEFT_COLD void run_specially(task &t) noexcept {
+  task_extra *x = peek_extra(t);
   if (!x || !x->stack_bytes)
-    return run_body(&t);
+    return run_body(t);
   try {
-    run_on_own_stack(x->stack_bytes, [](void *p) { run_body(p); }, &t);
+    run_on_own_stack(x->stack_bytes, [](void *p) { run_body(*static_cast<task *>(p)); }, &t);
   } catch (...) { // no such stack: the task fails
     fail(t, std::current_exception());
   }
@@ -172,15 +198,14 @@ void report_lost(const char *label, const std::exception_ptr &error) noexcept {
 }
 
 void measure_stacks(bool on) noexcept { g_measures_stacks = on; }
-void set_task_hooks(const task_hooks &hooks) noexcept { g_hooks = hooks; }
-const task_hooks &the_task_hooks() noexcept { return g_hooks; }
 
-void drop_references(task &t, std::uint32_t n) noexcept {
-  const std::uint32_t all = n + (mutant(bug::task_freed_early) ? 1 : 0);
-  // O3: acquire: all other references are gone, and what their holders wrote is visible; then no atomic write is needed
-  if (t.references.load(std::memory_order_acquire) == n ||
-      t.references.fetch_sub(all, std::memory_order_acq_rel) == all) // O3
-    free_task(t);
+void free_task(task &t, heap *mine) noexcept {
+  // Only for a task with a handle: the module that holds `ops` may have been unloaded since the task was complete.
+  if (t.has(detail::k_tracked) && t.ops->destroy_result)
+    t.ops->destroy_result(detail::storage(&t));
+  if (task_extra *x = t.extra.load(std::memory_order_relaxed))
+    delete_extra(t, x);
+  heap::deallocate(&t, mine);
 }
 
 namespace {
@@ -195,14 +220,6 @@ void keep_own_error(task &t, std::exception_ptr error) noexcept {
     no_room_for(t);
   x->own_error = std::move(error);
 }
-
-} // namespace
-
-bool is_cancelled(const task &t) noexcept {
-  return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);
-}
-
-namespace {
 
 /// The body of a task whose group was cancelled is not run; its handle says so.
 WEFT_COLD void skip(task &t) noexcept {
@@ -221,41 +238,38 @@ WEFT_COLD void skip(task &t) noexcept {
 
 } // namespace
 
-runnable *execute(task &t, bool in_place) noexcept {
-  executor *e = this_executor();
-  task *const outer = e->current;
-  e->current = &t;
+runnable *execute(executor &here, task &t, bool in_place) noexcept {
+  task *const outer = here.current;
+  here.current = &t;
   if (is_cancelled(t)) [[unlikely]]
     skip(t);
+  else if (t.has(detail::k_special)) [[unlikely]]
+    run_specially(t);
   else
-    start_body(t);
-  task_extra *x = peek_extra(t);
-  if (x) [[unlikely]]
-    end_locals(*x); // still as the task
-  e = this_executor(); // the thread may have changed
-  e->current = outer;
-  if (x && !x->events.end_body()) [[unlikely]]
-    return nullptr;
-  ready_list ready;
-  end_task(t, in_place && t.parent == outer, ready);
-  runnable *successor = nullptr;
-  while (runnable *r = ready.pop_front())
-    if (announce_ready(*static_cast<task *>(r))) {
-      if (!successor)
-        successor = r;
-      else
-        g_hooks.enqueue(*r);
-    }
-  return successor;
+    run_body(t);
+  if (!ends_commonly(t) || mailbox::uses_locks()) [[unlikely]]
+    return end_body(t, outer, in_place);
+  executor &now = *this_executor(); // the thread may have changed
+  now.current = outer;
+  const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
+  task *const parent = t.parent;
+  group_state *const g = group_of(t);
+  if (t.references.load(std::memory_order_acquire) == 1 + r.deaths) [[likely]] // O3, as in drop_references
+    now.memory->deallocate(&t);
+  else
+    drop_references(t, 1 + r.deaths);
+  if (task *done = count_down(parent, g, in_place && parent == outer)) [[unlikely]]
+    complete_upwards(*done);
+  return r.next && announce_ready(*static_cast<task *>(r.next)) ? r.next : nullptr;
 }
 
-runnable *execute_in_place(task &t) noexcept {
-  const exception_state outer = copy_exception_state();
+runnable *execute_in_place(executor &here, task &t) noexcept {
+  const exception_state outer = *here.exceptions;
   if (!outer.caught && !outer.uncaught) [[likely]]
-    return execute(t, true);
-  put_exception_state({});
-  runnable *successor = execute(t, true);
-  put_exception_state(outer);
+    return execute(here, t, true);
+  *here.exceptions = {};
+  runnable *successor = execute(here, t, true);
+  *this_executor()->exceptions = outer;
   return successor;
 }
 
@@ -286,9 +300,7 @@ WEFT_COLD void call_onready(task &t) noexcept {
   }
 }
 
-bool announce_ready(task &t) {
-  if (!(t.flags & (detail::k_special | detail::k_undeferred))) [[likely]]
-    return true;
+bool announce_specially(task &t) {
   if (t.has(detail::k_special))
     call_onready(t);
   if (!t.has(detail::k_undeferred))
@@ -298,10 +310,18 @@ bool announce_ready(task &t) {
   return false;
 }
 
+runnable *first_of(ready_list &ready) {
+  runnable *r = ready.pop_front();
+  if (r && !announce_ready(*static_cast<task *>(r)))
+    r = nullptr;
+  enqueue_all(ready);
+  return r;
+}
+
 void enqueue_all(ready_list &ready) {
   while (runnable *r = ready.pop_front())
     if (announce_ready(*static_cast<task *>(r)))
-      g_hooks.enqueue(*r);
+      enqueue_ready(*r);
 }
 
 namespace {
@@ -317,11 +337,10 @@ void parent_failed(task &parent, const task &t, std::exception_ptr error) {
 }
 
 /// Nobody has waited for the children of `t` since one of them failed: now it is a failure of `t`, for who waits for it.
-void pass_on_children_error(task &t) noexcept {
-  task_extra *x = peek_extra(t);
-  if (!x || !x->children_error) [[likely]]
+void pass_on_children_error(task &t, task_extra &x) noexcept {
+  if (!x.children_error)
     return;
-  std::exception_ptr error = std::exchange(x->children_error, nullptr);
+  std::exception_ptr error = std::exchange(x.children_error, nullptr);
   if (t.group)
     group_failed(t.group->internals(), t, std::move(error));
   else

@@ -10,25 +10,29 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What the worker room supplies.
-struct task_hooks {
-  void (*enqueue)(runnable &r);                     // ready work for the scheduler; any thread
-  bool (*help)(const task *root, const group_state *group); // ran the newest own task, if it descends from what is waited for
-  void (*deallocate)(void *block) noexcept;         // any thread
-  void (*get_by)();                                 // without a stack to go on with: runs one ready item on top of the caller, or yields
-};
-void set_task_hooks(const task_hooks &hooks) noexcept;
-const task_hooks &the_task_hooks() noexcept;
+// What the worker room supplies.
 
-/// Runs the body, or skips it when it is cancelled, and everything that follows from its end. `in_place`: on the stack of a frame
-/// of the executor's current task. Returns a task that became ready and that the caller must run or enqueue; the others have been enqueued.
-[[nodiscard]] runnable *execute(task &t, bool in_place) noexcept;
+/// Ready work for the scheduler. Any thread.
+void enqueue_ready(runnable &r);
+/// Runs the newest own task, and its immediate successors, if they descend from what is waited for: `root` or `group`.
+bool help(const task *root, const group_state *group);
+/// For a waiting frame without a stack to go on with: runs one ready item on top of it, or yields.
+void get_by();
+
+/// Runs the body, or skips it when it is cancelled, and everything that follows from its end. `here`: the caller's executor, which may be
+/// another one afterwards. `in_place`: on the stack of a frame of the executor's current task. Returns a task that became ready and that the caller must run or enqueue; the others have been enqueued.
+[[nodiscard]] runnable *execute(executor &here, task &t, bool in_place) noexcept;
 
 /// Calls the onready function of a task that has one: a callback, with the task as the current one.
 void call_onready(task &t) noexcept;
 
 /// The task's accesses allow it to run: calls onready, wakes an undeferred task's creator. True: it wants to be enqueued.
-bool announce_ready(task &t);
+bool announce_specially(task &t);
+inline bool announce_ready(task &t) {
+  return !t.has(detail::k_special | detail::k_undeferred) || announce_specially(t);
+}
+/// Takes the first of the list, for the caller to run or enqueue, and enqueues the others. Null: there is none to be run by the caller.
+[[nodiscard]] runnable *first_of(ready_list &ready);
 /// Enqueues all of the list; none is undeferred or they are announced to their creators.
 void enqueue_all(ready_list &ready);
 
@@ -39,7 +43,7 @@ void fail(task &t, std::exception_ptr error) noexcept;
 void report_lost(const char *label, const std::exception_ptr &error) noexcept;
 
 /// execute() on the stack of a frame of the current task. A frame that stands in a catch block keeps its exceptions from the task.
-[[nodiscard]] runnable *execute_in_place(task &t) noexcept;
+[[nodiscard]] runnable *execute_in_place(executor &here, task &t) noexcept;
 
 /// Last external event gone and body ended.
 void events_are_over(task &t);
@@ -50,7 +54,9 @@ void measure_stacks(bool on) noexcept;
 void set_default_exception_policy(exceptions_kind kind) noexcept;
 [[nodiscard]] exception_policy default_exception_policy() noexcept;
 
-[[nodiscard]] bool is_cancelled(const task &t) noexcept;
+[[nodiscard]] inline bool is_cancelled(const task &t) noexcept {
+  return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);
+}
 
 /// After fork() the label, in the child, of the thread's task as it was in the parent.
 inline constexpr char k_parent_process[] = "main of the parent process";

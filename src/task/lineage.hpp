@@ -14,17 +14,19 @@ struct lineage {
 
   /// Of ready work: its ancestors live as long as it does. A longer way up than this is not worth walking.
   [[nodiscard]] bool includes(const runnable &r) const noexcept {
-    constexpr int k_generations = 16;
     if (r.what != runnable::kind::task)
       return false;
     const task *t = static_cast<const task *>(&r);
-    for (int i = 0; t && i < k_generations; ++i, t = t->parent) {
-      if (group && t->group && &t->group->internals() == group)
+    for (int i = 0; t && i < k_generations; ++i, t = t->parent)
+      if (is_child(*t)) [[likely]]
         return true;
-      if (root && t->parent == root)
-        return true;
-    }
     return false;
+  }
+
+private:
+  static constexpr int k_generations = 16;
+  [[nodiscard]] bool is_child(const task &t) const noexcept {
+    return root ? t.parent == root : t.group && &t.group->internals() == group;
   }
 };
 

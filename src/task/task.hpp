@@ -3,14 +3,17 @@
 #pragma once
 
 #include "base/intrusive_list.hpp"
+#include "base/mutant.hpp"
 #include "deps/access_state.hpp"
 #include "task/block_word.hpp"
 #include "task/completion.hpp"
 #include "task/event_word.hpp"
+#include "ult/executor.hpp"
 #include "weft/detail/core.hpp"
 #include "weft/group.hpp"
 
 #include <atomic>
+#include <bit>
 #include <string_view>
 
 namespace weft::inline v0 {
@@ -46,12 +49,14 @@ struct task_extra {
 
 namespace detail {
 
+inline constexpr body_ops k_no_body{nullptr, nullptr, nullptr, 0};
+
 /// The first line is written by the creator and by the one who runs the task, the second also by others.
 /// While a task waits for its children `next` names the waiting frame; null says that the body has ended.
 struct task : runnable {
-  const body_ops *ops = nullptr;
-  task *parent = nullptr;
-  task_group *group = nullptr;
+  const body_ops *ops;
+  task *parent;
+  task_group *group;
   std::int32_t owned_children = 0;        // plain half of `children`; of the running body
   std::atomic<std::uint32_t> unsatisfied; // accesses that still hold the task back, plus one while it is entered
   std::atomic<std::uint32_t> references;  // completion, each live access, the handle
@@ -62,13 +67,27 @@ struct task : runnable {
   std::atomic<rt::task_extra *> extra{nullptr};
   std::atomic<void *> done_word{nullptr}; // null, a waiting frame, or k_done; only with k_tracked or k_undeferred
 
+  task(const body_ops &o, task *p, task_group *g) noexcept
+      : runnable{o.traits, nullptr}, ops(&o), parent(p), group(g), unsatisfied(0), references(1) {}
+  /// Stands for a thread or a part of one. Has no body; its reference is never dropped.
+  explicit task(const char *name, task *p = nullptr) noexcept : task(k_no_body, p, nullptr) {
+    label = name;
+    set(k_implicit);
+  }
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
+  /// None of these flags and no priority, in one comparison.
+  [[nodiscard]] bool is_plain(std::uint8_t but) const noexcept {
+    constexpr auto bits = [](kind k, std::uint8_t f, std::int16_t p, std::uint32_t n) {
+      return std::bit_cast<std::uint64_t>(runnable_traits{k, f, p, n});
+    };
+    return (bits(what, flags, priority, 0) & bits(kind{}, but, -1, 0)) == 0;
+  }
   void set(std::uint8_t flag) noexcept { flags = static_cast<std::uint8_t>(flags | flag); }
   rt::data_access *accesses() noexcept {
-    return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ((ops->bytes + 7u) & ~7u));
+    return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ops->bytes);
   }
   static constexpr std::size_t block_bytes(const body_ops &o, std::size_t accesses) noexcept {
-    return k_storage_offset + ((o.bytes + 7u) & ~7u) + accesses * sizeof(rt::data_access);
+    return k_storage_offset + o.bytes + accesses * sizeof(rt::data_access);
   }
 };
 static_assert(sizeof(task) <= k_storage_offset);
@@ -89,8 +108,21 @@ inline task_extra *peek_extra(const task &t) noexcept {
   return t.extra.load(std::memory_order_acquire); // O1: pairs with the publication in extra_of
 }
 
+/// Nobody refers to the task any more: frees the block, to `mine` where that is its home. Any thread.
+void free_task(task &t, heap *mine) noexcept;
+inline heap *own_heap() noexcept {
+  executor *e = this_executor();
+  return e ? e->memory : nullptr;
+}
+
 /// Drops `n` references; the last one frees the block. Any thread.
-void drop_references(task &t, std::uint32_t n) noexcept;
+inline void drop_references(task &t, std::uint32_t n) noexcept {
+  const std::uint32_t all = n + (mutant(bug::task_freed_early) ? 1 : 0);
+  // O3: acquire: all other references are gone, and what their holders wrote is visible; then no atomic write is needed
+  if (t.references.load(std::memory_order_acquire) == n ||
+      t.references.fetch_sub(all, std::memory_order_acq_rel) == all) // O3
+    free_task(t, own_heap());
+}
 
 /// Where the closure of a task was written, as the compiler calls it: "main()::<lambda()>"; empty for the C functions.
 [[nodiscard]] inline std::string_view closure_of(const task &t) noexcept {

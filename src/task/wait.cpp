@@ -32,7 +32,7 @@ bool try_suspend(left_function publish, void *context, exhausted how) {
     const bool is_task = this_executor()->current->parent != nullptr;
     if (how == exhausted::throws && is_task)
       throw;
-    the_task_hooks().get_by();
+    get_by();
     return false;
   }
 }
@@ -47,7 +47,7 @@ void wait_in(scope s, const task *root, const group_state *group, exhausted how)
   if (!this_executor()->standing_on) // on a thread of the user: the tasks that help() runs are not its own code
     off.emplace();
   while (!s.word.done(s.owned)) {
-    if (the_task_hooks().help(root, group))
+    if (help(root, group))
       continue;
     const bool waited = try_suspend(
         [](executor &, frame &f, void *p) {

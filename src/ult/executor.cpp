@@ -17,9 +17,6 @@ namespace {
 /// it got before a switch for the thread it runs on after it.
 extern "C" int *weft_errno_location() noexcept asm("__errno_location");
 
-thread_local executor *t_executor = nullptr;
-loop_hooks g_hooks{};
-
 /// Stands at the top of every pool stack.
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
@@ -55,8 +52,7 @@ void arrived() noexcept {
 WEFT_UNINSTRUMENTED void loop_entry(void *root) {
   stack_entered(static_cast<stack_root *>(root)->sanitized);
   arrived();
-  g_hooks.loop();
-  __builtin_unreachable();
+  worker_loop();
 }
 
 /// The thread that what runs here must not leave.
@@ -86,7 +82,7 @@ struct destination {
 void resumed(frame &f) noexcept {
   executor &e = *this_executor();
   e.current = f.current;
-  put_exception_state(f.exceptions);
+  *e.exceptions = f.exceptions;
   arrived();
   if (!f.standing_on)
     pthread_setcancelstate(f.cancel_state, nullptr);
@@ -103,7 +99,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
     throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
                 e.in_callback->what, e.in_callback->name);
   f.saved_errno = *weft_errno_location();
-  runnable *next = g_hooks.pick(e);
+  runnable *next = pick(e);
   destination d;
   if (next && next->what == runnable::kind::frame) {
     d = to_frame(*static_cast<frame *>(next));
@@ -113,7 +109,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
       d.on = fresh_stack(e, 0, start, &loop_entry);
     } catch (...) {
       if (next)
-        g_hooks.enqueue(&e, *next);
+        enqueue_resumed(&e, *next);
       throw;
     }
     d.state = start;
@@ -126,7 +122,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   f.standing_on = e.standing_on;
   f.sanitized = e.sanitized;
   f.current = e.current;
-  f.exceptions = take_exception_state();
+  f.exceptions = std::exchange(*e.exceptions, {});
   if (!f.standing_on)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
   if (suspensions_are_checked()) [[unlikely]]
@@ -141,13 +137,6 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
 }
 
 } // namespace
-
-executor *this_executor() noexcept {
-  asm volatile("" ::: "memory");
-  return t_executor;
-}
-void set_this_executor(executor *e) noexcept { t_executor = e; }
-void set_loop_hooks(const loop_hooks &hooks) noexcept { g_hooks = hooks; }
 
 WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish) {
   frame f;
@@ -193,7 +182,7 @@ void own_stack_body(own_stack_call &call) {
   call.entry(call.argument);
   executor &e = *this_executor(); // the thread may have changed
   e.left_stack = e.standing_on;
-  call.caller.exceptions = take_exception_state();
+  *e.exceptions = {};
   stand_on(e, call.caller.standing_on, call.caller.sanitized);
 }
 
@@ -240,15 +229,10 @@ void make_ready(frame &f) {
   if (executor *home = f.home) {
     home->own_frame.put(f);
     if (!mutant(bug::own_frame_wakes_nobody))
-      g_hooks.wake(*home);
+      wake(*home);
   } else {
-    g_hooks.enqueue(this_executor(), f);
+    enqueue_resumed(this_executor(), f);
   }
-}
-
-std::size_t stack_left(const executor &e) noexcept {
-  const char *here = static_cast<const char *>(__builtin_frame_address(0));
-  return here > e.stack_low ? static_cast<std::size_t>(here - e.stack_low) : 0;
 }
 
 } // namespace rt

@@ -5,6 +5,8 @@
 #include "arch/context.hpp"
 #include "arch/exception_state.hpp"
 #include "arch/sanitizer.hpp"
+#include "arch/thread_slot.hpp"
+#include "mem/slab.hpp"
 #include "mem/stack_pool.hpp"
 #include "ult/frame_slot.hpp"
 #include "ult/suspension_check.hpp"
@@ -57,12 +59,15 @@ struct executor {
   sanitized_stack *sanitized = nullptr;
   const char *stack_low = nullptr; // of the stack that it stands on
   task *current = nullptr;         // running
+  exception_state *exceptions = nullptr; // of the thread
   runnable *handoff = nullptr;     // first work of a fresh loop
 
   left_function left = nullptr; // what the stack that was left asked for
   frame *left_frame = nullptr;
   void *left_context = nullptr;
   stack *left_stack = nullptr; // to be given back
+
+  heap *memory = nullptr; // for tasks
 
   stack_cache stacks;
   sanitized_stack thread_stack;
@@ -73,18 +78,19 @@ struct executor {
   const callback *in_callback = nullptr; // what runs must not be suspended
 };
 
-/// What the worker room supplies.
-struct loop_hooks {
-  runnable *(*pick)(executor &e);             // something to go on with, without waiting; or null
-  void (*loop)();                             // the worker loop; does not return
-  void (*enqueue)(executor *here, runnable &r); // a frame without home is ready, or what pick() gave comes back; `here` null: no worker calls
-  void (*wake)(executor &home);               // its own_frame has been set
-};
-void set_loop_hooks(const loop_hooks &hooks) noexcept;
+// What the worker room supplies.
 
-/// The calling thread's executor or null. Never inlined: a function that suspends may be on another thread afterwards.
-WEFT_NOINLINE executor *this_executor() noexcept;
-void set_this_executor(executor *e) noexcept;
+/// Something for the thread to go on with, without waiting; or null.
+runnable *pick(executor &e);
+[[noreturn]] void worker_loop();
+/// A frame without home is ready, or what pick() gave comes back. `here` null: the caller is no worker.
+void enqueue_resumed(executor *here, runnable &r);
+/// The home's own_frame has been set.
+void wake(executor &home);
+
+/// The calling thread's executor or null. To be asked anew after everything that may suspend: the thread may be another one.
+inline executor *this_executor() noexcept { return static_cast<executor *>(thread_slot()); }
+inline void set_this_executor(executor *e) noexcept { set_thread_slot(e); }
 
 /// Leaves the current stack until somebody makes the frame ready. Throws weft::error when no stack can be had, or in a
 /// callback; then `publish` has not been called.
@@ -100,7 +106,10 @@ void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument);
 void make_ready(frame &f);
 
 /// Bytes between the caller's frame and the low end of its stack.
-std::size_t stack_left(const executor &e) noexcept;
+[[gnu::always_inline]] inline std::size_t stack_left(const executor &e) noexcept {
+  const char *here = static_cast<const char *>(__builtin_frame_address(0));
+  return here > e.stack_low ? static_cast<std::size_t>(here - e.stack_low) : 0;
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -3,7 +3,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
-#include "deps/domain.hpp"
+#include "deps/access.hpp"
 #include "manage/dispatcher.hpp"
 #include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
@@ -16,6 +16,7 @@ namespace {
 
 constexpr int k_looks_per_clock_read = 32;
 constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work: starting it again takes a look of the watcher
+constexpr std::uint32_t k_own_in_a_row = 61; // then shared work gets a look; as in Go and tokio
 constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only with this much stack left
 
 runnable *own_frame(worker &w) noexcept {
@@ -61,8 +62,8 @@ runnable *look(worker &w) {
 
 /// Everything to be said to others before this worker stops working.
 void tidy(worker &w) {
-  w.memory.flush_remote();
-  w.memory.flush_accounting();
+  w.memory->flush_remote();
+  w.memory->flush_accounting();
 }
 
 runnable *spin(worker &w) {
@@ -139,49 +140,80 @@ runnable *find_work(worker &w) {
   }
 }
 
+/// The common case of look(): the newest own task, unless something goes before it.
+WEFT_INLINE runnable *next_own(worker &w) {
+  work_deque<runnable *> *const deque = w.own.deque;
+  if (!deque || w.own.urgent->load(std::memory_order_relaxed) != 0 || w.own_frame.full()) [[unlikely]]
+    return nullptr;
+  if (++w.own_in_a_row < k_own_in_a_row) [[likely]]
+    return deque->pop();
+  w.own_in_a_row = 0;
+  return the_runtime().ready->get_shared_first(w.id);
+}
+
+/// Whether an immediate successor is to be run at once by the worker that made it ready.
+bool goes_first(worker &w) {
+  if (w.own_frame.full()) [[unlikely]] // it would wait for the whole chain of successors
+    return false;
+  const std::uint32_t odds = the_runtime().successor_odds;
+  if (odds == UINT32_MAX) [[likely]]
+    return true;
+  w.seed = w.seed * 1664525u + 1013904223u;
+  return w.seed <= odds && odds != 0;
+}
+
+/// Runs a task, and its immediate successors.
+void run_task(worker &w, runnable *r) {
+  worker *here = &w;
+  for (;;) {
+    count(here->counts.executed);
+    r = execute(*here, *static_cast<task *>(r), false);
+    if (!r)
+      return;
+    here = this_worker_or_null(); // the thread may have changed
+    if (!goes_first(*here)) [[unlikely]]
+      return enqueue(here, *r, origin::fresh);
+  }
+}
+
+/// The newest own task when it may run on a frame that waits for `l`. The common case of policy::take_newest in place.
+WEFT_INLINE runnable *newest_of(worker &w, const lineage &l) {
+  if (!w.own.deque || w.own.urgent->load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return the_runtime().ready->take_newest(w.id, l);
+  runnable *r = w.own.deque->pop();
+  if (!r || l.includes(*r)) [[likely]]
+    return r;
+  w.own.deque->push(r);
+  return nullptr;
+}
+
 void run(worker &w, runnable *r) {
+  if (r->what == runnable::kind::task) [[likely]]
+    return run_task(w, r);
   switch (r->what) {
   case runnable::kind::frame:
     leave_for_frame(*static_cast<frame *>(r));
   case runnable::kind::join:
-    run_join(*static_cast<detail::join_job *>(r));
-    return;
+    return run_join(*static_cast<detail::join_job *>(r));
   case runnable::kind::task:
-    count(w.counts.executed);
-    dispatch_successor(w, execute(*static_cast<task *>(r), false));
-    return;
+    break;
   }
 }
 
 } // namespace
 
-void enqueue(worker *here, runnable &r, origin from) {
-  runtime &rt = the_runtime();
-  rt.ready->add(&r, here ? here->id : k_outside, from);
-  if (!mutant(bug::enqueue_wakes_nobody))
-    rt.idle.notify_one();
-}
-
-/// The immediate successor becomes the first thing that this worker's loop runs.
-void dispatch_successor(worker &, runnable *successor) {
-  if (!successor)
-    return;
-  worker &w = *this_worker_or_null(); // the thread may have changed
-  runtime &rt = the_runtime();
-  if (w.own_frame.full()) [[unlikely]] // it would wait for the whole chain of successors
-    return enqueue(&w, *successor, origin::fresh);
-  if (rt.successor_odds != UINT32_MAX) {
-    w.seed = w.seed * 1664525u + 1013904223u;
-    if (w.seed > rt.successor_odds || rt.successor_odds == 0)
-      return enqueue(&w, *successor, origin::fresh);
-  }
-  w.handoff = successor;
-}
+void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
+void enqueue_resumed(executor *here, runnable &r) { enqueue(static_cast<worker *>(here), r, origin::resumed); }
+void wake(executor &home) { the_runtime().idle.notify_worker(static_cast<worker &>(home).id); }
 
 void worker_loop() {
   for (;;) {
     worker &w = *this_worker_or_null();
-    runnable *r = std::exchange(w.handoff, nullptr);
+    runnable *r = w.handoff;
+    if (r) [[unlikely]]
+      w.handoff = nullptr;
+    else
+      r = next_own(w);
     if (!r)
       r = find_work(w);
     if (r)
@@ -204,15 +236,24 @@ runnable *pick(executor &e) {
 }
 
 bool help(const task *root, const group_state *group) {
-  worker &w = *this_worker_or_null();
-  if (stack_left(w) < k_stack_reserve)
+  worker *w = this_worker_or_null();
+  if (stack_left(*w) < k_stack_reserve) [[unlikely]]
     return false;
-  runnable *r = the_runtime().ready->take_newest(w.id, {root, group});
+  const lineage waited_for{root, group};
+  runnable *r = newest_of(*w, waited_for);
   if (!r)
     return false;
-  count(w.counts.executed);
-  if (runnable *successor = execute_in_place(*static_cast<task *>(r)))
-    enqueue(this_worker_or_null(), *successor, origin::fresh);
+  do {
+    count(w->counts.executed);
+    r = execute_in_place(*w, *static_cast<task *>(r));
+    w = this_worker_or_null(); // the thread may have changed
+    if (!r) {
+      r = newest_of(*w, waited_for);
+    } else if (!goes_first(*w) || !waited_for.includes(*r)) [[unlikely]] {
+      enqueue(w, *r, origin::fresh);
+      break;
+    }
+  } while (r);
   return true;
 }
 
@@ -236,7 +277,7 @@ void get_by() {
     break;
   case runnable::kind::task:
     count(w.counts.executed);
-    if (runnable *successor = execute_in_place(*static_cast<task *>(r)))
+    if (runnable *successor = execute_in_place(w, *static_cast<task *>(r)))
       enqueue(this_worker_or_null(), *successor, origin::fresh);
     break;
   }
@@ -244,13 +285,7 @@ void get_by() {
 }
 
 void run_join(detail::join_job &job) {
-  static constexpr detail::body_ops nothing{nullptr, nullptr, nullptr, 0};
-  task branch;
-  branch.ops = &nothing;
-  branch.set(detail::k_implicit);
-  branch.parent = job.parent;
-  branch.label = "join branch";
-  branch.references.store(1, std::memory_order_relaxed); // never dropped: it lives here
+  task branch("join branch", job.parent);
   worker &w = *this_worker_or_null();
   w.current = &branch;
   try {

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
-#include "deps/domain.hpp"
+#include "deps/mailbox.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "os/affinity.hpp"
@@ -25,13 +25,15 @@
 
 namespace weft::inline v0 {
 namespace rt {
+
+runtime *g_runtime = nullptr;
+
 namespace {
 
 enum class phase { not_started, running, stopped, forked_in_task };
 
 pthread_mutex_t g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<phase> g_phase{phase::not_started};
-runtime *g_runtime = nullptr; // never freed: threads of the user may come late
 
 struct start_lock {
   start_lock() { pthread_mutex_lock(&g_start_mutex); }
@@ -42,8 +44,6 @@ struct start_lock {
 unsigned allowed_spares(const settings &s) noexcept {
   return on_valgrind() || s.sched_seed != 0 ? 0 : static_cast<unsigned>(s.watch_max_spares);
 }
-
-constexpr detail::body_ops k_no_body{nullptr, nullptr, nullptr, 0};
 
 const char *thread_stack_low() noexcept {
   pthread_attr_t a;
@@ -111,6 +111,7 @@ worker &make_worker(runtime &rt, unsigned id) {
   auto fresh = std::make_unique<worker>(id, static_cast<std::size_t>(rt.cfg.join_deque));
   rt.ready->attach(id);
   worker *w = fresh.release();
+  w->own = rt.ready->own(id);
   rt.slots[id].store(w, std::memory_order_release); // O1: pairs with the thief's acquire
   if (rt.used_slots.load(std::memory_order_relaxed) <= id)
     rt.used_slots.store(id + 1, std::memory_order_release); // O1
@@ -208,21 +209,6 @@ void after_fork_in_child() {
 
 void at_exit() { stop_runtime(); }
 
-void set_all_hooks() {
-  set_loop_hooks({&pick, &worker_loop,
-                  [](executor *here, runnable &r) {
-                    enqueue(static_cast<worker *>(here), r, origin::resumed);
-                  },
-                  [](executor &home) { the_runtime().idle.notify_worker(static_cast<worker &>(home).id); }});
-  set_task_hooks({[](runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }, &help,
-                  [](void *block) noexcept {
-                    worker *w = this_worker_or_null();
-                    heap::deallocate(block, w ? &w->memory : nullptr);
-                  }, &get_by});
-  set_live_bytes_hook(&live_bytes_hook);
-  set_overflow_witness(&describe_victim);
-}
-
 /// Tasks that services have spawned have no other waiter.
 void wait_for_services(const runtime &rt) {
   const std::int64_t period_ns = std::chrono::nanoseconds(rt.cfg.poll_period).count();
@@ -252,7 +238,8 @@ void start_locked() {
     throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
   register_with_process();
   auto fresh = std::make_unique<runtime>();
-  set_all_hooks();
+  set_live_bytes_hook(&live_bytes_hook);
+  set_overflow_witness(&describe_victim);
   g_runtime = fresh.release();
   g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started
   start_threads(*g_runtime);
@@ -281,8 +268,8 @@ void thread_ends(void *p) {
   } catch (...) {
     warn("a thread ended and its task had thrown, and nobody asked for it");
   }
-  w.memory.flush_remote();
-  w.memory.flush_accounting();
+  w.memory->flush_remote();
+  w.memory->flush_accounting();
   uninstall_overflow_stack();
   start_lock lock;
   if (w.id != 0)
@@ -325,23 +312,6 @@ worker &slot_for_thread(runtime &rt) {
               k_thread_slots - rt.workers);
 }
 
-WEFT_COLD worker &adopt() {
-  const int saved_errno = errno;
-  start_lock lock;
-  start_locked();
-  worker &w = slot_for_thread(*g_runtime);
-  watch_end_of_thread(w);
-  w.adopted = true;
-  if (w.id != 0)
-    ++g_runtime->foreign;
-  w.root.label = w.id == 0 ? "main" : "thread";
-  settle_on_thread(w);
-  w.current = &w.root;
-  install_overflow_stack();
-  errno = saved_errno;
-  return w;
-}
-
 /// For the timer's thread, once there are services that it calls.
 executor *adopt_timer() noexcept {
   try {
@@ -358,12 +328,30 @@ executor *adopt_timer() noexcept {
 
 } // namespace
 
+worker &adopt() {
+  const int saved_errno = errno;
+  start_lock lock;
+  start_locked();
+  worker &w = slot_for_thread(*g_runtime);
+  watch_end_of_thread(w);
+  w.adopted = true;
+  if (w.id != 0)
+    ++g_runtime->foreign;
+  w.root.label = w.id == 0 ? "main" : "thread";
+  settle_on_thread(w);
+  w.current = &w.root;
+  install_overflow_stack();
+  errno = saved_errno;
+  return w;
+}
+
 void settle_on_thread(worker &w) {
   w.thread_stack_low = thread_stack_low();
   w.stack_low = w.thread_stack_low;
   announce_thread_stack(w.thread_stack);
   w.sanitized = &w.thread_stack;
   w.tid.store(this_thread_id(), std::memory_order_relaxed); // a hint for the watcher
+  w.exceptions = weft_exception_globals();
   set_this_executor(&w);
 }
 
@@ -373,11 +361,8 @@ worker *make_spare_worker(runtime &rt) {
 }
 
 worker::worker(unsigned number, std::size_t join_capacity)
-    : id(number), memory(heap_of_slot(number)), seed(number * 7919u + 17u), joins(static_cast<std::int64_t>(join_capacity)) {
-  root.ops = &k_no_body;
-  root.label = "started";
-  root.set(detail::k_implicit);
-  root.references.store(1, std::memory_order_relaxed); // never dropped
+    : id(number), seed(number * 7919u + 17u), root("started"), joins(static_cast<std::int64_t>(join_capacity)) {
+  memory = &heap_of_slot(number);
 }
 
 runtime::runtime()
@@ -397,13 +382,6 @@ runtime::runtime()
   check_suspensions(cfg.check_suspensions, &current_label);
 }
 
-worker &this_worker() {
-  if (executor *e = this_executor()) [[likely]]
-    return *static_cast<worker *>(e);
-  return adopt();
-}
-
-runtime &the_runtime() noexcept { return *g_runtime; }
 bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == phase::running; } // O2
 bool is_shut_down() noexcept { return g_phase.load(std::memory_order_acquire) == phase::stopped; } // O2
 runtime *runtime_or_null() noexcept { return is_started() || is_shut_down() ? g_runtime : nullptr; }

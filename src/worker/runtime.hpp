@@ -2,6 +2,7 @@
 // The runtime: workers, the policy they share, how they sleep, how producers are held back.
 #pragma once
 
+#include "base/mutant.hpp"
 #include "config/settings.hpp"
 #include "manage/timer.hpp"
 #include "manage/watcher.hpp"
@@ -41,9 +42,10 @@ inline void count(std::uint64_t &c) noexcept { __atomic_store_n(&c, c + 1, __ATO
 struct alignas(128) worker : executor {
   worker(unsigned id, std::size_t join_capacity);
   const unsigned id;
-  heap &memory;
+  own_queue own; // of the policy
   counters counts;
   std::uint32_t seed;          // of its random choices
+  std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false;          // a thread of the user stands in it
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread;            // of a started worker
@@ -105,10 +107,16 @@ public:
 
 /// The calling thread's worker; adopts the thread, and starts the runtime, on first use.
 /// Throws weft::error after shutdown or when there is no slot.
-worker &this_worker();
+WEFT_COLD worker &adopt();
+inline worker &this_worker() {
+  if (executor *e = this_executor()) [[likely]]
+    return *static_cast<worker *>(e);
+  return adopt();
+}
 /// Null on a thread that does not use Weft.
 inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_executor()); }
-runtime &the_runtime() noexcept;
+extern runtime *g_runtime; // never freed: threads of the user may come late
+inline runtime &the_runtime() noexcept { return *g_runtime; }
 [[nodiscard]] bool is_started() noexcept;
 [[nodiscard]] bool is_shut_down() noexcept;
 /// Null before the first start; after the end the runtime still tells its totals.
@@ -123,15 +131,16 @@ void settle_on_thread(worker &w);
 worker *make_spare_worker(runtime &rt);
 
 /// Hands ready work to the policy and wakes a worker for it.
-void enqueue(worker *here, runnable &r, origin from);
-/// Runs what execute() returned, or hands it on.
-void dispatch_successor(worker &w, runnable *successor);
-[[noreturn]] void worker_loop();
-runnable *pick(executor &e);
+inline void enqueue(worker *here, runnable &r, origin from) {
+  runtime &rt = the_runtime();
+  if (here && here->own.deque && r.priority == 0 && from != origin::yielded) [[likely]]
+    here->own.deque->push(&r);
+  else
+    rt.ready->add(&r, here ? here->id : k_outside, from);
+  if (!mutant(bug::enqueue_wakes_nobody))
+    rt.idle.notify_one();
+}
 void run_join(detail::join_job &job);
-bool help(const task *root, const group_state *group);
-/// For a waiting frame without a stack to go on with: runs one ready item on top of it, or yields.
-void get_by();
 
 } // namespace rt
 } // namespace weft::inline v0

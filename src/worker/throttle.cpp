@@ -36,9 +36,9 @@ void throttle::publish(executor &, frame &f, void *self) {
 void throttle::hold_back(worker &w) {
   if (w.in_callback)
     return;
-  w.memory.flush_accounting();
+  w.memory->flush_accounting();
   trim_domain(*w.current);
-  w.memory.flush_accounting();
+  w.memory->flush_accounting();
   if (live_bytes() <= m_now.load(std::memory_order_relaxed)) {
     m_over.store(false, std::memory_order_relaxed);
     return;

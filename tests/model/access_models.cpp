@@ -45,13 +45,13 @@ struct graph {
   void send(access &a, std::uint32_t bits) {
     const auto d = deliver(a, bits);
     expect(a.task->deaths == 0, "nothing is delivered to a dead access");
-    if (d.dead)
+    if (d.caused & k_died)
       die(a);
-    if (d.child_bits)
-      send(*d.child, d.child_bits);
-    if (d.next_bits)
-      send(*d.next, d.next_bits);
-    if (d.satisfied)
+    if (d.child)
+      send(*d.child, (d.caused & k_to_child) >> k_child_shift);
+    if (d.next)
+      send(*d.next, d.caused & k_to_next);
+    if (d.caused & k_satisfied)
       run_body(*a.task);
   }
 
@@ -60,23 +60,26 @@ struct graph {
     body(t);
   }
 
+  static std::uint32_t kind_of(task &t) { return t.a.flags.load(relaxed) & k_kind; }
+  static void set_kind(task &t, std::uint32_t kind) { t.a.flags.store(kind, relaxed); }
+
   void finish(task &t) { send(t.a, k_finished | k_kids_done); }
 
   /// Registers t after `before`, the last access so far. True: nothing holds it, and the caller runs it.
   bool enter(task &t, access *before) {
     if (!before || is_released(before->flags.load(acquire))) {
-      t.a.flags.store(k_both_ok, relaxed);
+      t.a.flags.store(kind_of(t) | k_both_ok, relaxed);
       if (before)
         die(*before);
       return true;
     }
     before->successor.set(&t.a);
-    send(*before, k_next_known | (t.a.kind & k_reads ? k_next_reads : 0u));
+    send(*before, k_next_known | (kind_of(t) & k_reads ? k_next_reads : 0u));
     return false;
   }
 
   void use(task &t) {
-    if (t.a.kind & k_reads)
+    if (kind_of(t) & k_reads)
       (void)datum.get();
     else
       datum.set(t.index);
@@ -95,10 +98,10 @@ struct graph {
 struct readers_then_writer : graph<3> {
   static constexpr int threads = 2;
   readers_then_writer() {
-    tasks[0].a.kind = tasks[1].a.kind = k_reads;
+    set_kind(tasks[1], k_reads);
     for (int i : {0, 1})
       ++tasks[i].bodies; // run below
-    tasks[0].a.flags.store(k_both_ok, relaxed);
+    tasks[0].a.flags.store(k_reads | k_both_ok, relaxed);
     tasks[0].a.successor.set(&tasks[1].a);
     deliver(tasks[0].a, k_next_known | k_next_reads);
     deliver(tasks[1].a, k_read_ok);
@@ -122,7 +125,7 @@ struct registered_meanwhile : graph<Tasks> {
   registered_meanwhile() {
     for (int i = 0; i < Tasks; ++i)
       if (Readers & (1u << i))
-        base::tasks[i].a.kind = k_reads;
+        base::set_kind(base::tasks[i], k_reads);
     base::enter(base::tasks[0], nullptr);
     ++base::tasks[0].bodies;
   }
@@ -152,7 +155,7 @@ const passes<registered_meanwhile<4, 0b0110>> a5{"access_writer_readers_writer"}
 struct weak_parent : graph<4> {
   static constexpr int threads = 2;
   weak_parent() {
-    tasks[1].a.kind = k_weak;
+    set_kind(tasks[1], k_weak);
     enter(tasks[0], nullptr);
     ++tasks[0].bodies;
     enter(tasks[1], &tasks[0].a);

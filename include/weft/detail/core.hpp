@@ -19,14 +19,18 @@ namespace detail {
 struct task;
 struct frame;
 
-/// What a scheduler orders: a task, a suspended frame or a join job.
-struct runnable {
+/// One word: it is copied as such.
+struct runnable_traits {
   enum class kind : std::uint8_t { task, frame, join };
-  runnable *next = nullptr; // owned by the queue that holds it
   kind what = kind::task;
   std::uint8_t flags = 0; // task_flag, of tasks only
   std::int16_t priority = 0;
   std::uint32_t extent = 0; // of tasks: number of accesses
+};
+
+/// What a scheduler orders: a task, a suspended frame or a join job.
+struct runnable : runnable_traits {
+  runnable *next = nullptr; // owned by the queue that holds it
 };
 
 enum task_flag : std::uint8_t {
@@ -34,7 +38,7 @@ enum task_flag : std::uint8_t {
   k_undeferred = 2,   // the creator waits and runs it itself
   k_wait = 4,         // its accesses are released when its children are complete
   k_tracked = 8,      // a handle refers to it
-  k_has_extra = 16,   // clauses beyond the fast path: see spawn_options
+  k_destroys = 16,    // its closure or its result has a destructor: body_ops::traits
   k_cancelled = 32,   // skipped or failed: the body did not end normally
   k_special = 64,     // needs a look before it runs: own stack size, onready
   k_implicit = 128,   // stands for a thread or a join branch; lives on its stack
@@ -42,11 +46,20 @@ enum task_flag : std::uint8_t {
 
 /// The operations of one closure type; one constant object per type.
 struct body_ops {
+  constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept, void (*destroy_result_f)(void *) noexcept,
+                     std::size_t size, const char *closure_name = nullptr) noexcept
+      : invoke(invoke_f), destroy(destroy_f), destroy_result(destroy_result_f),
+        bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})),
+        closure(closure_name) {
+    traits.flags = destroy_f || destroy_result_f ? k_destroys : 0;
+  }
+
   void (*invoke)(void *storage);                    // may throw
   void (*destroy)(void *storage) noexcept;          // null: trivial
   void (*destroy_result)(void *storage) noexcept;   // null: no result or trivial
-  std::uint32_t bytes;
-  const char *closure = nullptr; // names the closure's type, and with it the place of a lambda; see closure_name()
+  std::uint32_t bytes;                              // of the storage, a multiple of 8
+  runnable_traits traits;                           // of its tasks
+  const char *closure; // names the closure's type, and with it the place of a lambda; see closure_name()
 };
 
 inline constexpr std::size_t k_storage_offset = 96; // closure behind the task's header
@@ -63,11 +76,15 @@ struct spawn_options {
   std::uint8_t flags = 0;
 };
 
-/// Allocates a task; the closure is to be constructed at storage(task). Throws weft::error when memory is gone or after shutdown.
-WEFT_API task *task_create(const body_ops &ops, std::size_t accesses, const spawn_options *options);
+/// Allocates a task of a group (or null); the closure is to be constructed at storage(task). Throws weft::error when memory is
+/// gone or after shutdown.
+WEFT_API task *task_create(const body_ops &ops, std::size_t accesses, task_group *group);
+WEFT_API task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_options &options);
 /// Frees a task whose closure could not be constructed.
 WEFT_API void task_abandon(task *t) noexcept;
-/// Enters the task's accesses and lets it run as they allow.
+/// Enters the task's accesses and lets it run as they allow: no access, one, or two lists.
+WEFT_API void task_submit(task *t);
+WEFT_API void task_submit(task *t, const access &only);
 WEFT_API void task_submit(task *t, const access *first, std::size_t first_count, const access *second,
                           std::size_t second_count);
 

@@ -61,8 +61,7 @@ struct body<F, void> {
 };
 
 template <class Body>
-inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, sizeof(Body),
-                                Body::ops.closure};
+inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, sizeof(Body), Body::ops.closure};
 
 template <class Clause>
 inline constexpr bool is_access = std::is_same_v<Clause, access>;
@@ -133,13 +132,16 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
     list_count = found->list.size();
   }
 
-  spawn_options options;
-  options.group = group;
-  if constexpr (has_options)
+  task *t = nullptr;
+  if constexpr (has_options) {
+    spawn_options options;
+    options.group = group;
+    options.flags = has_handle ? k_tracked : 0;
     (put_option(options, clauses), ...);
-  if constexpr (has_handle)
-    options.flags |= k_tracked;
-  task *t = task_create(k_ops<body_type>, fixed + list_count, has_options || group ? &options : nullptr);
+    t = task_create_with(k_ops<body_type>, fixed + list_count, options);
+  } else {
+    t = task_create(k_ops<body_type>, fixed + list_count, group);
+  }
   if constexpr (std::is_nothrow_constructible_v<closure, F>) {
     ::new (storage(t)) body_type(static_cast<F &&>(f));
   } else {
@@ -150,13 +152,16 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
       throw;
     }
   }
-  if constexpr (fixed > 0) {
-    access named[fixed];
+  if constexpr (fixed > 0 || (is_list<Clauses> || ...)) {
+    access named[fixed + 1];
     access *next = named;
     (put_access(next, clauses), ...);
-    task_submit(t, named, fixed, list, list_count);
+    if constexpr (fixed == 1 && !(is_list<Clauses> || ...))
+      task_submit(t, named[0]);
+    else
+      task_submit(t, named, fixed, list, list_count);
   } else {
-    task_submit(t, nullptr, 0, list, list_count);
+    task_submit(t);
   }
   if constexpr (has_handle)
     return handle<result>(t);

@@ -4,6 +4,8 @@
 #include "unit/arch/fiber.hpp"
 
 #include <exception>
+#include <utility>
+
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
@@ -13,8 +15,7 @@ namespace {
 
 using test::fiber;
 using weft::rt::exception_state;
-using weft::rt::put_exception_state;
-using weft::rt::take_exception_state;
+using weft::rt::weft_exception_globals;
 
 enum class keeping { on, off };
 
@@ -24,9 +25,9 @@ void yield_keeping(fiber &self, keeping kept) {
     self.yield();
     return;
   }
-  const exception_state mine = take_exception_state();
+  const exception_state mine = std::exchange(*weft_exception_globals(), {});
   self.yield();
-  put_exception_state(mine);
+  *weft_exception_globals() = mine;
 }
 
 std::string current() {
@@ -92,9 +93,9 @@ TEST(exception_state, a_bare_throw_after_a_switch_throws_the_stacks_own_exceptio
   try {
     throw std::logic_error("the resumer's");
   } catch (...) {
-    const exception_state mine = take_exception_state();
+    const exception_state mine = std::exchange(*weft_exception_globals(), {});
     f.resume();
-    put_exception_state(mine);
+    *weft_exception_globals() = mine;
     EXPECT_EQ(current(), "the resumer's");
   }
   EXPECT_EQ(rethrown, "mine");

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entering and releasing one access; inlined into the way of tasks that have no more.
+#pragma once
+
+#include "deps/domain.hpp"
+#include "deps/mailbox.hpp"
+
+#include <new>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+
+WEFT_INLINE std::uint32_t kind_of(access_mode mode) noexcept {
+  static constexpr std::uint16_t kinds[] = {k_reads, 0, 0, k_reads | k_weak, k_weak, k_weak}; // in the order of access_mode
+  static_assert(static_cast<int>(access_mode::weak_inout) == 5);
+  return kinds[static_cast<std::size_t>(mode)];
+}
+
+/// Record `i` of `t`, to be entered.
+WEFT_INLINE data_access &fill(task &t, std::uint32_t i, const void *address, std::uint32_t kind) noexcept {
+  auto *a = ::new (static_cast<void *>(t.accesses() + i)) data_access;
+  a->address = address;
+  a->flags.store(kind, std::memory_order_relaxed); // O4: published with the access by later links
+  a->task = &t;
+  return *a;
+}
+
+/// The flags of an access that is not entered yet: its kind.
+inline std::uint32_t kind_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_relaxed); } // O4
+
+enum class entered { satisfied, linked };
+
+/// Makes `a` the last access to its address, whose slot is `last`. `satisfied`: nothing holds it, and nobody else knows it yet.
+WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noexcept {
+  data_access *before = last;
+  last = &a;
+  const std::uint32_t kind = kind_of(a);
+  const auto satisfied_at_once = [&] {
+    a.flags.store(kind | k_both_ok, std::memory_order_relaxed); // O4
+    return entered::satisfied;
+  };
+  if (!before)
+    return satisfied_at_once();
+  if (domain::is_own(before)) [[unlikely]] {
+    data_access &parent = *domain::plain(before);
+    // O1: acquire, pairs with the delivery that satisfied the parent's access
+    if ((parent.flags.load(std::memory_order_acquire) & k_both_ok) == k_both_ok)
+      return satisfied_at_once();
+    parent.child.set(&a);
+    box.send(parent, k_child_link);
+    return entered::linked;
+  }
+  // O1: acquire: once released, its deliverers touch it no more, and their data is visible
+  if (is_released(before->flags.load(std::memory_order_acquire))) {
+    task &done = *before->task;
+    satisfied_at_once();
+    drop_references(done, 1);
+    return entered::satisfied;
+  }
+  before->successor.set(&a);
+  // One message for both kinds: the table tells them apart.
+  box.send(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u));
+  return entered::linked;
+}
+
+/// The slot of an access that can be entered by enter_common(); else null.
+WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a) noexcept {
+  domain *d = parent.children_domain;
+  if (!d || kind_of(a.mode) & k_weak || mailbox::uses_locks()) [[unlikely]]
+    return nullptr;
+  data_access **last = d->find_slot(a.address);
+  return last && !domain::is_own(*last) ? last : nullptr;
+}
+
+/// A link to an access of `before` has caused something at once. True: `t` is satisfied by it.
+bool go_on_entering(task &t, task &before, const delivery<data_access> &d) noexcept;
+
+/// What came of entering a common access.
+struct common_entry {
+  task *before;                // null: the address was free
+  bool linked;                 // else the task may run, and has to drop a reference of `before`
+  delivery<data_access> link;  // for go_on_entering, when it has caused anything
+};
+
+/// enter_accesses() for a task with one strong access to an address that is known and not the parent's.
+WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *&last) noexcept {
+  const std::uint32_t kind = kind_of(only.mode);
+  data_access &a = fill(t, 0, only.address, kind);
+  data_access *const before = std::exchange(last, &a);
+  task *const task_before = before ? before->task : nullptr;
+  t.extent = 1;
+  t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O5
+  // O1: acquire: once released, its deliverers touch it no more, and their data is visible
+  if (!before || is_released(before->flags.load(std::memory_order_acquire))) {
+    a.flags.store(kind | k_both_ok, std::memory_order_relaxed); // O4
+    return {task_before, false, {}};
+  }
+  // As in enter_accesses, but without the one for entering: nothing is done to the task after its only link.
+  t.unsatisfied.store(1, std::memory_order_relaxed); // O5
+  before->successor.set(&a);
+  return {task_before, true, deliver(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u))};
+}
+
+/// Goes on with what a delivery to an access of `t` has caused. Returns a task that may run now, or null; others are enqueued.
+runnable *go_on_releasing(task &t, const delivery<data_access> &d) noexcept;
+
+struct released {
+  runnable *next;       // may run now; or null
+  std::uint32_t deaths; // references of the task that ended with its access
+};
+
+/// Releases the access of a task that has one, and no domain.
+WEFT_INLINE released release_common(task &t) noexcept {
+  const auto [caused, successor, nobody] = deliver(t.accesses()[0], k_finished | k_kids_done);
+  runnable *next = nullptr;
+  if (successor) {
+    task &u = *successor->task;
+    const auto [more, next_to_it, child] = deliver(*successor, caused & k_to_next);
+    // O3: see enter_accesses; the last one is nobody else's, so it is not taken away
+    if (more == k_satisfied && u.unsatisfied.load(std::memory_order_acquire) == 1) [[likely]]
+      next = &u;
+    else
+      next = go_on_releasing(u, {more, next_to_it, child});
+  }
+  return {next, caused & k_died ? 1u : 0u};
+}
+
+/// Gives up all accesses of a task whose body has ended: closes the domain of its children, then releases. Tasks
+/// that may run now are appended to `ready`. Returns how many references of `t` died with it here (for the caller to drop).
+std::uint32_t release_accesses(task &t, ready_list &ready);
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deps/mailbox.hpp"
+
+#include "queue/spin_lock.hpp"
+
+#include <new>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::size_t k_locks = 1024; // stripes; a power of two
+
+struct alignas(k_line) striped_lock {
+  spin_lock<> lock;
+};
+striped_lock g_locks[k_locks];
+
+/// The same transition as deliver(), made atomic by the lock of the address.
+delivery<data_access> deliver_locked(data_access &a, std::uint32_t bits) noexcept {
+  auto &stripe = g_locks[(reinterpret_cast<std::uintptr_t>(a.address) * 0x9E3779B97F4A7C15u) >> 54];
+  stripe.lock.lock();
+  const std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: the domain's owner stores without the lock
+  const std::uint32_t after = before | bits;
+  const delivery<data_access> d = consequences(a, before, after, bits);
+  a.flags.store(after, std::memory_order_release); // O2: pairs with loads outside of the lock
+  stripe.lock.unlock();
+  return d;
+}
+
+/// Messages that wait for their delivery by this thread, newest first; almost never more than a few.
+class message_stack {
+public:
+  /// False: there is no memory to put it off.
+  [[nodiscard]] bool push(message m) noexcept {
+    if (!m.to)
+      return true;
+    if (m_count < k_inline)
+      m_inline[m_count] = m;
+    else if (!overflow(m))
+      return false;
+    ++m_count;
+    return true;
+  }
+  message pop() noexcept {
+    if (m_count == 0)
+      return {nullptr, 0};
+    if (--m_count < k_inline)
+      return m_inline[m_count];
+    const message m = m_overflow.back();
+    m_overflow.pop_back();
+    return m;
+  }
+
+private:
+  bool overflow(message m) noexcept {
+    try {
+      m_overflow.push_back(m);
+      return true;
+    } catch (const std::bad_alloc &) {
+      return false;
+    }
+  }
+
+  static constexpr std::size_t k_inline = 16;
+  message m_inline[k_inline];
+  std::size_t m_count = 0;
+  std::vector<message> m_overflow;
+};
+
+} // namespace
+
+void use_locked_dependencies(bool on) noexcept { mailbox::s_locked = on; }
+
+void mailbox::deliver_chain(message m) noexcept {
+  while (m.to)
+    m = deliver_one(*m.to, m.bits);
+}
+
+void mailbox::deliver_many(message first, message second) noexcept {
+  message_stack pending;
+  const auto put_off = [&](message m) {
+    if (!pending.push(m)) [[unlikely]]
+      deliver_many(m, {nullptr, 0});
+  };
+  put_off(second);
+  put_off(first);
+  for (message m = pending.pop(); m.to; m = pending.pop()) {
+    task &t = *m.to->task;
+    const delivery<data_access> d = s_locked ? deliver_locked(*m.to, m.bits) : deliver(*m.to, m.bits);
+    settle(t, d.caused);
+    put_off({d.next, d.caused & k_to_next});
+    put_off({d.child, (d.caused & k_to_child) >> k_child_shift});
+  }
+}
+
+} // namespace rt
+} // namespace weft::inline v0
