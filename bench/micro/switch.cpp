@@ -15,6 +15,7 @@
 #include <memory>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <utility>
 #include <vector>
 
 #ifdef WEFT_BENCH_BOOST
@@ -53,9 +54,9 @@ void plain_entry(void *p) {
 void exceptions_entry(void *p) {
   auto &mine = *static_cast<pair *>(p);
   for (;;) {
-    const exception_state kept = take_exception_state();
+    const exception_state kept = std::exchange(*weft_exception_globals(), {});
     weft_context_switch(&mine.there, mine.here, nullptr);
-    put_exception_state(kept);
+    *weft_exception_globals() = kept;
   }
 }
 
@@ -208,9 +209,9 @@ void add_own(bench::table &t) {
   auto *exceptions = make_pair<exceptions_entry>();
   t.add("  with the exception globals", k_switches, [=](long n) {
     for (long i = 0; i < n; i += 2) {
-      const exception_state kept = take_exception_state();
+      const exception_state kept = std::exchange(*weft_exception_globals(), {});
       weft_context_switch(&exceptions->here, exceptions->there, exceptions);
-      put_exception_state(kept);
+      *weft_exception_globals() = kept;
     }
   });
   static tls_block block;

@@ -96,7 +96,6 @@ void heap::account_for(heap *mine, std::int64_t bytes) noexcept {
 }
 
 void *heap::allocate_slow(std::size_t bytes) noexcept {
-  account(0);
   if (s_system)
     return allocate_with_malloc(bytes);
   if (bytes > k_most)

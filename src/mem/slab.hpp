@@ -39,12 +39,13 @@ public:
   /// The same, and null when it takes more than a look into a list.
   WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept {
     const std::size_t c = (bytes + k_align - 1) / k_align;
-    if (c > k_fine || m_unreported > k_account_batch) [[unlikely]]
+    const std::int64_t unreported = m_unreported + static_cast<std::int64_t>(c * k_align);
+    if (c > k_fine || unreported > k_account_batch) [[unlikely]]
       return nullptr;
     block *b = m_free[c];
     if (b) [[likely]] {
       m_free[c] = b->next.get();
-      m_unreported += static_cast<std::int64_t>(c * k_align);
+      m_unreported = unreported;
     }
     return b;
   }

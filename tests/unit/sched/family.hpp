@@ -19,15 +19,14 @@ class family {
   task &child(int priority = 0) { return child_of(m_root, priority); }
   task &stranger(int priority = 0) { return child_of(m_other_root, priority); }
   task &child_of(task &parent, int priority = 0) {
-    task &t = m_tasks.emplace_back();
-    t.parent = &parent;
+    task &t = m_tasks.emplace_back(weft::detail::k_no_body, &parent, nullptr);
     t.priority = static_cast<std::int16_t>(priority);
     return t;
   }
   task &operator[](int i) { return m_tasks[static_cast<std::size_t>(i)]; }
 
  private:
-  task m_root, m_other_root;
+  task m_root{"root"}, m_other_root{"other root"};
   std::deque<task> m_tasks;
 };
 

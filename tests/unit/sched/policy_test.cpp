@@ -155,11 +155,14 @@ TEST_P(every_policy, gives_a_waiter_no_resumed_frame) {
 TEST_P(every_policy, loses_and_doubles_nothing_among_eight_threads) {
   const int each = test::scaled(4000, 200);
   std::vector<std::atomic<int>> taken(static_cast<std::size_t>(each) * k_ids);
-  std::vector<weft::rt::task> tasks(taken.size());
+  struct work : weft::rt::task {
+    work() : weft::rt::task(weft::detail::k_no_body, nullptr, nullptr) {}
+  };
+  std::vector<work> tasks(taken.size());
   std::atomic<int> left{static_cast<int>(taken.size())};
   const auto take = [&](runnable *r) {
     if (r) {
-      ++taken[static_cast<std::size_t>(static_cast<weft::rt::task *>(r) - tasks.data())];
+      ++taken[static_cast<std::size_t>(static_cast<work *>(r) - tasks.data())];
       --left;
     }
   };
