@@ -4,6 +4,7 @@
 
 #include "deps/domain.hpp"
 #include "deps/mailbox.hpp"
+#include "task/lifecycle.hpp"
 
 #include <new>
 #include <utility>
@@ -106,7 +107,7 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
 runnable *go_on_releasing(task &t, const delivery<data_access> &d) noexcept;
 
 struct released {
-  runnable *next;       // may run now; or null
+  runnable *next;       // may run now, and has been announced; or null
   std::uint32_t deaths; // references of the task that ended with its access
 };
 
@@ -119,7 +120,7 @@ WEFT_INLINE released release_common(task &t) noexcept {
     const auto [more, next_to_it, child] = deliver(*successor, caused & k_to_next);
     // O3: see enter_accesses; the last one is nobody else's, so it is not taken away
     if (more == k_satisfied && u.unsatisfied.load(std::memory_order_acquire) == 1) [[likely]]
-      next = &u;
+      next = announce_ready(u) ? &u : nullptr;
     else
       next = go_on_releasing(u, {more, next_to_it, child});
   }

@@ -260,7 +260,7 @@ runnable *execute(executor &here, task &t, bool in_place) noexcept {
     drop_references(t, 1 + r.deaths);
   if (task *done = count_down(parent, g, in_place && parent == outer)) [[unlikely]]
     complete_upwards(*done);
-  return r.next && announce_ready(*static_cast<task *>(r.next)) ? r.next : nullptr;
+  return r.next;
 }
 
 runnable *execute_in_place(executor &here, task &t) noexcept {

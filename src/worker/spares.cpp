@@ -180,8 +180,8 @@ bool spare_crew::stand_in(spare &s) noexcept {
     warn_once(g_said_none, "a spare thread cannot work: %s", e.what());
     return false;
   }
-  w.memory.flush_remote();
-  w.memory.flush_accounting();
+  w.memory->flush_remote();
+  w.memory->flush_accounting();
   return true;
 }
 
