@@ -315,8 +315,9 @@ TEST(throttle, holds_a_producer_back_and_bounds_memory) {
       });
     weft::taskwait();
     EXPECT_EQ(ran, n);
-    if (weft::worker_count() == 1) // more of them may keep up with the producer
+    if (weft::worker_count() == 1) { // more of them may keep up with the producer
       EXPECT_GT(weft::stats().throttled, 0u);
+    }
     // Each worker keeps up to 64 KiB of difference to itself.
     EXPECT_LE(most, (256u << 10) + static_cast<unsigned>(weft::worker_count() + 2) * (64u << 10));
   });
