@@ -236,16 +236,18 @@ inline void threads() {
 }
 
 inline void critical_sections() {
-  static int value = 0;
+  static int inside = 0;
   static std::atomic<int> entered{0};
   for (int i = 0; i != 16; ++i)
     try_spawn([] {
       attempt([] {
         static weft::mutex m;
         std::lock_guard lock(m);
-        ++value;
+        if (++inside != 1)
+          wrong("two tasks hold one mutex");
         ++entered;
         attempt([] { weft::taskyield(); });
+        --inside;
       });
       attempt([] { weft::critical("a name that is long enough to need memory", [] { ++entered; }); });
     });
