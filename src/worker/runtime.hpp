@@ -133,9 +133,8 @@ worker *make_spare_worker(runtime &rt);
 /// Hands ready work to the policy and wakes a worker for it.
 inline void enqueue(worker *here, runnable &r, origin from) {
   runtime &rt = the_runtime();
-  if (here && here->own.deque && r.priority == 0 && from != origin::yielded) [[likely]]
-    here->own.deque->push(&r);
-  else
+  const bool own = here && here->own.deque && r.priority == 0 && from != origin::yielded;
+  if (!own || !here->own.deque->try_push(&r)) [[unlikely]]
     rt.ready->add(&r, here ? here->id : k_outside, from);
   if (!mutant(bug::enqueue_wakes_nobody))
     rt.idle.notify_one();
