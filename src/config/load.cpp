@@ -169,33 +169,34 @@ std::vector<assignment> from_preset(std::initializer_list<const std::vector<assi
   return out;
 }
 
-/// What sched.seed implies for another setting. What the user chose differently is a contradiction, which only the user can resolve.
-void imply_by_seed(loaded_settings &out, setting_index index, const char *value) {
-  const auto row = static_cast<std::size_t>(index);
-  const auto seed = static_cast<std::size_t>(setting_index::sched_seed);
+/// What one setting implies for another. What the user chose differently is a contradiction, which only the
+/// user can resolve.
+void imply(loaded_settings &out, setting_index by, setting_index index, const char *value) {
+  const auto cause = static_cast<std::size_t>(by), row = static_cast<std::size_t>(index);
   string &origin = out.origin[row];
-  const char *alias = setting_table()[row].alias;
-  const bool chosen = origin != "default" && !(alias != nullptr && origin == string("environment ") + alias);
+  const auto &info = setting_table()[row];
+  const bool chosen =
+      origin != "default" && !(info.alias != nullptr && origin == string("environment ") + info.alias);
+  const string key = setting_table()[cause].key;
   if (const string now = setting_text(out.values, row); chosen && now != value)
-    throw error(errc::bad_setting, string("setting sched.seed (from ") + out.origin[seed] + ") goes with " +
-                                       setting_table()[row].key + " = " + value + " only, which is '" + now +
-                                       "' (from " + origin + "); leave one of them out");
-  assign(out, {{row, value, chosen ? origin : "setting sched.seed"}});
+    throw error(errc::bad_setting, "setting " + key + " = " + setting_text(out.values, cause) + " (from " +
+                                       out.origin[cause] + ") goes with " + info.key + " = " + value +
+                                       " only, which is '" + now + "' (from " + origin +
+                                       "); leave one of them out");
+  assign(out, {{row, value, chosen ? origin : "setting " + key}});
 }
 
-void imply_by_seed(loaded_settings &out) {
-  if (out.values.sched_seed != 0) {
-    imply_by_seed(out, setting_index::workers, "1");
-    imply_by_seed(out, setting_index::sched_policy, "seeded");
-    if (auto &origin = out.origin[static_cast<std::size_t>(setting_index::sched_immediate_successor)];
-        origin == "default") { // a successor is one more ready task to choose from
-      out.values.sched_immediate_successor = 0;
-      origin = "setting sched.seed";
-    }
-  } else if (out.values.sched_policy == policy_kind::seeded) {
-    const auto &origin = out.origin[static_cast<std::size_t>(setting_index::sched_policy)];
-    throw error(errc::bad_setting, "setting sched.policy is 'seeded' (from " + origin + ") without a seed; set sched.seed instead");
-  }
+void imply_all(loaded_settings &out) {
+  if (out.values.sched_seed != 0)
+    imply(out, setting_index::sched_seed, setting_index::sched_policy, "seeded");
+  if (out.values.sched_policy != policy_kind::seeded)
+    return;
+  imply(out, setting_index::sched_policy, setting_index::workers, "1");
+  // A successor is one more ready task to choose from; a spare would run tasks beside the worker when the
+  // clock says so.
+  for (const auto index : {setting_index::sched_immediate_successor, setting_index::watch_max_spares})
+    if (out.origin[static_cast<std::size_t>(index)] == "default")
+      imply(out, setting_index::sched_policy, index, "0");
 }
 
 } // namespace
@@ -210,7 +211,7 @@ loaded_settings load_settings(const settings_input &input) {
   assign(out, from_preset({&file, &environment, &api}));
   assign(out, environment);
   assign(out, api);
-  imply_by_seed(out);
+  imply_all(out);
   report_unknown_variables(input, out);
   return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policy `seeded`, for one worker: whatever may be chosen is drawn from the seed, so the same seed gives the
-// same order of tasks. Priorities are wishes and are not heard: an order that only a priority keeps is one
-// worth breaking.
+// same order of tasks; seed 0 stands for the order of creation. Priorities are wishes and are not heard: an
+// order that only a priority keeps is one worth breaking.
 #include "base/intrusive_list.hpp"
 #include "queue/spin_lock.hpp"
 #include "sched/policies.hpp"
@@ -20,11 +20,12 @@ namespace {
 struct temper {
   unsigned newest, oldest;
 };
-constexpr temper k_tempers[] = {{0, 0}, {7, 0}, {0, 7}, {3, 3}};
+constexpr temper k_tempers[] = {{0, 0}, {7, 0}, {0, 7}, {3, 3}}, k_in_order{0, 8};
 
 class seeded final : public policy {
  public:
-  explicit seeded(std::uint64_t seed) : m_state(seed), m_temper(k_tempers[draw(4)]) {}
+  explicit seeded(std::uint64_t seed)
+      : m_seed(seed), m_state(seed), m_temper(seed ? k_tempers[draw(4)] : k_in_order) {}
 
   void attach(unsigned) override {}
 
@@ -41,7 +42,7 @@ class seeded final : public policy {
   /// What may run on the stack of a waiting frame; half of the time nothing, and the frame is suspended.
   runnable *take_newest(unsigned, const lineage &l) override {
     std::lock_guard guard(m_lock);
-    if (m_ready.empty() || draw(2) == 0)
+    if (m_ready.empty() || m_seed == 0 || draw(2) == 0)
       return nullptr;
     runnable *r = take();
     if (l.includes(*r))
@@ -52,7 +53,7 @@ class seeded final : public policy {
 
   unsigned choose(unsigned n) override {
     std::lock_guard guard(m_lock);
-    return draw(n);
+    return m_seed ? draw(n) : 0;
   }
 
  private:
@@ -97,6 +98,7 @@ class seeded final : public policy {
   spin_lock<> m_lock;
   std::deque<runnable *> m_ready; // oldest first, but for those that made room for one out of the middle
   intrusive_queue<runnable> m_without_place; // of what no memory was left for
+  const std::uint64_t m_seed;
   std::uint64_t m_state;
   temper m_temper;
 };

@@ -40,9 +40,9 @@ struct start_lock {
   ~start_lock() { pthread_mutex_unlock(&g_start_mutex); }
 };
 
-/// Under Valgrind all threads but one sleep; an order of tasks that a seed gives must not depend on time.
+/// Under Valgrind all threads but one sleep. (A seed implies none by the setting: its order must not depend on time.)
 unsigned allowed_spares(const settings &s) noexcept {
-  return on_valgrind() || s.sched_seed != 0 ? 0 : static_cast<unsigned>(s.watch_max_spares);
+  return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares);
 }
 
 const char *thread_stack_low() noexcept {

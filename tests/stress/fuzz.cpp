@@ -11,14 +11,11 @@
 //   fuzz --print N [--out FILE]
 //       prints program N as C++, as it is
 //   --fault drops the first access of some tasks: a failure to see the rest of it work with
-#include "config/settings.hpp"
 #include "stress/fuzz/generator.hpp"
-#include "stress/fuzz/matrix.hpp"
 #include "stress/fuzz/print.hpp"
+#include "stress/fuzz/setup.hpp"
 #include "stress/fuzz/shrink.hpp"
-#include "support/process.hpp"
 #include "support/scale.hpp"
-#include "topo/machine.hpp"
 
 #include <cinttypes>
 #include <cstdio>
@@ -40,8 +37,7 @@ struct options {
   double seconds = 60;
   std::uint64_t count = 0; // programs; 0: as many as the time allows
   std::string out;
-  std::vector<std::pair<std::string, std::string>>
-      builds{}; // name and path of this program built in another way
+  other_builds builds{};
 };
 
 // Counts since the process has begun; the watchman reads it.
@@ -184,52 +180,6 @@ int run_print(const options &o) {
 
 // ---- everywhere ----
 
-/// What one configuration is run with.
-struct setup {
-  std::string name, program;
-  test::environment settings;
-};
-
-std::vector<dimension> dimensions_of(const options &o) {
-  const int cpus = weft::rt::this_machine().effective_cpus();
-  dimension builds{"build", {"this"}};
-  for (auto &[name, path] : o.builds)
-    builds.values.push_back(name);
-  return {builds,
-          {"workers", {"1", std::to_string(cpus), std::to_string(4 * cpus)}},
-          {"sched.policy", {"stealing", "delegated", "local-fifo", "central", "seeded"}},
-          {"deps.system", {"wait-free", "locks"}},
-          {"sched.immediate_successor", {"1", "0", "0.5"}},
-          {"throttle.bytes", {"16MiB", "64KiB"}},
-          {"spin.us", {"20us", "0us"}},
-          {"mem.allocator", {"slab", "system"}}};
-}
-
-std::vector<setup> setups_of(const options &o) {
-  const auto dimensions = dimensions_of(o);
-  enum { build, workers, policy };
-  const auto seeded = dimensions[policy].values.size() - 1;
-  std::vector<setup> all;
-  for (const configuration &c :
-       pairwise(dimensions, [&](const configuration &c) { return c[policy] != seeded || c[workers] == 0; })) {
-    setup s;
-    s.program = c[build] == 0 ? test::program_path() : o.builds[c[build] - 1].second;
-    for (std::size_t d = 0; d != dimensions.size(); ++d) {
-      const std::string &value = dimensions[d].values[c[d]];
-      s.name += value + std::string(value.size() < 11 ? 11 - value.size() : 1, ' ');
-      if (d != build)
-        s.settings.emplace_back(
-            weft::rt::setting_table()[weft::rt::find_setting(dimensions[d].name)].environment, value);
-    }
-    if (c[policy] == seeded)
-      s.settings.emplace_back("WEFT_SCHED_SEED", std::to_string(1 + o.seed % 1'000'000));
-    s.settings.insert(s.settings.end(),
-                      {{"TSAN_OPTIONS", "halt_on_error=1"}, {"UBSAN_OPTIONS", "print_stacktrace=1"}});
-    all.push_back(std::move(s));
-  }
-  return all;
-}
-
 struct totals {
   std::uint64_t passed = 0, failed = 0;
   std::array<std::uint64_t, k_facts> facts{};
@@ -279,7 +229,7 @@ void explain(const setup &s, const test::ending &end, bool fault) {
 }
 
 int run_everywhere(const options &o) {
-  const std::vector<setup> all = setups_of(o);
+  const std::vector<setup> all = setups_of(o.builds, o.seed);
   totals sum;
   const double share = o.seconds / static_cast<double>(all.size());
   std::printf("%zu configurations of %.1f s, which cover every pair\n", all.size(), share);

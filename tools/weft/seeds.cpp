@@ -127,14 +127,12 @@ class explorer {
   }
 
  private:
-  /// In the order of creation, as far as accesses and waits allow it: one worker, one queue.
+  /// In the order of creation, as far as accesses and waits allow it.
   outcome without_seed() const {
     unsetenv("WEFT_SCHED_SEED");
-    setenv("WEFT_WORKERS", "1", 1);
-    setenv("WEFT_SCHED_POLICY", "central", 1);
+    setenv("WEFT_SCHED_POLICY", "seeded", 1);
     outcome o = m_watch.run(m_what.program);
-    unsetenv("WEFT_WORKERS"); // a seed implies what they may be
-    unsetenv("WEFT_SCHED_POLICY");
+    unsetenv("WEFT_SCHED_POLICY"); // a seed implies it
     return o;
   }
   outcome with_seed(int seed) const {

@@ -357,27 +357,33 @@ TEST(settings, a_value_of_openmp_that_weft_cannot_use_is_only_a_warning) {
   EXPECT_TRUE(has(loaded.warnings[0], "OMP_NUM_THREADS")) << loaded.warnings[0];
 }
 
-TEST(settings, a_seed_implies_one_worker_and_the_seeded_policy) {
+TEST(settings, a_seed_implies_the_seeded_policy_and_that_one_worker) {
   const auto loaded = from_api({{"sched.seed", "7"}});
   EXPECT_EQ(loaded.values.workers, 1);
   EXPECT_EQ(loaded.values.sched_policy, policy_kind::seeded);
   EXPECT_EQ(loaded.values.sched_immediate_successor, 0);
-  for (const char *key : {"workers", "sched.policy", "sched.immediate_successor"})
-    EXPECT_EQ(origin_of(loaded, key), "setting sched.seed") << key;
-  const auto alike = from_api({{"sched.seed", "7"}, {"workers", "1"}, {"sched.policy", "seeded"},
+  EXPECT_EQ(loaded.values.watch_max_spares, 0);
+  EXPECT_EQ(origin_of(loaded, "sched.policy"), "setting sched.seed");
+  for (const char *key : {"workers", "sched.immediate_successor", "watch.max_spares"})
+    EXPECT_EQ(origin_of(loaded, key), "setting sched.policy") << key;
+  EXPECT_EQ(from_api({{"sched.policy", "seeded"}}).values.workers, 1);
+  const auto alike = from_api({{"sched.seed", "7"},
+                               {"workers", "1"},
+                               {"sched.policy", "seeded"},
                                {"sched.immediate_successor", "0.5"}});
   EXPECT_EQ(origin_of(alike, "workers"), "API");
   EXPECT_EQ(alike.values.sched_immediate_successor, 0.5);
 }
 
 TEST(settings, a_seed_refuses_what_contradicts_it) {
-  EXPECT_EQ(refusal([] { from_api({{"sched.seed", "7"}, {"workers", "auto"}}); }),
-            "setting sched.seed (from API) goes with workers = 1 only, which is 'auto' (from API); leave one of them out");
-  EXPECT_EQ(refusal([] { from_api({{"sched.seed", "7"}, {"sched.policy", "central"}}); }),
-            "setting sched.seed (from API) goes with sched.policy = seeded only, which is 'central' (from API); "
-            "leave one of them out");
-  EXPECT_EQ(refusal([] { from_api({{"sched.policy", "seeded"}}); }),
-            "setting sched.policy is 'seeded' (from API) without a seed; set sched.seed instead");
+  EXPECT_EQ(
+      refusal([] { from_api({{"sched.seed", "7"}, {"workers", "auto"}}); }),
+      "setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, which is 'auto' "
+      "(from API); leave one of them out");
+  EXPECT_EQ(
+      refusal([] { from_api({{"sched.seed", "7"}, {"sched.policy", "central"}}); }),
+      "setting sched.seed = 7 (from API) goes with sched.policy = seeded only, which is 'central' (from "
+      "API); leave one of them out");
   settings_input input;
   input.openmp_aliases = true;
   input.environment = {{"OMP_NUM_THREADS", "6"}, {"WEFT_SCHED_SEED", "3"}};

@@ -37,6 +37,11 @@ TEST(seeded_policy, gives_everything_once_in_an_order_of_the_seed) {
   EXPECT_GT(orders.size(), 30u);
 }
 
+TEST(seeded_policy, without_a_seed_keeps_the_order_of_creation) {
+  EXPECT_EQ(order_of_policy(0), "abcdefghijklmnopqrst");
+  EXPECT_EQ(make_seeded(0)->choose(3), 0u);
+}
+
 TEST(seeded_policy, looking_in_vain_changes_nothing) {
   auto patient = make_seeded(5), eager = make_seeded(5);
   std::vector<runnable> items(8);
@@ -141,6 +146,22 @@ TEST(seeded_run, a_wait_runs_its_children_in_place_or_is_suspended) {
   EXPECT_GT(suspensions.size(), 1u);
 }
 
+TEST(seeded_run, without_a_seed_follows_the_order_of_creation) {
+  const auto end = test::in_process({{"WEFT_SCHED_POLICY", "seeded"}}, [] {
+    for (const char *name : {"a0", "a1", "a2"})
+      weft::spawn(
+          [] {
+            say_mine();
+            weft::spawn([] { say("inner"); });
+            weft::taskwait();
+          },
+          weft::label(name));
+    weft::join([] { say("first"); }, [] { say("second"); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.said("first second a0 a1 a2 inner inner inner ")) << end;
+}
+
 TEST(seeded_run, has_one_worker) {
   const auto end = test::in_process({{"WEFT_SCHED_SEED", "9"}}, [] { EXPECT_EQ(weft::worker_count(), 1); });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -156,9 +177,8 @@ TEST(seeded_run, more_workers_are_a_contradiction_that_names_both_settings) {
     }
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said(
-      "setting sched.seed (from environment WEFT_SCHED_SEED) goes with workers = 1 only, which is '4' "
-      "(from environment WEFT_WORKERS); leave one of them out"))
+  EXPECT_TRUE(end.said("setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, "
+                       "which is '4' (from environment WEFT_WORKERS); leave one of them out"))
       << end;
 }
 

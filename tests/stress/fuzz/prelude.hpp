@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What printed programs begin with.
+#pragma once
+
+namespace fuzz {
+
+inline constexpr const char *k_basics = R"(std::atomic<int> wrong{0};
+
+void expect(bool right, const char *what) {
+  if (!right) {
+    std::printf("%s\n", what);
+    ++wrong;
+  }
+}
+
+struct failed {};
+
+template <class F>
+[[maybe_unused]] void expect_throw(const char *what, F f) {
+  bool threw = false;
+  try {
+    f();
+  } catch (const failed &) {
+    threw = true;
+  } catch (const weft::exception_list &) {
+    threw = true;
+  }
+  expect(threw, what);
+}
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
+  h = (h ^ v) * 0x9E3779B97F4A7C15u;
+  return h ^ (h >> 29);
+}
+[[maybe_unused]] void read(const std::uint64_t &cell, std::uint64_t &digest) { digest = mix(digest, cell); }
+[[maybe_unused]] void write(std::uint64_t &cell, const std::uint64_t &digest, std::uint64_t task) { cell = mix(digest, task); }
+[[maybe_unused]] void update(std::uint64_t &cell, std::uint64_t &digest, std::uint64_t task) {
+  digest = cell = mix(mix(cell, digest), task);
+}
+[[maybe_unused]] void count(void *counter) { ++*static_cast<std::atomic<int> *>(counter); }
+
+)";
+inline constexpr const char *k_outside = R"(// Threads that Weft does not know.
+std::mutex outside_mutex;
+std::vector<std::thread> outside_threads;
+
+template <class F>
+void outside(F f) {
+  std::lock_guard lock(outside_mutex);
+  outside_threads.emplace_back(f);
+}
+
+)";
+inline constexpr const char *k_locks = R"(struct {
+  weft::mutex mutex;
+  std::atomic<int> holders{0};
+} locks[4];
+
+void under_lock(int which, bool yields) {
+  std::lock_guard guard(locks[which].mutex);
+  expect(++locks[which].holders == 1, "two tasks hold one mutex");
+  if (yields)
+    weft::taskyield();
+  --locks[which].holders;
+}
+
+)";
+inline constexpr const char *k_chaos = R"(void chaos() {
+  weft::task_group group(weft::exception_policy::first_cancels);
+  std::vector<int> order[2];
+  for (int i = 0; i != 8; ++i) {
+    auto &mine = order[i % 2];
+    group.spawn(
+        [&mine, i] {
+          if (i % 3 == 0)
+            weft::taskyield();
+          mine.push_back(i);
+          if (i == 4)
+            throw failed();
+        },
+        weft::inout(mine));
+  }
+  expect_throw("the wait of a cancelled group lost an exception", [&] { group.wait(); });
+  expect(order[0] == std::vector<int>({0, 2, 4}), "a task ran after an exception before it had cancelled it");
+  for (std::size_t i = 0; i != order[1].size(); ++i)
+    expect(order[1][i] == static_cast<int>(2 * i + 1), "a cancelled group broke the order of its tasks");
+}
+
+)";
+
+} // namespace fuzz
