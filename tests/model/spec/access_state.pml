@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The state machine of src/deps/access_state.hpp with the messages of src/deps/registration.cpp: tasks with one access each to
- * one datum. The registrar enters tasks 0, 1, ... while those that are ready run, each in a process of its own. With NESTED, task
- * 1 is weak and enters two children, tasks T and T + 1, from its own body.
+ * one datum. The registrar enters tasks 0, 1, ... while those that are ready run, each in a process of its own. With NESTED=n, task
+ * 1 is weak and enters n children (one or two), tasks T and T + 1, from its own body.
  *
  *   KINDS          bit i: task i only reads
  *   READS_LATE     a delivery reads the links after it has published: of an access that may be gone
@@ -16,7 +16,7 @@
 #define KINDS 6 /* writer, two readers, writer */
 #endif
 #ifdef NESTED
-#define ALL (T + 2)
+#define ALL (T + NESTED)
 #else
 #define ALL T
 #endif
@@ -71,6 +71,34 @@ inline die(a) {
   }
 }
 
+/* What a delivery causes, once it has published. */
+inline act() {
+  if
+  :: !weak(a) && (after & ~before & needed(a)) != 0 -> assert(!may_run[a]); may_run[a] = true
+  :: else
+  fi;
+  if
+  :: (after & DEAD) == DEAD -> die(a)
+  :: else
+  fi;
+#ifndef READS_LATE
+  pass_on()
+#endif
+}
+
+inline pass_on() {
+  if
+  :: next_bits != 0 && next != NONE -> assert(next != GONE); box ! next, next_bits
+  :: else
+  fi;
+#ifndef FORGETS_CHILD
+  if
+  :: child_bits != 0 -> assert(kid < ALL); box ! kid, child_bits
+  :: else
+  fi
+#endif
+}
+
 /* Everything in the box, and what follows from it. A box holds messages (access, bits). */
 inline deliver_all() {
   do
@@ -79,46 +107,26 @@ inline deliver_all() {
      tries = 0;
      do
      :: atomic { before = flags[a]; assert(deaths[a] == 0); assert((before & bits) == 0) }; /* I3, I1 */
-        after = before | bits;
-        next_bits = due_to_next(after, a) & ~due_to_next(before, a);
-        child_bits = due_to_child(after) & ~due_to_child(before);
-#ifndef READS_LATE
-        next = successor[a];
-        kid = child[a];
-#endif
-        tries++;
-        assert(tries <= 8); /* wait-free: the paper's Lemma 2.3 */
-        atomic { /* compare-exchange */
+        atomic {
+          after = before | bits;
+          next_bits = due_to_next(after, a) & ~due_to_next(before, a);
+          child_bits = due_to_child(after) & ~due_to_child(before);
+          next = successor[a];
+          kid = child[a];
+          tries++;
+          assert(tries <= 8) /* wait-free: the paper's Lemma 2.3 */
+        };
+        atomic { /* compare-exchange, and what follows without a look at the access */
           if
-          :: flags[a] == before -> flags[a] = after; break
+          :: flags[a] == before -> flags[a] = after; act(); break
           :: else
           fi
         }
      od;
 #ifdef READS_LATE
-     next = successor[a];
-     kid = child[a];
+     atomic { next = successor[a]; kid = child[a] };
+     pass_on()
 #endif
-     atomic {
-       if
-       :: !weak(a) && (after & ~before & needed(a)) != 0 -> assert(!may_run[a]); may_run[a] = true
-       :: else
-       fi;
-       if
-       :: (after & DEAD) == DEAD -> die(a)
-       :: else
-       fi;
-       if
-       :: next_bits != 0 && next != NONE -> assert(next != GONE); box ! next, next_bits
-       :: else
-       fi;
-#ifndef FORGETS_CHILD
-       if
-       :: child_bits != 0 -> assert(kid < ALL); box ! kid, child_bits
-       :: else
-       fi
-#endif
-     }
   :: empty(box) -> break
   od
 }
@@ -137,6 +145,7 @@ inline enter(t, last) {
 
 #define LOCALS \
   chan box = [6] of { byte, byte }; \
+  xr box; xs box; \
   byte a, bits, before, after, next_bits, child_bits, next, kid, tries
 
 inline body(t) {
@@ -160,9 +169,11 @@ inline nested_body() {
   :: (before & BOTH) == BOTH -> flags[T] = BOTH; may_run[T] = true
   :: else -> child[1] = T; box ! 1, L_; deliver_all()
   fi;
+#if NESTED > 1
   enter(T + 1, T);
-  successor[T + 1] = 1;
-  box ! T + 1, N_ | NP_;
+#endif
+  successor[ALL - 1] = 1;
+  box ! ALL - 1, N_ | NP_;
   box ! 1, F_;
   deliver_all()
 }
