@@ -62,7 +62,7 @@ task_group::task_group(exception_policy policy) {
   worker &w = this_worker();
   auto *s = ::new (static_cast<void *>(m_state)) state;
   s->owner = w.current;
-  s->policy = policy == exception_policy::by_setting ? default_exception_policy() : policy;
+  s->policy = policy == exception_policy::by_setting ? g_default_policy : policy;
 }
 
 namespace {
@@ -90,14 +90,18 @@ void throw_all(group_state &s, const std::exception_ptr &first) {
 
 } // namespace
 
-task_group::~task_group() {
-  state &s = internals();
+namespace {
+
+WEFT_NOINLINE void wait_at_end(group_state &s) noexcept {
   try {
-    if (s.owner->label != k_parent_process) [[likely]] // else its tasks run in the parent process
+    if (s.owner->label != k_parent_process) // else its tasks run in the parent process
       wait_for_group(s, exhausted::goes_on);
   } catch (const error &e) {
     fatal("a task group cannot be waited for: %s", e.what());
   }
+}
+
+WEFT_COLD void end_extras(group_state &s) noexcept {
   if (s.first_error)
     report_lost("of a group", s.first_error);
   if (s.errors)
@@ -105,6 +109,16 @@ task_group::~task_group() {
       report_lost("of a group", error);
   forget_errors(s);
   delete s.stop;
+}
+
+} // namespace
+
+task_group::~task_group() {
+  state &s = internals();
+  if (!s.word.done(s.owned)) [[unlikely]]
+    wait_at_end(s);
+  if (s.first_error || s.errors || s.stop) [[unlikely]]
+    end_extras(s);
   s.~state();
 }
 
@@ -114,12 +128,13 @@ void task_group::wait() {
     throw_error(errc::invalid_argument, "task_group::wait() is called by task '%s', but the group belongs to task '%s'; "
                 "wait where the group was made", label_of(*this_worker().current), label_of(*s.owner));
   wait_for_group(s);
-  s.cancelled.store(false, std::memory_order_relaxed);
-  if (s.stop && s.stop->stop_requested())
+  if (s.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+    s.cancelled.store(false, std::memory_order_relaxed);
+  if (s.stop && s.stop->stop_requested()) [[unlikely]]
     *s.stop = std::stop_source();
-  std::exception_ptr first = std::exchange(s.first_error, nullptr);
-  if (!first)
+  if (!s.first_error) [[likely]]
     return;
+  std::exception_ptr first = std::exchange(s.first_error, nullptr);
   if (s.policy == exception_policy::collect_all)
     throw_all(s, first);
   std::rethrow_exception(std::move(first));

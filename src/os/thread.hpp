@@ -34,18 +34,6 @@ class thread {
   bool m_joinable = false;
 };
 
-/// pthread_cancel() on the calling thread takes effect only afterwards: what runs meanwhile is not the thread's own code.
-class cancellation_off {
- public:
-  cancellation_off() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_before); }
-  ~cancellation_off() { pthread_setcancelstate(m_before, nullptr); }
-  cancellation_off(const cancellation_off &) = delete;
-  cancellation_off &operator=(const cancellation_off &) = delete;
-
- private:
-  int m_before = 0;
-};
-
 /// The kernel's id of the calling thread.
 int this_thread_id() noexcept;
 

@@ -326,8 +326,6 @@ void enqueue_all(ready_list &ready) {
 
 namespace {
 
-exceptions_kind g_default_policy = exceptions_kind::first_cancels;
-
 /// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
 void parent_failed(task &parent, const task &t, std::exception_ptr error) {
   task_extra *x = try_extra_of(parent);
@@ -359,17 +357,18 @@ void pass_on_children_error(task &t, task_extra &x) noexcept {
 
 } // namespace
 
-void set_default_exception_policy(exceptions_kind kind) noexcept { g_default_policy = kind; }
-exception_policy default_exception_policy() noexcept {
-  switch (g_default_policy) {
+void set_default_exception_policy(exceptions_kind kind) noexcept {
+  switch (kind) {
   case exceptions_kind::collect_all:
-    return exception_policy::collect_all;
+    g_default_policy = exception_policy::collect_all;
+    break;
   case exceptions_kind::terminate:
-    return exception_policy::terminate;
+    g_default_policy = exception_policy::terminate;
+    break;
   case exceptions_kind::first_cancels:
+    g_default_policy = exception_policy::first_cancels;
     break;
   }
-  return exception_policy::first_cancels;
 }
 
 void fail(task &t, std::exception_ptr error) noexcept {
@@ -380,7 +379,7 @@ void fail(task &t, std::exception_ptr error) noexcept {
     if (t.group->internals().policy == exception_policy::terminate)
       terminate_for(t, error);
     group_failed(t.group->internals(), t, std::move(error));
-  } else if (g_default_policy == exceptions_kind::terminate) {
+  } else if (g_default_policy == exception_policy::terminate) {
     terminate_for(t, error);
   } else {
     parent_failed(*t.parent, t, std::move(error));

@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "task/group.hpp"
+#include "task/lineage.hpp"
 #include "task/task.hpp"
 #include "ult/executor.hpp"
 
@@ -14,8 +15,9 @@ namespace rt {
 
 /// Ready work for the scheduler. Any thread.
 void enqueue_ready(runnable &r);
-/// Runs the newest own task, and its immediate successors, if they descend from what is waited for: `root` or `group`.
-bool help(const task *root, const group_state *group);
+/// For a frame that waits until `word` is done(owned): runs the newest own tasks and their immediate successors as long as they are of
+/// the lineage that it waits for. False: there was none.
+bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned);
 /// For a waiting frame without a stack to go on with: runs one ready item on top of it, or yields.
 void get_by();
 
@@ -52,7 +54,7 @@ void events_are_over(task &t);
 void measure_stacks(bool on) noexcept;
 /// Setting group.exceptions.
 void set_default_exception_policy(exceptions_kind kind) noexcept;
-[[nodiscard]] exception_policy default_exception_policy() noexcept;
+inline exception_policy g_default_policy = exception_policy::first_cancels;
 
 [[nodiscard]] inline bool is_cancelled(const task &t) noexcept {
   return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);

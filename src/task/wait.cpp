@@ -3,10 +3,9 @@
 
 #include "base/error.hpp"
 #include "deps/domain.hpp"
-#include "os/thread.hpp"
 #include "task/signal_word.hpp"
 
-#include <optional>
+#include <pthread.h>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -37,33 +36,50 @@ bool try_suspend(left_function publish, void *context, exhausted how) {
   }
 }
 
-void wait_in(scope s, const task *root, const group_state *group, exhausted how) {
-  if (s.word.done(s.owned)) {
-    s.word.reset();
-    s.owned = 0;
-    return;
+/// Tasks that run on a thread of the user while it waits are not its own code: pthread_cancel() takes effect afterwards. Once for
+/// all waits that are nested on the thread's stack.
+class hosting {
+public:
+  hosting() noexcept {
+    executor &e = *this_executor();
+    if (e.standing_on || e.hosts)
+      return;
+    m_home = &e;
+    e.hosts = true;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_before);
   }
-  std::optional<cancellation_off> off;
-  if (!this_executor()->standing_on) // on a thread of the user: the tasks that help() runs are not its own code
-    off.emplace();
+  ~hosting() {
+    if (!m_home)
+      return;
+    m_home->hosts = false; // the thread's own stack is continued by the thread only
+    pthread_setcancelstate(m_before, nullptr);
+  }
+  hosting(const hosting &) = delete;
+  hosting &operator=(const hosting &) = delete;
+
+private:
+  executor *m_home = nullptr;
+  int m_before = 0;
+};
+
+WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted how) {
+  const hosting host;
   while (!s.word.done(s.owned)) {
-    if (help(root, group))
+    if (help(waited_for, s.word, s.owned))
       continue;
     const bool waited = try_suspend(
         [](executor &, frame &f, void *p) {
-          const scope at = *static_cast<scope *>(p); // the frame, and *p with it, may go on as soon as it has settled
+          const scope at = *static_cast<const scope *>(p); // the frame, and *p with it, may go on as soon as it has settled
           at.waiter = &f;
           if (at.word.settle(at.owned)) {
             at.waiter = nullptr;
             make_ready(f);
           }
         },
-        &s, how);
+        const_cast<scope *>(&s), how);
     if (waited)
       break;
   }
-  s.word.reset();
-  s.owned = 0;
 }
 
 /// False when no stack was to be had.
@@ -79,11 +95,19 @@ bool wait_on_word(std::atomic<void *> &word, exhausted how) {
 } // namespace
 
 void wait_for_children(task &t, exhausted how) {
-  wait_in({t.children, t.owned_children, t.next}, &t, nullptr, how);
+  if (!t.children.done(t.owned_children))
+    wait_in({t.children, t.owned_children, t.next}, {&t, nullptr}, how);
+  t.children.reset();
+  t.owned_children = 0;
   children_are_complete(t);
 }
 
-void wait_for_group(group_state &g, exhausted how) { wait_in({g.word, g.owned, g.waiter}, nullptr, &g, how); }
+void wait_for_group(group_state &g, exhausted how) {
+  if (!g.word.done(g.owned))
+    wait_in({g.word, g.owned, g.waiter}, {nullptr, &g}, how);
+  g.word.reset();
+  g.owned = 0;
+}
 
 void wait_until_done(task &t, exhausted how) {
   if (is_raised(t.done_word, k_done))

@@ -235,11 +235,10 @@ runnable *pick(executor &e) {
   return the_runtime().ready->get(w.id);
 }
 
-bool help(const task *root, const group_state *group) {
+bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned) {
   worker *w = this_worker_or_null();
   if (stack_left(*w) < k_stack_reserve) [[unlikely]]
     return false;
-  const lineage waited_for{root, group};
   runnable *r = newest_of(*w, waited_for);
   if (!r)
     return false;
@@ -248,6 +247,8 @@ bool help(const task *root, const group_state *group) {
     r = execute_in_place(*w, *static_cast<task *>(r));
     w = this_worker_or_null(); // the thread may have changed
     if (!r) {
+      if (word.done(owned)) // what comes next in the queue is older than the wait
+        break;
       r = newest_of(*w, waited_for);
     } else if (!goes_first(*w) || !waited_for.includes(*r)) [[unlikely]] {
       enqueue(w, *r, origin::fresh);
