@@ -26,6 +26,8 @@ void limit(int what, rlim_t value) {
 }
 
 TEST(limits, of_threads_leave_a_smaller_pool) {
+  if (test::k_sanitized)
+    GTEST_SKIP() << "RLIMIT_NPROC: sanitizers start threads of their own";
   if (geteuid() != 0)
     GTEST_SKIP() << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
   auto end = in_process(rough({{"WEFT_WORKERS", "8"}}), [] {
@@ -43,6 +45,8 @@ TEST(limits, of_threads_leave_a_smaller_pool) {
 }
 
 TEST(limits, of_threads_that_allow_no_second_one_leave_one_worker) {
+  if (test::k_sanitized)
+    GTEST_SKIP() << "RLIMIT_NPROC: sanitizers start threads of their own";
   if (geteuid() != 0)
     GTEST_SKIP() << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
   auto end = in_process(rough({{"WEFT_WORKERS", "3"}}), [] {

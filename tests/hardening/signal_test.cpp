@@ -44,6 +44,8 @@ void listen(int signal, int flags) {
 }
 
 TEST(signals, of_a_profiler_interrupt_workers_and_disturb_nothing) {
+  if (test::k_sanitized)
+    GTEST_SKIP() << "signals: sanitizers hand them on when they think fit";
   auto end = in_process(k_rough, [] {
     listen(SIGPROF, SA_RESTART);
     itimerval every{{0, 1000}, {0, 1000}};
@@ -61,6 +63,8 @@ TEST(signals, of_a_profiler_interrupt_workers_and_disturb_nothing) {
 }
 
 TEST(signals, in_numbers_go_to_the_programs_threads_and_disturb_no_wait) {
+  if (test::k_sanitized)
+    GTEST_SKIP() << "signals: sanitizers hand them on when they think fit";
   auto end = in_process(k_rough, [] {
     g_main_id = thread_id();
     listen(SIGUSR1, 0); // without SA_RESTART: waits of the kernel are interrupted
@@ -108,6 +112,8 @@ TEST(signals, sent_to_a_worker_stay_pending_there) {
 }
 
 TEST(signals, a_handler_finds_the_main_thread_on_a_tasks_stack_and_may_exit) {
+  if (test::k_sanitized)
+    GTEST_SKIP() << "signals: sanitizers hand them on when they think fit";
   auto end = in_process(k_rough, [] {
     std::signal(SIGALRM, [](int) { _exit(6); });
     alarm(1);

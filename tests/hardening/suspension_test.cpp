@@ -259,6 +259,15 @@ TEST_F(locks, held_over_a_wait_are_reported_with_the_task) {
   }
 }
 
+TEST_F(locks, are_watched_by_a_word_to_weft_run) {
+  const std::string tool = beside("../bin/weft");
+  if (access(tool.c_str(), X_OK) != 0)
+    GTEST_SKIP() << "weft run: the tool was not built (WEFT_TOOLS)";
+  const auto end = test::run({tool, "run", "--locks", m_program, "mutex"}, {});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << end;
+}
+
 TEST_F(locks, held_over_a_wait_may_end_the_program) {
   const auto end = run("mutex", "abort");
   EXPECT_TRUE(end.aborted()) << end;

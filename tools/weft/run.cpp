@@ -19,13 +19,14 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--seeds N [--limit S]] [--] PROGRAM "
-    "[ARGUMENTS]\n"
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--seeds N [--limit S]] [--] "
+    "PROGRAM [ARGUMENTS]\n"
     "\n"
     "Checks the settings, hands them to the program through its environment and becomes the program.\n"
     "  --workers N      the same as --set workers=N\n"
     "  --preset P       the same as --set preset=P\n"
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
+    "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
     "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
     "                   of creation; reports the first seed that gives another exit code, signal or output\n"
     "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
@@ -49,13 +50,14 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--seeds", "--limit"};
+constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--seeds", "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
   std::vector<key_value> values;
   exploration seeds; ///< .seeds is 0 where none are asked for
   bool has_limit = false;
+  bool locks = false;
   std::size_t program = 0; ///< place of its name among the arguments
   std::string mistake;     ///< "" when the command line is right
 };
@@ -92,7 +94,10 @@ plan read_plan(const words &arguments) {
       ++at;
       break;
     }
-    if (const auto workers = take_option(arguments, at, "--workers")) {
+    if (arguments[at] == "--locks") {
+      p.locks = true;
+      ++at;
+    } else if (const auto workers = take_option(arguments, at, "--workers")) {
       p.values.emplace_back("workers", *workers);
     } else if (const auto preset = take_option(arguments, at, "--preset")) {
       p.values.emplace_back("preset", *preset);
@@ -143,6 +148,27 @@ void check_seeds(const std::vector<key_value> &values) {
   load_settings(input);
 }
 
+/// Where libweft-locks.so lies beside this program's folder; "" in a debug build, whose libweft counts locks itself.
+std::string locks_library() {
+  char self[4096];
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  const std::string program(self, n > 0 ? static_cast<std::size_t>(n) : 0);
+  const std::string bin = program.substr(0, program.rfind('/'));
+  for (const char *folder : {"/../lib/", "/../lib64/", "/../" WEFT_LIBRARY_DIR "/"})
+    if (const std::string path = bin + folder + "libweft-locks.so"; access(path.c_str(), R_OK) == 0)
+      return path;
+  return "";
+}
+
+void watch_locks() {
+  setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user stands
+  const std::string library = locks_library();
+  if (library.empty())
+    return;
+  const char *before = std::getenv("LD_PRELOAD");
+  setenv("LD_PRELOAD", before && *before ? (library + ":" + before).c_str() : library.c_str(), 1);
+}
+
 int run_seeds(plan &p, const words &arguments) {
   check_seeds(p.values);
   p.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(p.program), arguments.end());
@@ -158,6 +184,8 @@ int run_run(const words &arguments) {
   if (!p.mistake.empty())
     return usage_error(p.mistake);
   put_into_environment(p.values);
+  if (p.locks)
+    watch_locks();
   if (p.seeds.seeds != 0)
     return run_seeds(p, arguments);
   for (const auto &[name, value] : process_environment())
