@@ -62,9 +62,10 @@ void watcher::rest() {
   if (m_world.work_waits() || m_world.chores_wait() || m_examine.load(std::memory_order_acquire) || // O2
       m_stopping.load(std::memory_order_acquire)) {                                               // O1
     m_idle.cancel(m_seat);
-    return;
+  } else {
+    m_idle.commit(m_seat);
   }
-  m_idle.commit(m_seat);
+  m_idle.found(m_seat); // it takes no work: a worker that sleeps by now looks for it
 }
 
 void watcher::run() {

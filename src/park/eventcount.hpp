@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // How idle workers sleep without missing work, and are woken one by one at no cost while nobody sleeps.
 //
-//   sleeper                                    pusher
-//     prepare(id)                                publish work
-//     look at every source of work again         notify_one()          (or notify_worker(id), notify_all())
-//     found some:  cancel(id)
-//     found none:  commit(id, deadline)
+//   worker                                               pusher
+//     begin_search(id), look around for a while            publish work
+//       found some:  found(id)                             notify_one()   (or notify_worker(id), notify_all())
+//       found none:  end_search(id)
+//     prepare(id)
+//     look at every source of work again
+//       found some:  cancel(id) or else notify_one(); found(id)
+//       found none:  commit(id, deadline); when it was chosen it searches
 //
-// Roles       A worker calls prepare, then commit or cancel, with its own id. Anyone notifies.
-// Word        m_idle: how many sleepers are announced and not chosen yet. m_announced: one bit per id. A seat
-// per id: the
-//             futex word, awake (nobody announced), announced, asleep (in the kernel) or notified.
-// Invariants  I1  A bit is set by its worker and cleared by exactly one thread: a notifier, which thereby
-// chose this
-//                 worker and owes it `notified`, or the worker itself. So two notifications choose two
-//                 sleepers.
-//             I2  Each set or cleared bit is counted in m_idle once; the count is raised before the bit is
-//             set, so it is
-//                 never below the number of bits.
-//             I3  A notifier that was slow may write `notified` into a later round of the seat: that round
-//             wakes for no
-//                 reason, looks again, and withdraws its bit.
-// Orders      O1  The announcement (m_idle, m_announced) then P::heavy_barrier, in prepare; with the pusher's
-// store of
-//                 the work, P::light_barrier, then load of m_idle or m_announced: either the pusher sees the
-//                 sleeper or the sleeper's second look sees the work. Either barrier left out: a lost
-//                 wake-up. No operation on these words needs an order of its own.
-//             O2  bit cleared by a notifier, release, with O3: what was done before the notification is seen
-//             after it. O3  own bit looked at or cleared, acquire, at the end of every round, with O2: by the
-//             missing bit the worker
+// Nobody is woken while somebody searches: he will find the work, and when he does and is the last who searched, he wakes the
+// next one. So a burst of work wakes the sleepers one after the other, as long as there is work for them.
+//
+// Roles       A worker calls all but the notifications with its own id. Anyone notifies.
+// Word        m_state: sleepers (announced and not chosen yet) + k_searcher * searchers. m_announced: one bit per id. A seat
+//             per id: the futex word, announced, asleep (in the kernel) or notified; and,
+//             owner only, whether it counts as a searcher.
+// Invariants  I1  A bit is set by its worker and cleared by exactly one thread: a notifier, which thereby chose this worker and
+//                 owes it `notified`, or the worker itself. So two notifications choose two sleepers.
+//             I2  Each bit is counted as a sleeper once, after it was set and after it was cleared. Who is chosen is a searcher
+//                 from that moment on, although the notifier counts it a little later. Until then either count may be too
+//                 small by one, and wrap; if the chosen one has stopped by then, the notifier hands on in its place.
+//             I3  A notifier that was slow may write `notified` into a later round of the seat: that round ends for no
+//                 reason, and withdraws its bit.
+//             I4  A pusher that wakes nobody because of a searcher read m_state before that searcher stopped. Whoever counts
+//                 himself in after the searcher stopped sees the work in his second look (O1). Was somebody counted
+//                 before, then the searcher, if it found something and was the last, wakes one of them (O4), and
+//                 this holds for him as it did for the searcher; if it was not the last, it holds for the last. A searcher that
+//                 found nothing counts itself in next.
+// Orders      O1  The announcement (m_state, m_announced) then P::heavy_barrier, in prepare; with the pusher's store of the
+//                 work, P::light_barrier, then load of m_state or m_announced: either the pusher sees the sleeper or the
+//                 sleeper's second look sees the work. Either barrier left out: a lost wake-up.
+//             O2  bit cleared by a notifier, release, with O3: what was done before the notification is seen after it.
+//             O3  own bit looked at or cleared, acquire, at the end of every round, with O2: by the missing bit the worker
 //                 learns that it was chosen. The seat only says when to look, so its operations are relaxed.
-// Progress    prepare, cancel and the notifications are wait-free but for system calls.
+//             O4  m_state counts a sleeper, release; a search stops or begins by choice, acquire: who hands on sees the bits of all sleepers that
+//                 it sees counted. Operations in between are read-modify-writes and pass the release on.
+// Progress    All but commit are wait-free but for system calls.
 // Reclamation None. The object outlives its notifiers.
-// Source      Eventcounts as in Eigen and folly, with a seat per worker; the asymmetric barrier as in P1202.
+// Source      Eventcounts as in Eigen and folly, with a seat per worker; the asymmetric barrier as in P1202; searchers as in the
+//             schedulers of Go and tokio.
 // Checked by  tests/model/park_models.cpp: eventcount_*
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -53,28 +62,49 @@ class eventcount {
  public:
   /// For ids 0..limit-1.
   explicit eventcount(std::size_t limit)
-      : m_limit(limit ? limit : 1), m_groups((m_limit + 63) / 64),
+      : m_limit(std::clamp<std::size_t>(limit, 1, k_searcher - 1)), m_groups((m_limit + 63) / 64),
         m_announced(std::make_unique<bits[]>(m_groups)), m_seats(std::make_unique<seat[]>(m_limit)) {}
 
   eventcount(const eventcount &) = delete;
   eventcount &operator=(const eventcount &) = delete;
 
-  /// Announces that worker `id` is about to sleep. It must look at every source of work after this.
+  /// Worker `id` looks for work from now on, unless `most` others do. True also when it does so already.
+  bool begin_search(std::size_t id, std::uint32_t most) noexcept {
+    check_id("eventcount", id, m_limit);
+    if (m_seats[id].searches.get())
+      return true;
+    if (m_state.load(std::memory_order_relaxed) >= most * k_searcher)
+      return false;
+    m_state.fetch_add(k_searcher, std::memory_order_relaxed);
+    m_seats[id].searches.set(true);
+    return true;
+  }
+
+  /// Worker `id` has found work. If it was the last who searched, somebody else searches on.
+  void found(std::size_t id) noexcept {
+    if (stop_search(id) && !mutant(bug::eventcount_no_hand_on))
+      choose_any();
+  }
+
+  /// Worker `id` has found nothing, and does something else before it sleeps.
+  void end_search(std::size_t id) noexcept { stop_search(id); }
+
+  /// Announces that worker `id` is about to sleep, and ends its search. It must look at every source of work after this.
   void prepare(std::size_t id) noexcept {
     check_id("eventcount", id, m_limit);
+    stop_search(id);
     m_seats[id].word.store(k_announced, std::memory_order_relaxed);
-    m_idle.fetch_add(1, std::memory_order_relaxed);
     group_of(id).fetch_or(bit_of(id), std::memory_order_relaxed);
+    m_state.fetch_add(1, std::memory_order_release); // O4
     if (!mutant(bug::eventcount_no_heavy_barrier))
       P::heavy_barrier(); // O1
   }
 
-  /// The second look found work. True when a notification had chosen this worker meanwhile: if the work found
-  /// is not what it was meant for, pass it on with notify_one.
+  /// The second look found work. True when a notification had chosen this worker meanwhile: then it searches. False: pushers
+  /// may have relied on its last search for more than it took, so it must call notify_one.
   bool cancel(std::size_t id) noexcept { return !withdraw(id); }
 
-  /// Sleeps until notified; `deadline_ns` on the monotonic clock, 0 for none. False when the deadline passed
-  /// first. True may rarely come for no reason (I3).
+  /// Sleeps until notified; `deadline_ns` on the monotonic clock, 0 for none. True when it was chosen: then it searches.
   bool commit(std::size_t id, std::int64_t deadline_ns = 0) noexcept {
     auto &word = m_seats[id].word;
     std::uint32_t seen = k_announced;
@@ -85,15 +115,16 @@ class eventcount {
         word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed))
       while (word.load(std::memory_order_relaxed) == k_asleep && in_time)
         in_time = P::futex_wait(word, k_asleep, deadline_ns);
-    return !withdraw(id) || in_time;
+    return !withdraw(id);
   }
 
-  /// Wakes a sleeper that nobody has chosen yet. False when there is none. Costs a load while nobody sleeps.
+  /// Wakes a sleeper that nobody has chosen yet, unless somebody searches. False when it woke none. Costs one load while nobody
+  /// sleeps or somebody searches.
   bool notify_one() noexcept { return somebody_sleeps() && choose_any(); }
-  /// notify_one() in two halves: whether the second is needed, and the second.
+  /// notify_one() in two halves: whether the second is needed (somebody sleeps and nobody searches), and the second.
   [[nodiscard]] bool somebody_sleeps() noexcept {
     P::light_barrier(); // O1
-    return m_idle.load(std::memory_order_relaxed) != 0;
+    return wants_one(m_state.load(std::memory_order_relaxed));
   }
 
   [[gnu::noinline]] bool choose_any() noexcept {
@@ -117,7 +148,7 @@ class eventcount {
   /// Wakes every sleeper; returns how many.
   std::size_t notify_all() noexcept {
     P::light_barrier(); // O1
-    if (m_idle.load(std::memory_order_relaxed) == 0) [[likely]]
+    if (idle() == 0) [[likely]]
       return 0;
     std::size_t woken = 0;
     for (std::size_t g = 0; g < m_groups; ++g)
@@ -133,7 +164,9 @@ class eventcount {
   }
 
   /// A guess at how many sleepers nobody has chosen yet.
-  std::size_t idle() const noexcept { return m_idle.load(std::memory_order_relaxed); }
+  std::size_t idle() const noexcept { return m_state.load(std::memory_order_relaxed) % k_searcher; }
+  /// A guess at how many look for work.
+  std::size_t searching() const noexcept { return m_state.load(std::memory_order_relaxed) / k_searcher; }
 
  private:
   static constexpr std::uint32_t k_announced = 0, k_asleep = 1, k_notified = 2;
@@ -143,18 +176,32 @@ class eventcount {
   };
   struct alignas(k_line) seat {
     typename P::template atomic<std::uint32_t> word{k_notified};
+    typename P::template var<bool> searches{false}; // owner only
   };
+  static constexpr std::uint32_t k_searcher = 1u << 16; // so that both counts hold every id
 
   group &group_of(std::size_t id) noexcept { return m_announced[id / 64].word; }
   static std::uint64_t bit_of(std::size_t id) noexcept { return std::uint64_t{1} << (id % 64); }
 
-  /// Own bit, by its worker. False when a notifier has cleared it.
+  /// Somebody sleeps and nobody searches.
+  static bool wants_one(std::uint32_t state) noexcept { return state - 1 < k_searcher - 1; }
+
+  /// True when `id` was the last who searched, and somebody sleeps.
+  bool stop_search(std::size_t id) noexcept {
+    if (!m_seats[id].searches.get())
+      return false;
+    m_seats[id].searches.set(false);
+    return wants_one(m_state.fetch_sub(k_searcher, std::memory_order_acquire) - k_searcher); // O4
+  }
+
+  /// Own bit, by its worker. False when a notifier has cleared it: then the worker is counted as a searcher.
   bool withdraw(std::size_t id) noexcept {
-    if (!(group_of(id).load(std::memory_order_acquire) & bit_of(id))) // O3
+    if (!(group_of(id).load(std::memory_order_acquire) & bit_of(id)) ||                   // O3
+        !(group_of(id).fetch_and(~bit_of(id), std::memory_order_acquire) & bit_of(id))) { // O3
+      m_seats[id].searches.set(true);
       return false;
-    if (!(group_of(id).fetch_and(~bit_of(id), std::memory_order_acquire) & bit_of(id))) // O3
-      return false;
-    m_idle.fetch_sub(1, std::memory_order_relaxed);
+    }
+    m_state.fetch_sub(1, std::memory_order_relaxed);
     return true;
   }
 
@@ -163,10 +210,12 @@ class eventcount {
         group_of(id).fetch_and(~bit_of(id), order_unless(bug::eventcount_choice_relaxed, std::memory_order_release)); // O2
     if (!(before & bit_of(id)) && !mutant(bug::eventcount_chosen_twice))
       return false;
-    m_idle.fetch_sub(1, std::memory_order_relaxed);
+    const std::uint32_t state = m_state.fetch_add(k_searcher - 1, std::memory_order_acquire) + (k_searcher - 1); // O4
     auto &word = m_seats[id].word;
     if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep && !mutant(bug::eventcount_lost_notify))
       P::futex_wake(word, 1);
+    if (wants_one(state) && !mutant(bug::eventcount_forgets_early_end)) [[unlikely]] // it searches no more
+      choose_any();
     return true;
   }
 
@@ -174,7 +223,7 @@ class eventcount {
   const std::size_t m_groups;
   const std::unique_ptr<bits[]> m_announced;
   const std::unique_ptr<seat[]> m_seats;
-  alignas(k_apart) typename P::template atomic<std::uint32_t> m_idle{0}; // read by every pusher
+  alignas(k_apart) typename P::template atomic<std::uint32_t> m_state{0}; // read by every pusher
 };
 
 } // namespace rt

@@ -22,10 +22,7 @@ constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only
 runnable *own_frame(worker &w) noexcept {
   if (!w.own_frame.full()) [[likely]]
     return nullptr;
-  frame *f = w.own_frame.take();
-  // The user's code may never come back: if this worker was woken for something else as well, somebody has to see to that.
-  the_runtime().idle.notify_one();
-  return f;
+  return w.own_frame.take();
 }
 
 runnable *steal_join(worker &w) noexcept {
@@ -68,19 +65,19 @@ void tidy(worker &w) {
 
 runnable *spin(worker &w) {
   runtime &rt = the_runtime();
-  if (rt.spin_ns == 0)
-    return nullptr;
-  rt.spinning.fetch_add(1, std::memory_order_relaxed);
-  const std::uint64_t until = now_ns() + rt.spin_ns;
   runnable *r = nullptr;
-  do {
-    for (int i = 0; i < k_looks_per_clock_read && !r; ++i) {
-      r = look(w);
-      if (!r)
-        cpu_pause();
-    }
-  } while (!r && !rt.stopping.load(std::memory_order_relaxed) && now_ns() < until);
-  rt.spinning.fetch_sub(1, std::memory_order_relaxed);
+  if (rt.spin_ns != 0 && rt.idle.begin_search(w.id, rt.most_searchers)) {
+    const std::uint64_t until = now_ns() + rt.spin_ns;
+    do {
+      for (int i = 0; i < k_looks_per_clock_read && !r; ++i) {
+        r = look(w);
+        if (!r)
+          cpu_pause();
+      }
+    } while (!r && !rt.stopping.load(std::memory_order_relaxed) && now_ns() < until);
+  }
+  if (!r)
+    rt.idle.end_search(w.id);
   return r;
 }
 
@@ -101,8 +98,8 @@ slept sleep(worker &w) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
   if (runnable *r = look(w)) {
-    if (rt.idle.cancel(w.id))
-      rt.idle.notify_one(); // chosen for something else: pass it on
+    if (!rt.idle.cancel(w.id))
+      rt.idle.notify_one();
     return {r};
   }
   if (rt.stopping.load(std::memory_order_acquire)) { // O3: pairs with stop_runtime
@@ -110,22 +107,17 @@ slept sleep(worker &w) {
     return {};
   }
   count(w.counts.slept);
-  const bool in_time = rt.idle.commit(w.id, next_look(w));
-  return {nullptr, !in_time && w.stand_in && services(place::idle).empty()};
+  const bool chosen = rt.idle.commit(w.id, next_look(w));
+  return {look(w), !chosen && w.stand_in && services(place::idle).empty()};
 }
 
-/// Waits for work; null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
-runnable *find_work(worker &w) {
+/// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
+runnable *wait_for_work(worker &w) {
   runtime &rt = the_runtime();
-  if (runnable *r = look(w)) [[likely]]
-    return r;
   for (;;) {
     tidy(w);
-    runnable *r = spin(w);
-    if (r) {
-      rt.idle.notify_one(); // where one item was there may be more
+    if (runnable *r = spin(w))
       return r;
-    }
     if (rt.stopping.load(std::memory_order_acquire)) // O3
       return look(w);
     if (rt.producers.let_go())
@@ -133,11 +125,19 @@ runnable *find_work(worker &w) {
     if (!services(place::idle).empty() && services(place::idle).poll(w))
       continue;
     const slept s = sleep(w);
-    if ((r = s.found) || (r = look(w)))
-      return r;
+    if (s.found)
+      return s.found;
     if (s.in_vain && rt.crew.leaves(*w.stand_in))
       return nullptr;
   }
+}
+
+runnable *find_work(worker &w) {
+  if (runnable *r = look(w)) [[likely]]
+    return r;
+  runnable *r = wait_for_work(w);
+  the_runtime().idle.found(w.id); // the user's code may never come back: whatever else there is, somebody sees to it
+  return r;
 }
 
 /// The common case of look(): the newest own task, unless something goes before it.

@@ -98,7 +98,7 @@ public:
   std::atomic<unsigned> used_slots{0};
   unsigned foreign = 0; // adopted threads beyond the first; with the start lock
   std::atomic<bool> stopping{false};
-  std::atomic<int> spinning{0}; // workers that look for work: a pusher need not wake one more
+  std::uint32_t most_searchers; // that spin at once; one cpu is left to those who have work
   std::uint64_t spin_ns;
   std::uint32_t successor_odds; // of 2^32 - 1
   spare_crew crew;

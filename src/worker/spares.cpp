@@ -43,7 +43,7 @@ bool spare_crew::read(unsigned slot, reading &r) const {
 }
 
 bool spare_crew::somebody_looks() const {
-  return m_runtime.idle.idle() > 0 || m_runtime.spinning.load(std::memory_order_relaxed) > 0; // a hint
+  return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0;
 }
 
 bool spare_crew::work_waits() const {

@@ -13,10 +13,10 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// Sleepers wait for units of work that a pusher publishes without any order of its own.
-template <int Sleepers, bool All>
+/// Sleepers wait for units of work that pushers publish without any order of their own.
+template <int Sleepers, bool All, int Pushers = 1>
 struct eventcount_wakes {
-  static constexpr int threads = 1 + Sleepers;
+  static constexpr int threads = Pushers + Sleepers;
   eventcount<P> idle{Sleepers};
   model_atomic<int> work{0};
   bool take() {
@@ -27,56 +27,129 @@ struct eventcount_wakes {
     return false;
   }
   void run(int t) {
-    if (t == 0) {
+    if (t < Pushers) {
       if (All) {
         work.fetch_add(Sleepers, relaxed);
         idle.notify_all();
       } else
-        for (int i = 0; i < Sleepers; ++i) {
+        for (int i = 0; i < Sleepers / Pushers; ++i) {
           work.fetch_add(1, relaxed);
           idle.notify_one();
         }
       return;
     }
-    const auto id = static_cast<std::size_t>(t - 1);
+    const auto id = static_cast<std::size_t>(t - Pushers);
     while (!take()) {
       idle.prepare(id);
-      if (work.load(relaxed) > 0)
-        idle.cancel(id);
-      else
+      if (work.load(relaxed) > 0) {
+        if (!idle.cancel(id))
+          idle.notify_one();
+      } else {
         idle.commit(id);
+      }
     }
+    idle.found(id);
   }
   void check() {
     expect(work.load(relaxed) == 0, "all work is done");
-    expect(idle.idle() == 0, "nobody is announced");
+    expect(idle.idle() == 0 && idle.searching() == 0, "nobody is announced, nobody searches");
   }
 };
 const passes<eventcount_wakes<1, false>> e1{"eventcount_pusher_and_sleeper"};
 const passes<eventcount_wakes<2, false>> e2{"eventcount_two_sleepers"};
 const passes<eventcount_wakes<1, true>> e3{"eventcount_notify_all_one_sleeper"};
 const passes<eventcount_wakes<2, true>> e4{"eventcount_notify_all"};
+const passes<eventcount_wakes<2, false, 2>> e14{"eventcount_two_pushers"};
 
-/// Both sleepers must be reached by two notifications, from one pusher or from two.
-template <int Pushers>
-struct eventcount_two_chosen {
-  static constexpr int threads = 2 + Pushers;
-  eventcount<P> idle{2};
+/// Workers that look around before they sleep: the pushers rely on them for all the work there is.
+template <int Workers, int Units>
+struct eventcount_with_searchers {
+  static constexpr int threads = 1 + Workers;
+  eventcount<P> idle{Workers};
+  model_atomic<int> work{0}, left{Units};
+  bool take() {
+    int n = work.load(relaxed);
+    while (n > 0)
+      if (work.compare_exchange_strong(n, n - 1, relaxed, relaxed))
+        return true;
+    return false;
+  }
+  bool search(std::size_t id) {
+    if (idle.begin_search(id, 1) && take()) {
+      idle.found(id);
+      return true;
+    }
+    idle.end_search(id);
+    return false;
+  }
+  bool sleep(std::size_t id) {
+    idle.prepare(id);
+    if (take()) {
+      if (!idle.cancel(id))
+        idle.notify_one();
+      idle.found(id);
+      return true;
+    }
+    idle.commit(id);
+    return false;
+  }
   void run(int t) {
-    if (t < Pushers) {
-      for (int i = 0; i < 2 / Pushers; ++i)
-        while (!idle.notify_one())
-          P::pause();
+    if (t == 0) {
+      for (int i = 0; i < Units; ++i) {
+        work.fetch_add(1, relaxed);
+        idle.notify_one();
+      }
       return;
     }
-    const auto id = static_cast<std::size_t>(t - Pushers);
-    idle.prepare(id);
-    expect(idle.commit(id), "without a deadline only a notification ends it");
+    const auto id = static_cast<std::size_t>(t - 1);
+    for (int i = 0; i < Units / Workers; ++i)
+      while (!search(id) && !sleep(id)) {
+      }
   }
-  void check() { expect(idle.idle() == 0, "nobody is announced"); }
+  void check() {
+    expect(work.load(relaxed) == 0, "all work is done");
+    expect(idle.idle() == 0 && idle.searching() == 0, "nobody is announced, nobody searches");
+  }
 };
-const passes<eventcount_two_chosen<1>> e5{"eventcount_two_notifications_wake_two"};
-const passes<eventcount_two_chosen<2>> e6{"eventcount_two_pushers_wake_two"};
+const passes<eventcount_with_searchers<1, 2>> e5{"eventcount_searcher"};
+const passes<eventcount_with_searchers<2, 2>> e6{"eventcount_two_searchers"};
+
+/// The first who gets work has more: it may stop searching before its notifier has counted it as a searcher.
+struct eventcount_relay {
+  static constexpr int threads = 3;
+  eventcount<P> idle{2};
+  model_atomic<int> work{0}, taken{0};
+  void add() {
+    work.fetch_add(1, relaxed);
+    idle.notify_one();
+  }
+  bool take() {
+    int one = 1;
+    return work.load(relaxed) == 1 && work.compare_exchange_strong(one, 0, relaxed, relaxed);
+  }
+  void run(int t) {
+    if (t == 0)
+      return add();
+    const auto id = static_cast<std::size_t>(t - 1);
+    for (;;) {
+      idle.prepare(id);
+      if (take()) {
+        if (!idle.cancel(id))
+          idle.notify_one();
+        break;
+      }
+      idle.commit(id);
+    }
+    idle.found(id);
+    if (taken.fetch_add(1, relaxed) == 0)
+      add();
+  }
+  void check() {
+    expect(work.load(relaxed) == 0, "all work is done");
+    expect(idle.idle() == 0 && idle.searching() == 0, "nobody is announced, nobody searches");
+  }
+};
+const passes<eventcount_relay> e13{"eventcount_relay"};
 
 enum class way { commit, deadline, cancel };
 

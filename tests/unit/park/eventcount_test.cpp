@@ -35,7 +35,58 @@ TEST(Eventcount, CancelTellsWhetherOneWasChosen) {
   EXPECT_TRUE(idle.notify_one());
   EXPECT_FALSE(idle.notify_one()); // already chosen
   EXPECT_TRUE(idle.cancel(2));
+  idle.found(2);
   EXPECT_FALSE(idle.notify_one());
+  EXPECT_EQ(idle.searching(), 0u);
+}
+
+TEST(Eventcount, WakesOneAtATimeHoweverMuchIsPushed) {
+  eventcount<> idle(8);
+  for (std::size_t id = 0; id < 8; ++id)
+    idle.prepare(id);
+  int woken = 0;
+  for (int i = 0; i < 1000; ++i)
+    woken += idle.notify_one();
+  EXPECT_EQ(woken, 1);
+  for (std::size_t id = 0; id < 8; ++id) { // each hands on to the next
+    EXPECT_EQ(idle.idle(), 7 - id);
+    EXPECT_TRUE(idle.commit(id));
+    EXPECT_FALSE(idle.notify_one());
+    idle.found(id);
+  }
+  EXPECT_EQ(idle.searching(), 0u);
+}
+
+TEST(Eventcount, WakesNobodyWhileAnAwakeWorkerSearches) {
+  eventcount<> idle(3);
+  idle.prepare(0);
+  ASSERT_TRUE(idle.begin_search(1, 2));
+  ASSERT_TRUE(idle.begin_search(2, 2));
+  EXPECT_FALSE(idle.notify_one());
+  idle.found(1); // worker 2 still searches
+  EXPECT_EQ(idle.idle(), 1u);
+  idle.end_search(2);
+  EXPECT_EQ(idle.idle(), 1u); // he will look again before he sleeps
+  EXPECT_TRUE(idle.notify_one());
+  EXPECT_TRUE(idle.cancel(0));
+  idle.end_search(0);
+  EXPECT_EQ(idle.searching(), 0u);
+}
+
+TEST(Eventcount, LimitsHowManySearchAndCountsEachOnce) {
+  eventcount<> idle(3);
+  EXPECT_TRUE(idle.begin_search(0, 1));
+  EXPECT_TRUE(idle.begin_search(0, 1));
+  EXPECT_FALSE(idle.begin_search(1, 1));
+  EXPECT_EQ(idle.searching(), 1u);
+  idle.found(1); // does not search: nothing happens
+  EXPECT_EQ(idle.searching(), 1u);
+  idle.prepare(0);
+  EXPECT_EQ(idle.searching(), 0u);
+  EXPECT_TRUE(idle.begin_search(1, 1));
+  idle.found(1); // the last: wakes worker 0
+  EXPECT_TRUE(idle.cancel(0));
+  EXPECT_EQ(idle.searching(), 1u);
 }
 
 TEST(Eventcount, ANotificationBetweenPrepareAndCommitEndsTheSleepAtOnce) {
@@ -68,7 +119,7 @@ TEST(Eventcount, KeepsTheHighestIdsApart) {
     EXPECT_TRUE(idle.commit(id));
 }
 
-TEST(Eventcount, TwoNotificationsWakeTwoSleepers) {
+TEST(Eventcount, WakesTwoSleepersAtOnce) {
   eventcount<> idle(2);
   std::vector<std::thread> sleepers;
   for (std::size_t id : {0u, 1u})
@@ -78,8 +129,7 @@ TEST(Eventcount, TwoNotificationsWakeTwoSleepers) {
     });
   while (idle.idle() < 2)
     std::this_thread::yield();
-  EXPECT_TRUE(idle.notify_one());
-  EXPECT_TRUE(idle.notify_one());
+  EXPECT_EQ(idle.notify_all(), 2u);
   for (auto &s : sleepers)
     s.join();
 }
@@ -102,16 +152,18 @@ TEST(Eventcount, LosesNoWakeUpUnderLoad) {
     threads.emplace_back([&, id] {
       while (done.load(std::memory_order_relaxed) < units) {
         if (take()) {
+          idle.found(id);
           if (done.fetch_add(1, std::memory_order_relaxed) + 1 == units)
             idle.notify_all();
           continue;
         }
         idle.prepare(id);
         if (work.load(std::memory_order_relaxed) > 0 || done.load(std::memory_order_relaxed) == units) {
-          if (idle.cancel(id))
+          if (!idle.cancel(id))
             idle.notify_one();
-        } else
+        } else {
           idle.commit(id);
+        }
       }
     });
   for (int i = 0; i < units; ++i) {
