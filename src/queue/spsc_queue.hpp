@@ -17,6 +17,7 @@
 //             O3  m_head store release, with O4: the slot is read before it is given back.
 //             O4  m_head load acquire, with O3. Relaxed: the producer may overwrite an item that is being
 //             read.
+//             O5  m_head load acquire in empty, with O3. Relaxed: see delegated_queue.hpp, I4.
 // Progress    Wait-free. push and pop touch the other side's cache line only when their copy says full or
 // empty. Reclamation None: items are copied in and out, and must be trivially copyable. Source      Lamport's
 // ring with cached indices. Checked by  tests/model/queue_models.cpp: spsc_*
@@ -90,9 +91,10 @@ class spsc_queue {
     return taken;
   }
 
-  /// Consumer: exact in one direction (false means that pop succeeds). Anyone else: a guess.
+  /// Consumer: exact in one direction (false means that pop succeeds). Anyone else: a guess, but who knows of an
+  /// item and finds the queue empty sees what its consumer did before it took the item.
   bool empty() const noexcept {
-    return m_head.load(std::memory_order_relaxed) == m_tail.load(std::memory_order_relaxed);
+    return m_head.load(std::memory_order_acquire) == m_tail.load(std::memory_order_relaxed); // O5
   }
 
  private:

@@ -1,53 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ready queue behind a lock, with a size that can be read without it.
+// Checked by tests/model/composed_models.cpp: shared_queue_*
 #pragma once
 
 #include "queue/spin_lock.hpp"
 #include "sched/ready_queue.hpp"
 
-#include <atomic>
 #include <mutex>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 
-/// Any thread calls anything. The size is a hint: an adder publishes it before it returns (release), so a thread that is woken
-/// for the item sees it; a stale zero is caught by the sleeper's second look.
-class alignas(k_line) shared_queue {
+/// Any thread calls anything. The size is a hint: never zero for a thread that knows of an item which nobody has taken, because
+/// it was woken for it, or has announced that it sleeps and looks again. The lock orders everything else.
+template <class Ready, class P = real_atomics>
+class alignas(k_line) basic_shared_queue {
 public:
-  void add(runnable *r, unsigned adder = k_outside) {
+  template <class Item, class... Adder>
+  void add(Item item, Adder... adder) {
     const std::lock_guard guard(m_lock);
-    m_queue.add(r, adder);
+    m_queue.add(item, adder...);
     publish();
   }
 
-  runnable *get() {
-    return empty() ? nullptr : locked([](ready_queue &q) { return q.get(); });
+  auto get() {
+    return take([](Ready &q) { return q.get(); });
   }
 
-  runnable *take_newest(unsigned adder, const lineage &l) {
-    return empty() ? nullptr : locked([&](ready_queue &q) { return q.take_newest(adder, l); });
+  template <class Lineage>
+  auto take_newest(unsigned adder, const Lineage &l) {
+    return take([&](Ready &q) { return q.take_newest(adder, l); });
   }
 
-  [[nodiscard]] const std::atomic<std::size_t> &size() const noexcept { return m_size; }
-  [[nodiscard]] bool empty() const noexcept {
-    return m_size.load(std::memory_order_acquire) == 0; // O1: pairs with publish
-  }
+  [[nodiscard]] const typename P::template atomic<std::size_t> &size() const noexcept { return m_size; }
+  [[nodiscard]] bool empty() const noexcept { return m_size.load(std::memory_order_relaxed) == 0; }
 
 private:
   template <class F>
-  runnable *locked(F take) {
+  auto take(F f) -> decltype(f(std::declval<Ready &>())) {
+    if (empty())
+      return {};
     const std::lock_guard guard(m_lock);
-    runnable *r = take(m_queue);
+    auto item = f(m_queue);
     publish();
-    return r;
+    return item;
   }
-  void publish() noexcept { m_size.store(m_queue.size(), std::memory_order_release); } // O1
+  void publish() noexcept { m_size.store(m_queue.size(), std::memory_order_relaxed); }
 
-  spin_lock<> m_lock;
-  ready_queue m_queue;
-  std::atomic<std::size_t> m_size{0};
+  spin_lock<P> m_lock;
+  Ready m_queue;
+  typename P::template atomic<std::size_t> m_size{0};
 };
+
+using shared_queue = basic_shared_queue<ready_queue>;
 
 } // namespace rt
 } // namespace weft::inline v0

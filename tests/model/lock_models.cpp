@@ -4,7 +4,6 @@
 
 #include "queue/delegation_lock.hpp"
 #include "queue/spin_lock.hpp"
-#include "queue/spsc_queue.hpp"
 #include "queue/ticket_lock.hpp"
 
 namespace {
@@ -257,85 +256,5 @@ const fails<listing4_draws<flaw::tail_increment>> l2{"listing4_as_printed", "dea
 const fails<listing4_draws<flaw::relaxed_log>> l3{"listing4_relaxed_log", "data race"};
 const fails<listing4_tries<flaw::try_lock_acquires_late>> l4{"listing4_try_lock_acquires_late", "data race"};
 const fails<delegation_draws<3, 3, 2, listing4_lock<flaw::none>>> l5{"listing4_more_threads_than_slots", ""};
-
-// --- Listing 5: the delegated scheduler, one producer and two consumers, room for two
-
-struct listing5 {
-  static constexpr int threads = 3;
-  static constexpr int tasks = 3;
-  delegation_lock<int, P> lock{2};
-  ticket_lock<P> add_lock{2};
-  spsc_queue<int, P> buffer{2};
-  model_var<int> ready[tasks + 1] = {};
-  model_var<int> head{0}, tail{0};
-  int got[2][2] = {};
-
-  void accept() {
-    buffer.consume_all([this](int task) {
-      ready[tail.get()].set(task);
-      tail.set(tail.get() + 1);
-    });
-  }
-  int take() {
-    if (head.get() == tail.get())
-      return 0;
-    head.set(head.get() + 1);
-    return ready[head.get() - 1].get();
-  }
-  void add(int task) {
-    for (;;) {
-      add_lock.lock();
-      const bool added = buffer.push(task);
-      add_lock.unlock();
-      if (added)
-        return;
-      if (lock.try_lock()) {
-        accept();
-        lock.unlock();
-      } else
-        P::pause();
-    }
-  }
-  int get(std::size_t id) {
-    int task = 0;
-    if (lock.lock_or_delegate(id, task) == delegation::delegated)
-      return task;
-    accept();
-    while (!lock.empty()) {
-      const std::size_t waiter = lock.front();
-      task = take();
-      if (task == 0)
-        break;
-      lock.set_item(waiter, task);
-      lock.pop_front();
-    }
-    task = take();
-    lock.unlock();
-    return task;
-  }
-  void run(int t) {
-    if (t == 0)
-      for (int task = 1; task <= tasks; ++task)
-        add(task);
-    else
-      for (int &mine : got[t - 1])
-        mine = get(static_cast<std::size_t>(t - 1));
-  }
-  void check() {
-    accept();
-    unsigned seen = 0, twice = 0;
-    const auto note = [&](int task) {
-      twice |= seen & (1u << task);
-      seen |= task ? 1u << task : 0;
-    };
-    for (auto &mine : got)
-      for (int task : mine)
-        note(task);
-    while (int task = take())
-      note(task);
-    expect(seen == (1u << (tasks + 1)) - 2 && !twice, "every task is scheduled once");
-  }
-};
-const passes<listing5> l6{"listing5_producer_and_two_consumers"};
 
 } // namespace

@@ -128,6 +128,7 @@ void engine::reset() {
     th.next = {};
     th.finished = th.woken = th.may_time_out = th.read_stale = false;
     th.stores_at_pause = th.stores_at_idle_resume = UINT64_MAX;
+    th.own_stores = 0;
     th.may_fail_spuriously = true;
     std::fill_n(th.stale_reads.begin(), m_location_count, std::uint8_t{0});
     th.flushed.clear();
@@ -245,7 +246,7 @@ bool engine::enabled(int t) const {
   case op::await:
     return satisfiable(t);
   case op::pause:
-    return th.read_stale || th.stores_at_pause != m_stores;
+    return th.read_stale || th.stores_at_pause != stores_of_others(th);
   default:
     return true;
   }
@@ -253,7 +254,7 @@ bool engine::enabled(int t) const {
 
 bool engine::blocked_for_good(int t) const {
   const thread &th = m_threads[static_cast<std::size_t>(t)];
-  return th.next.kind != op::pause || th.stores_at_idle_resume == m_stores;
+  return th.next.kind != op::pause || th.stores_at_idle_resume == stores_of_others(th);
 }
 
 void engine::report_deadlock() {
@@ -309,7 +310,8 @@ int engine::pick() {
   const int taken = choose_thread(order, count);
   const int chosen = order[taken];
   if (idle)
-    m_threads[static_cast<std::size_t>(chosen)].stores_at_idle_resume = m_stores;
+    m_threads[static_cast<std::size_t>(chosen)].stores_at_idle_resume =
+        stores_of_others(m_threads[static_cast<std::size_t>(chosen)]);
   if (preempts && chosen != m_current)
     ++m_preemptions;
   if (sleep_sets) {
@@ -460,6 +462,7 @@ void engine::append(int where, std::uint64_t value, std::memory_order order, boo
   m.value = value;
   m.carried.clear();
   ++m_stores;
+  ++me().own_stores;
   if (is_seq_cst(order))
     l.last_seq_cst = index;
   raise(me().knows.view, where, index);
@@ -568,16 +571,17 @@ std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), vo
   return value;
 }
 
-/// A pause is no step unless the thread has looked twice since anything changed: then it waits for a change.
+/// A pause is no step unless the thread has looked twice since anything changed: then it waits for a change. What it stores
+/// itself (a lock taken and given back) is no change: a round that ends in a pause has achieved nothing.
 void engine::pause(const std::source_location &at) {
   if (m_dying || !m_running)
     return;
   thread &th = me();
   if (m_limits.how == search::pct) // whom it waits for must come
     fall_behind();
-  if (th.stores_at_pause == m_stores && !th.read_stale)
+  if (th.stores_at_pause == stores_of_others(th) && !th.read_stale)
     step(op::pause, -1, at);
-  th.stores_at_pause = m_stores;
+  th.stores_at_pause = stores_of_others(th);
   th.read_stale = false;
 }
 

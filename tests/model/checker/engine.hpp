@@ -169,7 +169,8 @@ class engine {
     bool woken = false;
     bool may_time_out = false;
     bool read_stale = false; // since the last pause
-    std::uint64_t stores_at_pause = UINT64_MAX;
+    std::uint64_t own_stores = 0;
+    std::uint64_t stores_at_pause = UINT64_MAX; // of the others
     std::uint64_t stores_at_idle_resume = UINT64_MAX;
     bool may_fail_spuriously = true;
     std::array<std::uint8_t, k_max_locations> stale_reads{}; // how often the message in stale_at was read
@@ -203,6 +204,7 @@ class engine {
   void set_var(access &a, std::uint64_t value);
   void digest_var(access &a);
   std::uint64_t digest_of(const message &m) const;
+  std::uint64_t stores_of_others(const thread &th) const { return m_stores - th.own_stores; }
   bool enabled(int t) const;
   int oldest_readable(int t, int where, bool seq_cst) const;
   bool satisfiable(int t) const;
