@@ -100,18 +100,7 @@ private:
   }
 
   /// Moves a batch from staged to pending; the first of it is returned.
-  static runnable *stage(local_queues &l, unsigned id) {
-    runnable *first = l.staged.get();
-    if (!first)
-      return nullptr;
-    for (int i = 1; i < k_batch; ++i) {
-      runnable *r = l.staged.get();
-      if (!r)
-        break;
-      l.pending.add(r, id);
-    }
-    return first;
-  }
+  static runnable *stage(local_queues &l, unsigned id) { return l.staged.move_to(l.pending, k_batch - 1, id); }
 
   runnable *search(local_queues &mine, unsigned id, bool same_node) {
     const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach

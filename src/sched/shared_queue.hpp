@@ -13,7 +13,8 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// Any thread calls anything. The size is a hint: never zero for a thread that knows of an item which nobody has taken, because
-/// it was woken for it, or has announced that it sleeps and looks again. The lock orders everything else.
+/// it was woken for it, or has announced that it sleeps and looks again. O1: the size is stored with release and loaded with
+/// acquire, so who sees a queue empty after move_to sees the size of the other. The lock orders everything else.
 template <class Ready, class P = real_atomics>
 class alignas(k_line) basic_shared_queue {
 public:
@@ -33,8 +34,21 @@ public:
     return take([&](Ready &q) { return q.take_newest(adder, l); });
   }
 
+  /// Returns one item and moves up to `more` behind it to `to`. Who looks here first, and there then, misses none of them.
+  template <class... Adder>
+  auto move_to(basic_shared_queue &to, int more, Adder... adder) {
+    return take([&](Ready &q) {
+      auto first = q.get();
+      const std::lock_guard guard(to.m_lock);
+      for (auto item = more > 0 ? q.get() : nullptr; item; item = --more > 0 ? q.get() : nullptr)
+        to.m_queue.add(item, adder...);
+      to.publish(); // O1: before this queue can be seen empty
+      return first;
+    });
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return m_size.load(std::memory_order_acquire) == 0; } // O1
   [[nodiscard]] const typename P::template atomic<std::size_t> &size() const noexcept { return m_size; }
-  [[nodiscard]] bool empty() const noexcept { return m_size.load(std::memory_order_relaxed) == 0; }
 
 private:
   template <class F>
@@ -46,7 +60,7 @@ private:
     publish();
     return item;
   }
-  void publish() noexcept { m_size.store(m_queue.size(), std::memory_order_relaxed); }
+  void publish() noexcept { m_size.store(m_queue.size(), std::memory_order_release); } // O1
 
   spin_lock<P> m_lock;
   Ready m_queue;

@@ -161,6 +161,26 @@ const passes<queue_wakes<model_delegated, 2>> d7{"delegated_queue_wakes_two"};
 const passes<queue_wakes<model_shared, 1>> d8{"shared_queue_wakes"};
 const passes<queue_wakes<model_shared, 2>> d9{"shared_queue_wakes_two"};
 
+/// A worker moves what is staged to where it is pending, as the policy local-fifo does, and another looks into both.
+struct shared_queue_moves {
+  static constexpr int threads = 2;
+  once_each<2> items;
+  model_shared staged, pending;
+  shared_queue_moves() {
+    for (int &token : items.tokens)
+      staged.add(&token);
+  }
+  void run(int t) {
+    int *item = t == 0 ? staged.move_to(pending, 7) : staged.get();
+    if (!item)
+      item = pending.get();
+    expect(item, "who knows of an item that is left gets one");
+    items.took(item);
+  }
+  void check() { items.all_taken(); }
+};
+const passes<shared_queue_moves> d10{"shared_queue_moves"};
+
 // --- the eventcount with the deque
 
 /// The owner pushes, notifies, and tries to get the item back; thieves sleep until they have got one or all is over.
@@ -197,8 +217,7 @@ struct deque_feeds_sleepers {
     expect(idle.idle() == 0, "nobody is announced");
   }
 };
-const passes<deque_feeds_sleepers<1>> e1{"deque_feeds_a_sleeper"};
-const passes<deque_feeds_sleepers<2>> e2{"deque_feeds_two_sleepers"};
+const passes<deque_feeds_sleepers<2>> e1{"deque_feeds_two_sleepers"}; // of one: eventcount_with_deque
 
 // --- completion with taskwait and mutex
 

@@ -4,6 +4,7 @@
 
 #include "engine.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -88,8 +89,8 @@ struct model_atomics {
 
   template <class T>
   struct var {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
-    var(T v = T{}) : m_value(v) { the_engine().start_var(m_access, atomic<T>::bits(v)); }
+    static_assert(std::is_trivially_copyable_v<T>);
+    var(T v = T{}) : m_value(v) { the_engine().start_var(m_access, digest(v)); }
     ~var() { the_engine().end_var(m_access); }
     var(const var &) = delete;
     var &operator=(const var &) = delete;
@@ -98,11 +99,22 @@ struct model_atomics {
       return m_value;
     }
     void set(T v, here at = here::current()) {
-      the_engine().write_var(m_access, atomic<T>::bits(v), at);
+      the_engine().write_var(m_access, digest(v), at);
       m_value = v;
     }
 
    private:
+    /// Padding may make equal values differ: then a state is explored twice, no more.
+    static std::uint64_t digest(const T &v) {
+      std::uint64_t d = 0;
+      for (std::size_t at = 0; at < sizeof(T); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, reinterpret_cast<const char *>(&v) + at, std::min<std::size_t>(8, sizeof(T) - at));
+        d = (at == 0 ? 0 : (d ^ d >> 32) * 0xff51afd7ed558ccdu) ^ word;
+      }
+      return d;
+    }
+
     T m_value;
     mutable engine::access m_access;
   };
