@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "task/failure.hpp"
 #include "worker/runtime.hpp"
 
 #include <new>

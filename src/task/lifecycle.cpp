@@ -4,9 +4,10 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
-#include "mem/watermark.hpp"
 #include "task/signal_word.hpp"
+#include "task/failure.hpp"
 #include "task/locals.hpp"
+#include "task/measured_body.hpp"
 
 #include <weft/error.hpp>
 
@@ -18,8 +19,6 @@
 namespace weft::inline v0 {
 namespace rt {
 namespace {
-
-WEFT_COLD void pass_on_children_error(task &t, task_extra &x) noexcept;
 
 WEFT_COLD void delete_extra(const task &t, task_extra *x) noexcept {
   if (x->own_error)
@@ -138,35 +137,9 @@ WEFT_INLINE void invoke_body(task &t) noexcept {
   }
 }
 
-/// Of the stack that the caller stands on, whichever thread runs it.
-watermark *&innermost_watermark() noexcept {
-  executor &e = *this_executor();
-  return e.standing_on ? e.standing_on->innermost : e.thread_innermost;
-}
-
-/// On a thread's own stack, which may be large, no more is looked at than a stack of Weft's has.
-const char *measured_low(const executor &e) noexcept {
-  constexpr std::size_t k_end = 128; // a canary stands there
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const auto low = reinterpret_cast<std::uintptr_t>(e.stack_low) + k_end;
-  const std::uintptr_t near = here - configured_stack_bytes();
-  return reinterpret_cast<const char *>(e.standing_on ? low : std::max(low, near));
-}
-
-WEFT_COLD void run_measured(task &t) noexcept {
-  watermark mark;
-  mark.begin(measured_low(*this_executor()), innermost_watermark());
-  invoke_body(t);
-  const std::size_t bytes = mark.end(innermost_watermark()); // the stack is the same, the thread may have changed
-  const std::string_view closure = t.label ? std::string_view{} : closure_of(t);
-  note_watermark(closure.empty() ? label_of(t) : closure, bytes);
-  if (const stack *s = this_executor()->standing_on)
-    note_stack_depth(static_cast<std::size_t>(reinterpret_cast<const char *>(s) - mark.deepest()), s->bytes);
-}
-
 WEFT_INLINE void run_body(task &t) noexcept {
   if (g_measures_stacks) [[unlikely]]
-    run_measured(t);
+    run_measured(t, [](task &measured) noexcept { invoke_body(measured); });
   else
     invoke_body(t);
 }
@@ -184,19 +157,6 @@ WEFT_COLD void run_specially(task &t) noexcept {
 
 } // namespace
 
-void report_lost(const char *label, const std::exception_ptr &error) noexcept {
-  try {
-    std::rethrow_exception(error);
-  } catch (const weft::error &e) {
-    if (e.code() != errc::cancelled) // a task that was skipped is not a failure
-      warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
-  } catch (const std::exception &e) {
-    warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
-  } catch (...) {
-    warn("task '%s' threw, and nobody asked for it; call taskwait(), group.wait() or handle.get()", label);
-  }
-}
-
 void measure_stacks(bool on) noexcept { g_measures_stacks = on; }
 
 void free_task(task &t, heap *mine) noexcept {
@@ -209,17 +169,6 @@ void free_task(task &t, heap *mine) noexcept {
 }
 
 namespace {
-
-[[noreturn]] WEFT_COLD void no_room_for(const task &t) noexcept {
-  fatal("task '%s' threw, and there is no memory to keep its exception for who waits for it", label_of(t));
-}
-
-void keep_own_error(task &t, std::exception_ptr error) noexcept {
-  task_extra *x = try_extra_of(t);
-  if (!x)
-    no_room_for(t);
-  x->own_error = std::move(error);
-}
 
 /// The body of a task whose group was cancelled is not run; its handle says so.
 WEFT_COLD void skip(task &t) noexcept {
@@ -322,68 +271,6 @@ void enqueue_all(ready_list &ready) {
   while (runnable *r = ready.pop_front())
     if (announce_ready(*static_cast<task *>(r)))
       enqueue_ready(*r);
-}
-
-namespace {
-
-/// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
-void parent_failed(task &parent, const task &t, std::exception_ptr error) {
-  task_extra *x = try_extra_of(parent);
-  if (!x || x->failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
-    return report_lost(label_of(t), error);
-  x->children_error = std::move(error);
-}
-
-/// Nobody has waited for the children of `t` since one of them failed: now it is a failure of `t`, for who waits for it.
-void pass_on_children_error(task &t, task_extra &x) noexcept {
-  if (!x.children_error)
-    return;
-  std::exception_ptr error = std::exchange(x.children_error, nullptr);
-  if (t.group)
-    group_failed(t.group->internals(), t, std::move(error));
-  else
-    parent_failed(*t.parent, t, std::move(error));
-}
-
-[[noreturn]] void terminate_for(const task &t, const std::exception_ptr &error) noexcept {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception &e) {
-    fatal("task '%s' threw and its policy is terminate: %s", label_of(t), e.what());
-  } catch (...) {
-    fatal("task '%s' threw and its policy is terminate", label_of(t));
-  }
-}
-
-} // namespace
-
-void set_default_exception_policy(exceptions_kind kind) noexcept {
-  switch (kind) {
-  case exceptions_kind::collect_all:
-    g_default_policy = exception_policy::collect_all;
-    break;
-  case exceptions_kind::terminate:
-    g_default_policy = exception_policy::terminate;
-    break;
-  case exceptions_kind::first_cancels:
-    g_default_policy = exception_policy::first_cancels;
-    break;
-  }
-}
-
-void fail(task &t, std::exception_ptr error) noexcept {
-  t.set(detail::k_cancelled);
-  if (t.has(detail::k_tracked)) {
-    keep_own_error(t, std::move(error));
-  } else if (t.group) {
-    if (t.group->internals().policy == exception_policy::terminate)
-      terminate_for(t, error);
-    group_failed(t.group->internals(), t, std::move(error));
-  } else if (g_default_policy == exception_policy::terminate) {
-    terminate_for(t, error);
-  } else {
-    parent_failed(*t.parent, t, std::move(error));
-  }
 }
 
 } // namespace rt

@@ -38,12 +38,6 @@ inline bool announce_ready(task &t) {
 /// Enqueues all of the list; none is undeferred or they are announced to their creators.
 void enqueue_all(ready_list &ready);
 
-/// The task ended with an exception: gives it to the handle, the group or the parent.
-void fail(task &t, std::exception_ptr error) noexcept;
-
-/// Says on standard error that an exception was thrown that nobody asked for.
-void report_lost(const char *label, const std::exception_ptr &error) noexcept;
-
 /// execute() on the stack of a frame of the current task. A frame that stands in a catch block keeps its exceptions from the task.
 [[nodiscard]] runnable *execute_in_place(executor &here, task &t) noexcept;
 
@@ -52,9 +46,6 @@ void events_are_over(task &t);
 
 /// Setting stack.watermark. Before any task.
 void measure_stacks(bool on) noexcept;
-/// Setting group.exceptions.
-void set_default_exception_policy(exceptions_kind kind) noexcept;
-inline exception_policy g_default_policy = exception_policy::first_cancels;
 
 [[nodiscard]] inline bool is_cancelled(const task &t) noexcept {
   return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);

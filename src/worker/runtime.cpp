@@ -10,6 +10,7 @@
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "os/affinity.hpp"
+#include "task/failure.hpp"
 #include "task/locals.hpp"
 #include "topo/machine.hpp"
 

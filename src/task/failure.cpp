@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/failure.hpp"
+
+#include "base/log.hpp"
+#include "task/group.hpp"
+
+#include <weft/error.hpp>
+
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+
+void report_lost(const char *label, const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const weft::error &e) {
+    if (e.code() != errc::cancelled) // a task that was skipped is not a failure
+      warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
+  } catch (const std::exception &e) {
+    warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
+  } catch (...) {
+    warn("task '%s' threw, and nobody asked for it; call taskwait(), group.wait() or handle.get()", label);
+  }
+}
+
+namespace {
+
+[[noreturn]] WEFT_COLD void no_room_for(const task &t) noexcept {
+  fatal("task '%s' threw, and there is no memory to keep its exception for who waits for it", label_of(t));
+}
+
+/// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
+void parent_failed(task &parent, const task &t, std::exception_ptr error) {
+  task_extra *x = try_extra_of(parent);
+  if (!x || x->failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
+    return report_lost(label_of(t), error);
+  x->children_error = std::move(error);
+}
+
+[[noreturn]] void terminate_for(const task &t, const std::exception_ptr &error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception &e) {
+    fatal("task '%s' threw and its policy is terminate: %s", label_of(t), e.what());
+  } catch (...) {
+    fatal("task '%s' threw and its policy is terminate", label_of(t));
+  }
+}
+
+} // namespace
+
+void keep_own_error(task &t, std::exception_ptr error) noexcept {
+  task_extra *x = try_extra_of(t);
+  if (!x)
+    no_room_for(t);
+  x->own_error = std::move(error);
+}
+
+void pass_on_children_error(task &t, task_extra &x) noexcept {
+  if (!x.children_error)
+    return;
+  std::exception_ptr error = std::exchange(x.children_error, nullptr);
+  if (t.group)
+    group_failed(t.group->internals(), t, std::move(error));
+  else
+    parent_failed(*t.parent, t, std::move(error));
+}
+
+void set_default_exception_policy(exceptions_kind kind) noexcept {
+  switch (kind) {
+  case exceptions_kind::collect_all:
+    g_default_policy = exception_policy::collect_all;
+    break;
+  case exceptions_kind::terminate:
+    g_default_policy = exception_policy::terminate;
+    break;
+  case exceptions_kind::first_cancels:
+    g_default_policy = exception_policy::first_cancels;
+    break;
+  }
+}
+
+void fail(task &t, std::exception_ptr error) noexcept {
+  t.set(detail::k_cancelled);
+  if (t.has(detail::k_tracked)) {
+    keep_own_error(t, std::move(error));
+  } else if (t.group) {
+    if (t.group->internals().policy == exception_policy::terminate)
+      terminate_for(t, error);
+    group_failed(t.group->internals(), t, std::move(error));
+  } else if (g_default_policy == exception_policy::terminate) {
+    terminate_for(t, error);
+  } else {
+    parent_failed(*t.parent, t, std::move(error));
+  }
+}
+
+} // namespace rt
+} // namespace weft::inline v0

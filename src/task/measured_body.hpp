@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Setting stack.watermark: how deep a task gets on its stack.
+#pragma once
+
+#include "task/task.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+WEFT_COLD void run_measured(task &t, void (*invoke)(task &) noexcept) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0
