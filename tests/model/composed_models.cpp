@@ -49,12 +49,13 @@ void sleep_until(eventcount<P> &idle, std::size_t id, Look look) {
   while (!look()) {
     idle.prepare(id);
     if (look()) {
-      if (idle.cancel(id))
-        idle.notify_one(); // chosen for something else: pass it on
-      return;
+      if (!idle.cancel(id))
+        idle.notify_one();
+      break;
     }
     idle.commit(id);
   }
+  idle.found(id); // there may be more: somebody sees to it
 }
 
 /// Items that were added: each must be taken once.

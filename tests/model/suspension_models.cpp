@@ -329,8 +329,6 @@ struct own_frame_and_work {
       return take() || item.load(relaxed) == 2;
     if (slot.full()) {
       expect(slot.take() == &frame, "the frame is the one that was put");
-      if (PassesOn)
-        idle.notify_one();
       return true;
     }
     if (take())
@@ -342,12 +340,14 @@ struct own_frame_and_work {
     while (!look(t)) {
       idle.prepare(id);
       if (look(t)) {
-        if (idle.cancel(id))
+        if (!idle.cancel(id) && PassesOn)
           idle.notify_one();
-        return;
+        break;
       }
       idle.commit(id);
     }
+    if (PassesOn)
+      idle.found(id);
   }
   void run(int t) {
     if (t < 2)
