@@ -54,10 +54,8 @@ void task_extra::operator delete(void *p) noexcept {
   g_lock.unlock();
 }
 
-task_extra &extra_of(task &t) {
-  task_extra *x = peek_extra(t);
-  if (x)
-    return *x;
+task_extra &make_extra(task &t) {
+  task_extra *x = nullptr;
   auto *fresh = new task_extra;
   // O1: publishes the block; on failure the other's block is seen whole
   if (t.extra.compare_exchange_strong(x, fresh, std::memory_order_acq_rel, std::memory_order_acquire))

@@ -102,10 +102,14 @@ inline void *const k_runnable_now = reinterpret_cast<void *>(std::uintptr_t{2});
 using ready_list = intrusive_queue<runnable>;
 
 /// The extra block of a task, made on first use. Any thread.
-task_extra &extra_of(task &t);
+task_extra &make_extra(task &t);
 task_extra *try_extra_of(task &t) noexcept; // null without memory
 inline task_extra *peek_extra(const task &t) noexcept {
   return t.extra.load(std::memory_order_acquire); // O1: pairs with the publication in extra_of
+}
+inline task_extra &extra_of(task &t) {
+  task_extra *x = peek_extra(t);
+  return x ? *x : make_extra(t);
 }
 
 /// Nobody refers to the task any more: frees the block, to `mine` where that is its home. Any thread.

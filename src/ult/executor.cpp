@@ -13,10 +13,6 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// errno's address under another name: the C library declares the function const, and a compiler would then use the address
-/// it got before a switch for the thread it runs on after it.
-extern "C" int *weft_errno_location() noexcept asm("__errno_location");
-
 /// Stands at the top of every pool stack.
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
@@ -84,11 +80,11 @@ void resumed(frame &f) noexcept {
   e.current = f.current;
   *e.exceptions = f.exceptions;
   arrived();
-  if (!f.standing_on)
+  if (!f.standing_on && !e.hosts) [[unlikely]]
     pthread_setcancelstate(f.cancel_state, nullptr);
   if (suspensions_are_checked()) [[unlikely]]
     check_resumption(f.note);
-  *weft_errno_location() = f.saved_errno;
+  *e.error_number = f.saved_errno;
 }
 
 destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sanitized, nullptr}; }
@@ -98,7 +94,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   if (e.in_callback) [[unlikely]]
     throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
                 e.in_callback->what, e.in_callback->name);
-  f.saved_errno = *weft_errno_location();
+  f.saved_errno = *e.error_number;
   runnable *next = pick(e);
   destination d;
   if (next && next->what == runnable::kind::frame) {
@@ -123,7 +119,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   f.sanitized = e.sanitized;
   f.current = e.current;
   f.exceptions = std::exchange(*e.exceptions, {});
-  if (!f.standing_on)
+  if (!f.standing_on && !e.hosts) [[unlikely]] // a thread that hosts tasks cannot be cancelled before its wait is over
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
   if (suspensions_are_checked()) [[unlikely]]
     note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.standing_on->low) + f.standing_on->bytes);

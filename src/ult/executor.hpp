@@ -60,6 +60,7 @@ struct executor {
   const char *stack_low = nullptr; // of the stack that it stands on
   task *current = nullptr;         // running
   exception_state *exceptions = nullptr; // of the thread
+  int *error_number = nullptr;           // the thread's errno
   runnable *handoff = nullptr;     // first work of a fresh loop
 
   left_function left = nullptr; // what the stack that was left asked for

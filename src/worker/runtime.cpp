@@ -354,6 +354,7 @@ void settle_on_thread(worker &w) {
   w.sanitized = &w.thread_stack;
   w.tid.store(this_thread_id(), std::memory_order_relaxed); // a hint for the watcher
   w.exceptions = weft_exception_globals();
+  w.error_number = &errno;
   set_this_executor(&w);
 }
 
