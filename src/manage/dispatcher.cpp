@@ -101,7 +101,7 @@ bool service_list::has_tasks() {
 }
 
 void service_list::forget_after_fork() {
-  ::new (static_cast<void *>(&m_changing)) std::mutex;
+  m_changing.unlock(); // the thread that forked has it
   ::new (static_cast<void *>(&m_mutex)) std::mutex; // perhaps held by a thread that is gone
   m_poller.store(nullptr, std::memory_order_relaxed);
   ::new (static_cast<void *>(&m_root)) task(k_root_label);

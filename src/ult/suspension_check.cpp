@@ -23,6 +23,12 @@ bool g_check_suspensions = false;
 
 namespace {
 
+#if defined(WEFT_TSAN) || defined(WEFT_ASAN) // their frames are full of thread-local addresses
+constexpr bool k_addresses_everywhere = true;
+#else
+constexpr bool k_addresses_everywhere = false;
+#endif
+
 check_kind g_kind = check_kind::off;
 const char *(*g_label)() = nullptr;
 
@@ -157,14 +163,10 @@ void note_suspension(suspension_note &note, const void *top) noexcept {
       report_locks(note.locks);
     weft_set_held_locks(0);
   }
-#if !defined(WEFT_TSAN) && !defined(WEFT_ASAN) // their frames are full of thread-local addresses
-  if (!top)
+  if (k_addresses_everywhere || !top)
     return;
   __builtin_unwind_init(); // saves the registers that callers count on in this frame
   note.address = find_address_below(top);
-#else
-  static_cast<void>(top);
-#endif
 }
 
 void check_resumption(const suspension_note &note) noexcept {

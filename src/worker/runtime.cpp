@@ -186,7 +186,7 @@ void forbid_all_use(const executor &e) {
 }
 
 void after_fork_in_child() {
-  g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
   unlock_settings();
   services(place::timer).forget_after_fork();
   services(place::idle).forget_after_fork();
@@ -358,9 +358,12 @@ void settle_on_thread(worker &w) {
   set_this_executor(&w);
 }
 
-worker *make_spare_worker(runtime &rt) {
+worker *make_spare_worker(runtime &rt, spare &taker) {
   start_lock lock;
-  return free_slot(rt);
+  worker *w = free_slot(rt);
+  if (w)
+    w->stand_in = &taker;
+  return w;
 }
 
 worker::worker(unsigned number, std::size_t join_capacity)

@@ -128,7 +128,7 @@ void stop_runtime();
 /// The calling thread becomes the worker's thread.
 void settle_on_thread(worker &w);
 /// A worker for a spare, in a free slot; null when all are taken.
-worker *make_spare_worker(runtime &rt);
+worker *make_spare_worker(runtime &rt, spare &taker);
 
 /// Hands ready work to the policy and wakes a worker for it.
 inline void enqueue(worker *here, runnable &r, origin from) {

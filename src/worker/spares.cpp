@@ -86,12 +86,11 @@ bool spare_crew::recruit() {
   try {
     auto fresh = std::make_unique<spare>();
     m_all.reserve(m_all.size() + 1);
-    worker *w = make_spare_worker(m_runtime);
+    worker *w = make_spare_worker(m_runtime, *fresh);
     if (!w)
       return false;
     fresh->is = w;
     fresh->crew = this;
-    w->stand_in = fresh.get();
     w->root.label = "spare";
     m_all.push_back(std::move(fresh));
   } catch (const std::bad_alloc &) {

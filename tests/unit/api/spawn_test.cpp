@@ -267,7 +267,11 @@ TEST(spawn, any_priority_is_accepted) {
 
 TEST(spawn, the_central_policy_runs_the_higher_priority_first) {
   auto end = test::in_process(
-      {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "central"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}}, [] {
+      {{"WEFT_WORKERS", "1"},
+       {"WEFT_SCHED_POLICY", "central"},
+       {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"},
+       {"WEFT_WATCH_MAX_SPARES", "0"}},
+      [] {
         std::vector<int> order;
         int gate = 0;
         // All become ready at once, by the end of a task on which they depend.

@@ -12,7 +12,7 @@ namespace {
 using weft::rt::watermark;
 
 /// Uses `bytes` of the stack, and a little more.
-WEFT_UNINSTRUMENTED [[gnu::noinline]] void use(std::size_t bytes) {
+[[gnu::noinline]] WEFT_UNINSTRUMENTED void use(std::size_t bytes) {
   auto *room = static_cast<volatile char *>(__builtin_alloca(bytes));
   for (std::size_t i = 0; i < bytes; i += 64)
     room[i] = 1;

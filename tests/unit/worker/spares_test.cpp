@@ -198,10 +198,10 @@ TEST(watcher, looks_at_most_a_hundred_times_a_second_while_nobody_is_stuck) {
     weft::start();
     const auto begin = clock::now();
     const auto looks = the_runtime().watch.looks();
-    volatile int sink = 0;
     while (clock::now() - begin < std::chrono::milliseconds(1000)) {
       for (int i = 0; i != 200; ++i)
-        weft::spawn([&] {
+        weft::spawn([] {
+          volatile int sink = 0;
           for (int k = 0; k != 2000; ++k)
             sink = k;
         });
