@@ -17,6 +17,7 @@
 #include <weft/task.hpp>
 
 #include <algorithm>
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -177,12 +178,13 @@ void forbid_all_use(const executor &e) {
   const char *label = e.current ? label_of(*e.current) : "service";
   std::strncpy(g_forking_task, label, sizeof g_forking_task - 1);
   g_phase.store(phase::forked_in_task, std::memory_order_relaxed);
-  constexpr std::size_t k_bytes = (sizeof(worker) + 4095) & ~std::size_t{4095};
+  constexpr std::size_t k_bytes = (std::max(sizeof(worker), sizeof(runtime)) + 4095) & ~std::size_t{4095};
   void *nowhere = mmap(nullptr, k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (nowhere == MAP_FAILED)
     refuse_forked_task();
   set_forbidden_range(nowhere, k_bytes, &refuse_forked_task);
   set_this_executor(static_cast<executor *>(nowhere));
+  g_runtime = static_cast<runtime *>(nowhere);
 }
 
 void after_fork_in_child() {
@@ -192,11 +194,11 @@ void after_fork_in_child() {
   services(place::idle).forget_after_fork();
   worker *w = this_worker_or_null();
   const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
-  g_runtime = nullptr; // the threads are gone; what they held stays where it is
   forget_heaps_in_child();
   forget_stacks_in_child();
   if (again)
     return;
+  g_runtime = nullptr; // the threads are gone; what they held stays where it is
   if (w && (w->standing_on || w->current != &w->root || !w->joins.empty()))
     return forbid_all_use(*w);
   if (g_phase.load(std::memory_order_relaxed) == phase::running)

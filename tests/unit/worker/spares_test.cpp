@@ -201,9 +201,8 @@ TEST(watcher, looks_at_most_a_hundred_times_a_second_while_nobody_is_stuck) {
     while (clock::now() - begin < std::chrono::milliseconds(1000)) {
       for (int i = 0; i != 200; ++i)
         weft::spawn([] {
-          volatile int sink = 0;
-          for (int k = 0; k != 2000; ++k)
-            sink = k;
+          for (volatile int k = 0; k != 2000;)
+            k = k + 1;
         });
       weft::taskwait();
     }
