@@ -40,10 +40,10 @@ constexpr std::size_t k_step = 32;
 
 template <std::size_t... I>
 constexpr std::array<detail::body_ops, sizeof...(I)> make_ops(std::index_sequence<I...>) {
-  return {{{&c_body::invoke, nullptr, nullptr, sizeof(c_body) + I * k_step}...}};
+  return {{{&c_body::invoke, nullptr, nullptr, false, sizeof(c_body) + I * k_step}...}};
 }
 constexpr auto k_inline_ops = make_ops(std::make_index_sequence<k_inline_bytes / k_step + 1>{});
-constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, sizeof(c_body)};
+constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, true, sizeof(c_body)};
 
 /// The list in the form of the core; a few accesses need no allocation.
 class access_list {

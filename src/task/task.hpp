@@ -49,7 +49,7 @@ struct task_extra {
 
 namespace detail {
 
-inline constexpr body_ops k_no_body{nullptr, nullptr, nullptr, 0};
+inline constexpr body_ops k_no_body{nullptr, nullptr, nullptr, false, 0};
 
 /// The first line is written by the creator and by the one who runs the task, the second also by others.
 /// While a task waits for its children `next` names the waiting frame; null says that the body has ended.

@@ -45,7 +45,7 @@ struct body {
     if (self->has_result)
       self->result.~T();
   }
-  static constexpr body_ops ops{&invoke, &destroy, &destroy_result, sizeof(F), closure_name<F>()};
+  static constexpr body_ops ops{&invoke, &destroy, &destroy_result, true, sizeof(F), closure_name<F>()};
 };
 
 template <class F>
@@ -56,12 +56,13 @@ struct body<F, void> {
 
   static void invoke(void *p) { static_cast<body *>(p)->f(); }
   static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
-  static constexpr body_ops ops{&invoke, std::is_trivially_destructible_v<F> ? nullptr : &destroy, nullptr, sizeof(F),
-                                closure_name<F>()};
+  static constexpr bool k_trivial = std::is_trivially_destructible_v<F>;
+  static constexpr body_ops ops{&invoke, k_trivial ? nullptr : &destroy, nullptr, !k_trivial, sizeof(F), closure_name<F>()};
 };
 
 template <class Body>
-inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, sizeof(Body), Body::ops.closure};
+inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result,
+                                Body::ops.traits.flags != 0, sizeof(Body), Body::ops.closure};
 
 template <class Clause>
 inline constexpr bool is_access = std::is_same_v<Clause, access>;
