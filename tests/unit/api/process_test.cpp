@@ -18,7 +18,8 @@ namespace {
 // What these cases do on purpose is what a thread sanitizer reports: threads that nobody joins, and threads
 // after a fork.
 const test::environment k_rough = {
-    {"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"}};
+    {"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"},
+    {"ASAN_OPTIONS", "detect_leaks=0"}};
 
 int sum_by_tasks() {
   int x = 0;

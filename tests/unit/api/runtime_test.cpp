@@ -257,7 +257,7 @@ TEST(runtime, with_stats_set_the_end_of_the_program_tells_who_did_what) {
 }
 
 TEST(runtime, with_stats_set_an_exit_inside_of_a_task_tells_them_too) {
-  auto end = test::in_process({{"WEFT_STATS", "true"}, {"TSAN_OPTIONS", "report_thread_leaks=0"}}, [] {
+  auto end = test::in_process({{"WEFT_STATS", "true"}, {"TSAN_OPTIONS", "report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
     weft::spawn([] { std::exit(7); });
     weft::taskwait();
   });

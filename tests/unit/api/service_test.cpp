@@ -271,7 +271,7 @@ TEST(service, may_end_itself_and_make_another) {
 }
 
 TEST(service, works_in_a_forked_child_although_a_worker_polled_at_the_fork) {
-  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}}, [] {
+  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
     poller p;
     p.busy = true; // is polled all the time
     weft::service s("busy", weft::place::idle, &poller::call, &p);

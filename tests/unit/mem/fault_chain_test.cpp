@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fault that is no overflow goes where it would have gone without Weft.
 #include "mem/overflow.hpp"
+#include "support/scale.hpp"
 
 #include <atomic>
 #include <csetjmp>
@@ -49,11 +50,7 @@ void leave_if_told_where(int signal, siginfo_t *info, void *context) {
   _exit(signal == SIGSEGV && info->si_addr == reinterpret_cast<void *>(64) && context ? 43 : 1);
 }
 
-#if defined(WEFT_ASAN) || defined(WEFT_TSAN)
-constexpr bool k_default_is_the_end = false; // a sanitizer has a handler of its own
-#else
-constexpr bool k_default_is_the_end = true;
-#endif
+constexpr bool k_default_is_the_end = !test::k_sanitized; // a sanitizer has a handler of its own
 
 class fault_chain_death_test : public testing::Test {
 protected:
