@@ -6,6 +6,7 @@
 #include "sched/shared_queue.hpp"
 
 #include <atomic>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
@@ -14,10 +15,16 @@ namespace {
 
 constexpr unsigned k_look_outside_every = 61; // a prime, as in Go and tokio: shared work must not starve
 
+// A thief that takes each item as it comes shares all cache lines with a producer that is as fast: 195 ns per independent empty task
+// where 60 are enough. One that found little waits about half a microsecond before it steals again, so that work gathers.
+constexpr std::size_t k_backlog = 8;
+constexpr int k_gathering = 24; // pauses
+
 struct alignas(k_apart) home {
   work_deque<runnable *> deque;
   unsigned turn = k_look_outside_every; // of the owner
   unsigned seed = 0;         // of the owner: where stealing starts
+  bool hasty = false;        // of the owner: its last steal left little behind
   std::uint64_t steals = 0;  // of the owner, read as a hint
 };
 
@@ -113,6 +120,9 @@ private:
   home &at(unsigned id) noexcept { return *m_homes[id].load(std::memory_order_relaxed); }
 
   runnable *steal(home &mine) {
+    if (std::exchange(mine.hasty, false)) [[unlikely]]
+      for (int i = 0; i < k_gathering; ++i)
+        cpu_pause();
     const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
     mine.seed = mine.seed * 1664525u + 1013904223u;
     for (bool again = true; again;) {
@@ -124,6 +134,7 @@ private:
         auto s = victim->deque.steal();
         if (s) {
           __atomic_store_n(&mine.steals, mine.steals + 1, __ATOMIC_RELAXED);
+          mine.hasty = victim->deque.size() < k_backlog;
           return s.item;
         }
         again |= s.outcome == steal_outcome::lost;
