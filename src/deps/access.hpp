@@ -6,7 +6,6 @@
 #include "deps/mailbox.hpp"
 #include "task/lifecycle.hpp"
 
-#include <new>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -118,9 +117,8 @@ WEFT_INLINE released release_common(task &t) noexcept {
   if (successor) {
     task &u = *successor->task;
     const auto [more, next_to_it, child] = deliver(*successor, caused & k_to_next);
-    // O3: see enter_accesses; the last one is nobody else's, so it is not taken away
-    if (more == k_satisfied && u.unsatisfied.load(std::memory_order_acquire) == 1) [[likely]]
-      next = announce_ready(u) ? &u : nullptr;
+    if (more == k_satisfied) [[likely]]
+      next = take_away(u.unsatisfied, 1) && announce_ready(u) ? &u : nullptr;
     else
       next = go_on_releasing(u, {more, next_to_it, child});
   }

@@ -67,9 +67,7 @@ private:
   WEFT_INLINE void satisfied(task &t) noexcept {
     if (&t == m_self)
       ++m_own_satisfied;
-    // O3: see enter_accesses; the last one is nobody else's, so it is not taken away
-    else if (t.unsatisfied.load(std::memory_order_acquire) == 1 ||
-             t.unsatisfied.fetch_sub(1, std::memory_order_acq_rel) == 1) // O3
+    else if (take_away(t.unsatisfied, 1))
       m_ready.push_back(&t);
   }
 

@@ -121,8 +121,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   if (!linked)
     return true;
   const std::uint32_t mine = 1 + satisfied + box.own_satisfied();
-  // O3: acq_rel: who takes the last one away sees the data of all predecessors, and the task as it was entered
-  return t.unsatisfied.fetch_sub(mine, std::memory_order_acq_rel) == mine;
+  return take_away(t.unsatisfied, mine); // who takes the last one sees the data of all predecessors, and the task as it was entered
 }
 
 namespace {

@@ -23,6 +23,15 @@ enum class origin { fresh, resumed, yielded };
 struct own_queue {
   work_deque<runnable *> *deque = nullptr;
   const std::atomic<std::size_t> *urgent = nullptr;
+
+  /// policy::take_newest while `urgent` is zero.
+  WEFT_INLINE runnable *take_newest(const lineage &l) const noexcept {
+    runnable *r = deque->pop();
+    if (!r || l.includes(*r)) [[likely]]
+      return r;
+    deque->push(r); // it has just left: there is room, though try_push may not know of it
+    return nullptr;
+  }
 };
 
 class policy {

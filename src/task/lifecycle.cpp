@@ -4,10 +4,10 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
-#include "task/signal_word.hpp"
 #include "task/failure.hpp"
 #include "task/locals.hpp"
 #include "task/measured_body.hpp"
+#include "task/signal_word.hpp"
 
 #include <weft/error.hpp>
 
@@ -123,8 +123,8 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
 
 /// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
 WEFT_INLINE bool ends_commonly(const task &t) noexcept {
-  return t.children.done(t.owned_children) && !peek_extra(t) && !t.children_domain && t.extent <= 1 &&
-         !t.has(k_waited_for | detail::k_destroys);
+  return t.children.done(t.owned_children) && !peek_extra(t) && !t.children_domain && !t.has(k_waited_for | detail::k_destroys) &&
+         (t.extent == 0 || (t.extent == 1 && !mailbox::uses_locks()));
 }
 
 WEFT_INLINE void invoke_body(task &t) noexcept {
@@ -196,17 +196,15 @@ runnable *execute(executor &here, task &t, bool in_place) noexcept {
     run_specially(t);
   else
     run_body(t);
-  if (!ends_commonly(t) || mailbox::uses_locks()) [[unlikely]]
+  if (!ends_commonly(t)) [[unlikely]]
     return end_body(t, outer, in_place);
   executor &now = *this_executor(); // the thread may have changed
   now.current = outer;
   const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
   task *const parent = t.parent;
   group_state *const g = group_of(t);
-  if (t.references.load(std::memory_order_acquire) == 1 + r.deaths) [[likely]] // O3, as in drop_references
+  if (take_away(t.references, 1 + r.deaths)) [[likely]] // a common task needs no more of drop_references
     now.memory->deallocate(&t);
-  else
-    drop_references(t, 1 + r.deaths);
   if (task *done = count_down(parent, g, in_place && parent == outer)) [[unlikely]]
     complete_upwards(*done);
   return r.next;

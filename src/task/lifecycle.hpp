@@ -21,8 +21,9 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
 /// For a waiting frame without a stack to go on with: runs one ready item on top of it, or yields.
 void get_by();
 
-/// Runs the body, or skips it when it is cancelled, and everything that follows from its end. `here`: the caller's executor, which may be
-/// another one afterwards. `in_place`: on the stack of a frame of the executor's current task. Returns a task that became ready and that the caller must run or enqueue; the others have been enqueued.
+/// Runs the body, or skips it when it is cancelled, and everything that follows from its end. `here`: the caller's executor, which
+/// may be another one afterwards. `in_place`: on the stack of a frame of the executor's current task. Returns a task that became
+/// ready and that the caller must run or enqueue; the others have been enqueued.
 [[nodiscard]] runnable *execute(executor &here, task &t, bool in_place) noexcept;
 
 /// Calls the onready function of a task that has one: a callback, with the task as the current one.

@@ -7,6 +7,7 @@
 #include "deps/access_state.hpp"
 #include "task/block_word.hpp"
 #include "task/completion.hpp"
+#include "task/countdown.hpp"
 #include "task/event_word.hpp"
 #include "ult/executor.hpp"
 #include "weft/detail/core.hpp"
@@ -121,10 +122,7 @@ inline heap *own_heap() noexcept {
 
 /// Drops `n` references; the last one frees the block. Any thread.
 inline void drop_references(task &t, std::uint32_t n) noexcept {
-  const std::uint32_t all = n + (mutant(bug::task_freed_early) ? 1 : 0);
-  // O3: acquire: all other references are gone, and what their holders wrote is visible; then no atomic write is needed
-  if (t.references.load(std::memory_order_acquire) == n ||
-      t.references.fetch_sub(all, std::memory_order_acq_rel) == all) // O3
+  if (take_away(t.references, mutant(bug::task_freed_early) ? n + 1 : n))
     free_task(t, own_heap());
 }
 

@@ -176,15 +176,11 @@ void run_task(worker &w, runnable *r) {
   }
 }
 
-/// The newest own task when it may run on a frame that waits for `l`. The common case of policy::take_newest in place.
+/// The newest own task when it may run on a frame that waits for `l`.
 WEFT_INLINE runnable *newest_of(worker &w, const lineage &l) {
   if (!w.own.deque || w.own.urgent->load(std::memory_order_relaxed) != 0) [[unlikely]]
     return the_runtime().ready->take_newest(w.id, l);
-  runnable *r = w.own.deque->pop();
-  if (!r || l.includes(*r)) [[likely]]
-    return r;
-  w.own.deque->push(r);
-  return nullptr;
+  return w.own.take_newest(l);
 }
 
 void run(worker &w, runnable *r) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/completion.hpp: exactly one thread acts when the last child is gone, and it sees what
-// all have done.
+// Models of src/task/completion.hpp and countdown.hpp: exactly one thread acts when the last one is gone, and it
+// sees what all have done.
 #include "checker/models.hpp"
 
 #include "task/completion.hpp"
+#include "task/countdown.hpp"
 
 namespace {
 
@@ -60,5 +61,26 @@ const passes<completion_acts_once<1, false, true>> c1{"completion_one_child"};
 const passes<completion_acts_once<2, false, false>> c2{"completion_two_children"};
 const passes<completion_acts_once<2, true, false>> c3{"completion_stranger"};
 const passes<completion_acts_once<2, false, true>> c4{"completion_polled"};
+
+/// Each thread takes its share; the first one holds `First` of the count.
+template <int Threads, std::uint32_t First>
+struct countdown {
+  static constexpr int threads = Threads;
+  P::atomic<std::uint32_t> count{First + Threads - 1};
+  model_var<int> done[Threads] = {};
+  int acted = 0;
+  void run(int t) {
+    done[t].set(1);
+    if (!take_away(count, t == 0 ? First : 1))
+      return;
+    ++acted;
+    for (auto &each : done)
+      expect(each.get() == 1, "who takes the last sees what all have done");
+  }
+  void check() { expect(acted == 1, "exactly one takes the last"); }
+};
+const passes<countdown<2, 1>> d1{"countdown_two"};
+const passes<countdown<2, 3>> d2{"countdown_of_unequal_shares"};
+const passes<countdown<3, 2>> d3{"countdown_three"};
 
 } // namespace
