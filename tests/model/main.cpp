@@ -16,14 +16,6 @@
 #include <cstring>
 #include <fstream>
 
-#if defined(__SANITIZE_THREAD__)
-#define WEFT_UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WEFT_UNDER_TSAN 1
-#endif
-#endif
-
 namespace {
 
 using namespace weft_model;
@@ -313,11 +305,6 @@ int usage(const char *wrong) {
 } // namespace
 
 int main(int argc, char **argv) {
-#if defined(WEFT_UNDER_TSAN)
-  std::puts("skipped: a thread sanitizer cannot follow model threads, and they share one kernel thread");
-  (void)argc, (void)argv;
-  return 0;
-#else
   options o;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
@@ -353,5 +340,4 @@ int main(int argc, char **argv) {
   if (o.reductions)
     return compare_reductions(o.only, o.seconds);
   return o.mutants ? run_mutants(o) : run_all(o);
-#endif
 }
