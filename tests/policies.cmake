@@ -11,7 +11,7 @@ foreach(policy IN LISTS weft_policies)
     foreach(program weft_unit_api weft_conformance)
       if(TARGET ${program})
         set(name ${program}_${policy}_${workers})
-        weft_add_test(${name} unit 600 ${program})
+        weft_add_test(${name} unit 600 ${program} --gtest_filter=-every_setting.*) # those choose their own
         set_tests_properties(${name} PROPERTIES ENVIRONMENT
           "${weft_test_environment};WEFT_SCHED_POLICY=${policy};WEFT_WORKERS=${workers};WEFT_DEPS_SYSTEM=${deps}")
       endif()
