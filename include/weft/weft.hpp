@@ -9,8 +9,11 @@
 #include <weft/handle.hpp>
 #include <weft/join.hpp>
 #include <weft/mutex.hpp>
+#include <weft/range.hpp>
 #include <weft/runtime.hpp>
 #include <weft/service.hpp>
 #include <weft/task.hpp>
 #include <weft/task_local.hpp>
+#include <weft/taskfor.hpp>
+#include <weft/taskloop.hpp>
 #include <weft/version.hpp>

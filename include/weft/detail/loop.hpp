@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What taskloop, taskfor and taskiter have in common: their clauses, and how a body is called.
+#pragma once
+
+#include <weft/group.hpp>
+#include <weft/range.hpp>
+
+#include <atomic>
+
+namespace weft::inline v0 {
+
+/// Iterations per chunk; the last chunk may have fewer.
+struct grain_size {
+  explicit constexpr grain_size(std::uint64_t iterations) noexcept : iterations(iterations) {}
+  std::uint64_t iterations;
+};
+/// So many tasks (fewer when there are fewer iterations); their sizes differ by one at most.
+struct num_tasks {
+  explicit constexpr num_tasks(std::uint64_t count) noexcept : count(count) {}
+  std::uint64_t count;
+};
+/// The loop does not wait for its tasks: they are children of the current task, to be waited for by taskwait().
+struct nogroup_clause {};
+inline constexpr nogroup_clause nogroup{};
+/// The loop's tasks belong to this group, which waits for them; the loop does not.
+struct in_group {
+  explicit constexpr in_group(task_group &group) noexcept : group(&group) {}
+  task_group *group;
+};
+/// The accesses of a chunk's task: f(chunk) returns an access, or a contiguous container of accesses.
+template <class F>
+struct chunk_accesses {
+  explicit constexpr chunk_accesses(F f) noexcept(std::is_nothrow_move_constructible_v<F>) : f(static_cast<F &&>(f)) {}
+  F f;
+};
+
+namespace detail {
+
+template <class Clause>
+inline constexpr bool is_chunk_accesses = false;
+template <class F>
+inline constexpr bool is_chunk_accesses<chunk_accesses<F>> = true;
+template <class Clause>
+inline constexpr bool is_loop_clause =
+    std::is_same_v<Clause, grain_size> || std::is_same_v<Clause, num_tasks> || std::is_same_v<Clause, nogroup_clause> ||
+    std::is_same_v<Clause, in_group> || is_chunk_accesses<Clause>;
+
+template <class What, class... Clauses>
+inline constexpr int count_of = (0 + ... + int{std::is_same_v<Clauses, What>});
+
+/// What a loop's clause is to spawn: nothing.
+template <class Clause>
+decltype(auto) spawn_clause(const Clause &c) noexcept {
+  if constexpr (is_loop_clause<Clause>)
+    return if_(true);
+  else
+    return (c);
+}
+
+/// What the clauses say of the cut into chunks, and of the group.
+struct loop_options {
+  std::uint64_t grain = 0, tasks = 0;
+  bool has_grain = false, has_tasks = false;
+  task_group *group = nullptr;
+};
+template <class Clause>
+void put_loop_clause(loop_options &o, const Clause &c) noexcept {
+  if constexpr (std::is_same_v<Clause, grain_size>) {
+    o.grain = c.iterations;
+    o.has_grain = true;
+  } else if constexpr (std::is_same_v<Clause, num_tasks>) {
+    o.tasks = c.count;
+    o.has_tasks = true;
+  } else if constexpr (std::is_same_v<Clause, in_group>) {
+    o.group = c.group;
+  }
+}
+template <class... Clauses>
+loop_options loop_options_of(const Clauses &...clauses) noexcept {
+  loop_options o;
+  (put_loop_clause(o, clauses), ...);
+  return o;
+}
+
+template <class F, class Index>
+inline constexpr bool takes_index = std::is_invocable_v<F &, Index>;
+template <class F, class Index>
+inline constexpr bool is_loop_body = takes_index<F, Index> || std::is_invocable_v<F &, range<Index>>;
+
+/// Calls f for a chunk: with each index, or with the chunk.
+template <class F, class Index>
+void call_body(F &f, const range<Index> &chunk) {
+  if constexpr (!takes_index<F, Index>) {
+    f(chunk);
+  } else if (chunk.step() == 1) {
+    for (Index i = chunk.first(); i < chunk.limit(); ++i)
+      f(i);
+  } else {
+    for (const Index i : chunk)
+      f(i);
+  }
+}
+
+/// A space cut into `chunks` chunks of `grain`, and one more iteration in the first `longer` of them.
+struct loop_plan {
+  std::uint64_t chunks = 0, grain = 0, longer = 0, size = 0;
+  [[nodiscard]] std::uint64_t first(std::uint64_t chunk) const noexcept {
+    return chunk * grain + (chunk < longer ? chunk : longer);
+  }
+  [[nodiscard]] std::uint64_t count(std::uint64_t chunk) const noexcept {
+    const std::uint64_t begin = first(chunk), most = grain + (chunk < longer ? 1 : 0);
+    return size - begin < most ? size - begin : most;
+  }
+};
+/// The chunks of a taskloop. Throws weft::error (invalid_argument) for a grain or a number of 0.
+WEFT_API loop_plan plan_chunks(std::uint64_t size, const loop_options &options);
+/// The chunks of a taskfor, whose options were checked.
+WEFT_API loop_plan plan_shared(std::uint64_t size, const loop_options &options);
+WEFT_API void check_grain(const loop_options &options);
+
+/// A callable that the tasks of a loop share; small plain ones are copied instead.
+template <class F>
+class shared_body {
+  struct holder {
+    template <class G>
+    explicit holder(G &&g) : f(static_cast<G &&>(g)) {}
+    F f;
+    std::atomic<std::uint64_t> users{1};
+  };
+
+public:
+  template <class G>
+    requires(!std::is_same_v<std::remove_cvref_t<G>, shared_body>)
+  explicit shared_body(G &&g) : m_holder(new holder(static_cast<G &&>(g))) {}
+  shared_body(const shared_body &other) noexcept : m_holder(other.m_holder) {
+    m_holder->users.fetch_add(1, std::memory_order_relaxed);
+  }
+  shared_body &operator=(const shared_body &) = delete;
+  ~shared_body() {
+    if (m_holder->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete m_holder;
+  }
+  F &get() const noexcept { return m_holder->f; }
+
+private:
+  holder *m_holder;
+};
+
+inline constexpr std::size_t k_copied_body = 64; // as much as a cache line: the block of the task has room for it
+
+template <class F>
+  requires(std::is_trivially_copyable_v<F> && sizeof(F) <= k_copied_body)
+class shared_body<F> {
+public:
+  explicit shared_body(const F &f) noexcept : m_f(f) {}
+  F &get() const noexcept { return m_f; }
+
+private:
+  mutable F m_f;
+};
+
+/// A callable that outlives the loop's tasks.
+template <class F>
+class borrowed_body {
+public:
+  explicit borrowed_body(F &f) noexcept : m_f(&f) {}
+  F &get() const noexcept { return *m_f; }
+
+private:
+  F *m_f;
+};
+
+} // namespace detail
+} // namespace weft::inline v0

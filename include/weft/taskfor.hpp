@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop as one task that idle workers share.
+#pragma once
+
+#include <weft/detail/loop.hpp>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+/// Calls run(context, first, count) for all chunks of the plan, on this worker and on those that have nothing else to do.
+WEFT_API void share_chunks(const loop_plan &plan, void (*run)(void *context, std::uint64_t first, std::uint64_t count),
+                           void *context);
+
+template <class F, class Index>
+struct taskfor_body {
+  F f;
+  range<Index> space;
+  loop_options options;
+
+  void operator()() {
+    share_chunks(
+        plan_shared(space.size(), options),
+        [](void *p, std::uint64_t first, std::uint64_t count) {
+          auto *self = static_cast<taskfor_body *>(p);
+          call_body(self->f, self->space.part(first, count));
+        },
+        this);
+  }
+};
+
+} // namespace detail
+
+/// Spawns one task that calls `f` for all of `space`; workers with nothing else to do take chunks of it.
+///
+///     weft::taskfor(weft::range(n), [&](weft::range<int> part) { for (int i : part) y[i] += x[i]; }, weft::in(x), weft::inout(y));
+///
+/// The task has the accesses of the clauses, once, and is over when all iterations are. `f` is moved into it, takes an index or a chunk
+/// (a weft::range), and is called by several workers at once. Clauses: grain_size (iterations per chunk; default: 8 chunks per
+/// worker), in_group, and all of spawn(); with tracked it returns a handle<void>. `f` may wait; what it spawns is complete
+/// when the loop is, and is ordered with what the same worker has spawned in this loop only.
+/// Exceptions: the first one that `f` throws is that of the task; chunks that have not begun are skipped, also when the task's group
+/// is cancelled. Cost: that of a task; beyond it about 150 instructions, and 60 per chunk, when nobody helps. Nobody is woken for
+/// a loop of one chunk. Any thread. Throws as spawn(), and weft::error (invalid_argument) for a grain of 0.
+template <class Index, class F, class... Clauses>
+auto taskfor(const range<Index> &space, F &&f, const Clauses &...clauses) {
+  using closure = std::decay_t<F>;
+  static_assert(detail::is_loop_body<closure, Index>, "the callable of weft::taskfor takes an index or a chunk (weft::range)");
+  static_assert(((!std::is_same_v<Clauses, num_tasks> && !std::is_same_v<Clauses, nogroup_clause> &&
+                  !detail::is_chunk_accesses<Clauses>)&&...),
+                "weft::taskfor is one task: num_tasks, nogroup and chunk_accesses are clauses of weft::taskloop");
+  const detail::loop_options options = detail::loop_options_of(clauses...);
+  detail::check_grain(options);
+  return detail::spawn_in(options.group,
+                          detail::taskfor_body<closure, Index>{closure(static_cast<F &&>(f)), space, options},
+                          detail::spawn_clause(clauses)...);
+}
+
+/// The same over a rectangle: a chunk is one block. `f` takes its rows and its columns.
+template <class Index, class F, class... Clauses>
+auto taskfor(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
+  using closure = std::decay_t<F>;
+  static_assert(std::is_invocable_v<closure &, range<Index>, range<Index>>,
+                "the callable of weft::taskfor over blocks takes a range of rows and a range of columns");
+  static_assert((!std::is_same_v<Clauses, grain_size> && ...), "weft::taskfor over blocks: a chunk is a block; leave grain_size out");
+  return taskfor(range<std::uint64_t>(space.size()),
+                 [space, f = closure(static_cast<F &&>(f))](std::uint64_t k) mutable { f(space.rows(k), space.columns(k)); },
+                 grain_size(1), clauses...);
+}
+
+} // namespace weft::inline v0

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop as many tasks.
+#pragma once
+
+#include <weft/detail/loop.hpp>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+template <class Clause>
+inline constexpr bool is_taskloop_clause =
+    is_loop_clause<Clause> || is_access<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
+
+template <class Accesses, class Index>
+struct accesses_of_chunk {
+  const Accesses *f;
+  template <class Body, class... Clauses>
+  void spawn(task_group *group, Body &&body, const range<Index> &chunk, const Clauses &...clauses) const {
+    const auto list = f->f(chunk);
+    if constexpr (std::is_same_v<decltype(list), const access>)
+      spawn_in(group, static_cast<Body &&>(body), clauses..., list);
+    else
+      spawn_in(group, static_cast<Body &&>(body), clauses..., accesses(std::span<const access>(list)));
+  }
+};
+template <class Index>
+struct accesses_of_chunk<void, Index> {
+  template <class Body, class... Clauses>
+  void spawn(task_group *group, Body &&body, const range<Index> &, const Clauses &...clauses) const {
+    spawn_in(group, static_cast<Body &&>(body), clauses...);
+  }
+};
+
+template <class Index>
+accesses_of_chunk<void, Index> find_chunk_accesses() noexcept {
+  return {};
+}
+template <class Index, class First, class... Rest>
+auto find_chunk_accesses(const First &first, const Rest &...rest) noexcept {
+  if constexpr (is_chunk_accesses<First>)
+    return accesses_of_chunk<First, Index>{&first};
+  else
+    return find_chunk_accesses<Index>(rest...);
+}
+
+template <class Body, class Index, class... Clauses>
+void spawn_chunks(task_group *group, const Body &body, const range<Index> &space, const loop_plan &plan,
+                  const Clauses &...clauses) {
+  const auto accesses = find_chunk_accesses<Index>(clauses...);
+  for (std::uint64_t k = 0; k < plan.chunks && !(group && group->cancelled()); ++k) {
+    const range<Index> chunk = space.part(plan.first(k), plan.count(k));
+    accesses.spawn(
+        group,
+        [body, chunk] {
+          if (!this_task::cancelled())
+            call_body(body.get(), chunk);
+        },
+        chunk, spawn_clause(clauses)...);
+  }
+}
+
+} // namespace detail
+
+/// Cuts `space` into chunks, spawns a task for each, in order, and waits until they and their descendants are complete.
+///
+///     weft::taskloop(weft::range(n), [&](int i) { y[i] += a * x[i]; }, weft::grain_size(4096));
+///
+/// `f` takes an index, or a chunk, which is a weft::range; the tasks share it, so it is called by several at once. Clauses: one of
+/// grain_size and num_tasks (default: 8 tasks per worker); chunk_accesses(g), where g(chunk) gives the accesses of the chunk's
+/// task; accesses of every chunk, label, priority, final, if_, wait, stack_bytes, onready for each task; nogroup or in_group, and
+/// then the loop does not wait.
+/// Exceptions: the first one that `f` throws skips the tasks that have not begun and is rethrown (setting group.exceptions);
+/// with in_group and nogroup it goes the way of the tasks' exceptions. After a cancellation of a group that the caller belongs to, further
+/// chunks are skipped. Cost: that of the tasks; with nogroup or in_group one allocation for an `f` of more than 64 bytes. Any
+/// thread. Throws weft::error: invalid_argument for a grain or number of 0; else as spawn() and task_group::wait().
+template <class Index, class F, class... Clauses>
+void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
+  using closure = std::remove_reference_t<F>;
+  static_assert(detail::is_loop_body<closure, Index>, "the callable of weft::taskloop takes an index or a chunk (weft::range)");
+  static_assert((detail::is_taskloop_clause<Clauses> && ...),
+                "a clause of weft::taskloop must be grain_size, num_tasks, chunk_accesses, nogroup, in_group, an access, label, "
+                "priority, final, if_, wait, stack_bytes or onready");
+  static_assert(detail::count_of<grain_size, Clauses...> + detail::count_of<num_tasks, Clauses...> <= 1,
+                "weft::taskloop takes one of grain_size and num_tasks");
+  constexpr int elsewhere = detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...>;
+  static_assert(elsewhere <= 1, "weft::taskloop takes one of nogroup and in_group");
+  const detail::loop_options options = detail::loop_options_of(clauses...);
+  const detail::loop_plan plan = detail::plan_chunks(space.size(), options);
+  if (plan.chunks == 0)
+    return;
+  if constexpr (elsewhere != 0) {
+    const detail::shared_body<std::decay_t<F>> body(static_cast<F &&>(f));
+    detail::spawn_chunks(options.group, body, space, plan, clauses...);
+  } else {
+    task_group own;
+    detail::spawn_chunks(&own, detail::borrowed_body<closure>(f), space, plan, clauses...);
+    own.wait();
+  }
+}
+
+/// The same over a rectangle: a task for each block. `f`, and what chunk_accesses names, take the block's rows and columns.
+///
+///     weft::taskloop(weft::blocks(weft::range(rows), 64, weft::range(columns), 64), [&](auto r, auto c) { ... });
+template <class Index, class F, class... Clauses>
+void taskloop(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
+  static_assert(std::is_invocable_v<std::remove_reference_t<F> &, range<Index>, range<Index>>,
+                "the callable of weft::taskloop over blocks takes a range of rows and a range of columns");
+  static_assert(((!std::is_same_v<Clauses, grain_size> && !std::is_same_v<Clauses, num_tasks>)&&...),
+                "weft::taskloop over blocks has a task for each block: leave grain_size and num_tasks out");
+  const auto adapted = [&space]<class Clause>(const Clause &c) -> decltype(auto) {
+    if constexpr (detail::is_chunk_accesses<Clause>)
+      return chunk_accesses([&space, &c](const range<std::uint64_t> &one) {
+        return c.f(space.rows(one.first()), space.columns(one.first()));
+      });
+    else
+      return (c);
+  };
+  if constexpr (detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...> == 0)
+    taskloop(range<std::uint64_t>(space.size()),
+             [&space, &f](std::uint64_t k) { f(space.rows(k), space.columns(k)); }, grain_size(1), adapted(clauses)...);
+  else
+    taskloop(range<std::uint64_t>(space.size()),
+             [space, f = std::decay_t<F>(static_cast<F &&>(f))](std::uint64_t k) mutable { f(space.rows(k), space.columns(k)); },
+             grain_size(1), adapted(clauses)...);
+}
+
+} // namespace weft::inline v0

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands out the chunks of a loop that several workers share.
+//
+// Roles       Any number of participants: take, close, exhausted.
+// Word        m_next: the number of the next chunk; the total or more when there is none.
+// Invariants  I1  Every number below the total is handed out at most once, and before a close() exactly once: the additions have one order.
+//             I2  After a close() nothing is handed out but what was taken before it: the word only grows past the total, or
+//                 is set back to it.
+//             I3  The word does not wrap: the total is at most 2^63, and a participant stops at its first failure.
+// Orders      None: a chunk carries no data. What the loop's bodies read was written before the participants began, and what they
+//             write is handed on by their end.
+// Progress    Wait-free.
+// Reclamation The counter lives in the frame of the loop, which waits for all participants.
+// Checked by  tests/model/loop_models.cpp: chunks_*
+#pragma once
+
+#include "atomic/atomic.hpp"
+
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class P = real_atomics>
+class chunk_counter {
+public:
+  static constexpr std::uint64_t k_most = std::uint64_t{1} << 63;
+
+  explicit chunk_counter(std::uint64_t total) noexcept : m_total(total) {}
+
+  /// False: there is none left.
+  [[nodiscard]] bool take(std::uint64_t &chunk) noexcept {
+    if (exhausted())
+      return false;
+    chunk = m_next.fetch_add(1, std::memory_order_relaxed);
+    return chunk < m_total;
+  }
+  [[nodiscard]] bool exhausted() const noexcept { return m_next.load(std::memory_order_relaxed) >= m_total; } // a hint
+  /// The rest is skipped.
+  void close() noexcept { m_next.store(m_total, std::memory_order_relaxed); }
+
+private:
+  const std::uint64_t m_total;
+  typename P::template atomic<std::uint64_t> m_next{0};
+};
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// taskfor: one task, its iterations shared.
+#include "support/gate.hpp"
+
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <gtest/gtest.h>
+#include <memory>
+#include <set>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using test::dawdle;
+
+TEST(taskfor, calls_the_body_once_for_each_index) {
+  std::vector<std::atomic<int>> seen(10'000);
+  weft::taskfor(weft::range<std::size_t>(10'000), [&](std::size_t i) { ++seen[i]; }, weft::grain_size(1));
+  weft::taskwait();
+  for (auto &n : seen)
+    EXPECT_EQ(n, 1);
+}
+
+TEST(taskfor, is_one_task) {
+  weft::taskwait();
+  const auto before = weft::stats();
+  weft::taskfor(weft::range(1000), [](int) {}, weft::grain_size(1));
+  weft::taskwait();
+  EXPECT_EQ(weft::stats().spawned - before.spawned, 1u);
+  EXPECT_EQ(weft::stats().executed - before.executed, 1u);
+}
+
+TEST(taskfor, holds_its_accesses_until_the_last_iteration) {
+  constexpr int n = 200;
+  std::vector<int> x(n, 1);
+  for (int s = 0; s != 4; ++s) {
+    weft::taskfor(weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::inout(x), weft::grain_size(3));
+    weft::taskfor(weft::range(n - 1, -1, -1), [&](int i) { x[static_cast<std::size_t>(i)] += 1; }, weft::inout(x), weft::grain_size(7));
+  }
+  int sum = 0;
+  weft::spawn([&] { sum = std::count(x.begin(), x.end(), 31); }, weft::in(x));
+  weft::taskwait();
+  EXPECT_EQ(sum, n);
+}
+
+TEST(taskfor, does_nothing_for_an_empty_range) {
+  bool released = false;
+  weft::taskfor(weft::range(0), [](int) { FAIL(); }, weft::inout(released));
+  weft::spawn([&] { released = true; }, weft::inout(released));
+  weft::taskwait();
+  EXPECT_TRUE(released);
+}
+
+TEST(taskfor, gives_chunks_of_the_grain) {
+  std::mutex lock;
+  std::vector<std::uint64_t> sizes;
+  weft::taskfor(weft::range(10), [&](weft::range<int> part) {
+    const std::lock_guard guard(lock);
+    sizes.push_back(part.size());
+  }, weft::grain_size(4));
+  weft::taskwait();
+  std::sort(sizes.begin(), sizes.end());
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{2, 4, 4}));
+}
+
+TEST(taskfor, covers_ranges_beyond_two_to_the_sixty_third) {
+  std::atomic<std::uint64_t> covered{0};
+  weft::taskfor(weft::range(UINT64_MAX), [&](weft::range<std::uint64_t> part) { covered += part.size(); });
+  weft::taskwait();
+  EXPECT_EQ(covered, UINT64_MAX);
+  std::atomic<int> chunks{0};
+  weft::taskfor(weft::range(UINT64_MAX), [&](weft::range<std::uint64_t> part) {
+    EXPECT_EQ(part.size(), 2u) << "the number of chunks is at most 2^63";
+    if (++chunks == 10)
+      throw std::runtime_error("enough");
+  }, weft::grain_size(1));
+  EXPECT_THROW(weft::taskwait(), std::runtime_error);
+}
+
+TEST(taskfor, refuses_a_grain_of_zero) {
+  EXPECT_THROW(weft::taskfor(weft::range(3), [](int) {}, weft::grain_size(0)), weft::error);
+}
+
+/// Each iteration waits until another worker, or another stack, has come to one as well.
+TEST(taskfor, is_shared_while_an_iteration_waits) {
+  weft::task_ref first;
+  std::atomic<bool> blocked{false};
+  std::atomic<int> ran{0};
+  weft::taskfor(weft::range(2), [&](int i) {
+    ++ran;
+    if (i == 0) {
+      first = weft::this_task::self();
+      blocked = true;
+      weft::this_task::block();
+    } else {
+      while (!blocked)
+        weft::taskyield();
+      weft::unblock(first);
+    }
+  }, weft::grain_size(1));
+  weft::taskwait();
+  EXPECT_EQ(ran, 2);
+}
+
+TEST(taskfor, is_shared_by_workers_with_nothing_else_to_do) {
+  if (weft::worker_count() < 2)
+    GTEST_SKIP() << "needs two workers";
+  std::atomic<int> inside{0};
+  weft::taskfor(weft::range(2), [&](int) {
+    ++inside;
+    while (inside < 2)
+      std::this_thread::yield();
+  }, weft::grain_size(1));
+  weft::taskwait();
+  EXPECT_EQ(inside, 2);
+}
+
+TEST(taskfor, body_may_suspend_and_spawn) {
+  std::atomic<int> children{0};
+  bool all_there = false;
+  weft::taskfor(weft::range(50), [&](int) {
+    weft::taskyield();
+    weft::spawn([&] { dawdle(), ++children; });
+  }, weft::grain_size(1), weft::out(all_there), weft::wait);
+  weft::spawn([&] { all_there = children == 50; }, weft::inout(all_there));
+  weft::taskwait();
+  EXPECT_TRUE(all_there);
+}
+
+TEST(taskfor, nests) {
+  std::atomic<int> ran{0};
+  weft::taskfor(weft::range(20), [&](int) {
+    weft::taskfor(weft::range(20), [&](int) { ++ran; }, weft::grain_size(1));
+    weft::taskwait();
+  }, weft::grain_size(1));
+  weft::taskwait();
+  EXPECT_EQ(ran, 400);
+}
+
+TEST(taskfor, keeps_the_first_exception_and_skips_the_rest) {
+  std::atomic<int> ran{0};
+  weft::handle<void> h = weft::taskfor(weft::range(1'000'000'000), [&](int) {
+    ++ran;
+    throw std::runtime_error("once");
+  }, weft::grain_size(1), weft::tracked);
+  EXPECT_THROW(h.get(), std::runtime_error);
+  EXPECT_LE(ran, weft::worker_count() + 1);
+}
+
+TEST(taskfor, stops_when_its_group_is_cancelled) {
+  std::atomic<int> ran{0};
+  weft::task_group group;
+  weft::taskfor(weft::range(1'000'000'000), [&](int) {
+    if (++ran == 3)
+      group.cancel();
+  }, weft::grain_size(1), weft::in_group(group), weft::label("long"));
+  group.wait();
+  EXPECT_GE(ran, 3);
+  EXPECT_LT(ran, 1'000'000'000);
+}
+
+TEST(taskfor, moves_its_body) {
+  auto value = std::make_unique<int>(3);
+  std::atomic<int> sum{0};
+  weft::taskfor(weft::range(10), [&sum, value = std::move(value)](int) { sum += *value; });
+  weft::taskwait();
+  EXPECT_EQ(sum, 30);
+}
+
+TEST(taskfor, over_blocks_covers_the_rectangle) {
+  std::atomic<int> cells{0}, blocks{0};
+  weft::taskfor(weft::blocks(weft::range(20), 8, weft::range(30), 7), [&](weft::range<int> r, weft::range<int> c) {
+    cells += static_cast<int>(r.size() * c.size());
+    ++blocks;
+  });
+  weft::taskwait();
+  EXPECT_EQ(cells, 600);
+  EXPECT_EQ(blocks, 15);
+}
+
+TEST(taskfor, runs_in_place_in_a_final_task) {
+  bool done_at_once = false;
+  weft::spawn([&] {
+    std::atomic<int> ran{0};
+    weft::taskfor(weft::range(100), [&](int) { ++ran; });
+    done_at_once = ran == 100;
+  }, weft::final());
+  weft::taskwait();
+  EXPECT_TRUE(done_at_once);
+}
+
+} // namespace

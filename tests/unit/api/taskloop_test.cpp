@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// taskloop: chunks, accesses per chunk, who waits, failures.
+#include "support/gate.hpp"
+
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <gtest/gtest.h>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using test::dawdle;
+
+struct sizes {
+  std::mutex lock;
+  std::vector<std::uint64_t> seen;
+  void add(std::uint64_t n) {
+    const std::lock_guard guard(lock);
+    seen.push_back(n);
+  }
+};
+
+TEST(taskloop, calls_the_body_once_for_each_index) {
+  std::vector<std::atomic<int>> seen(1000);
+  weft::taskloop(weft::range<std::size_t>(1000), [&](std::size_t i) { ++seen[i]; });
+  for (auto &n : seen)
+    EXPECT_EQ(n, 1);
+}
+
+TEST(taskloop, counts_down_with_a_negative_step) {
+  std::atomic<long> sum{0}, calls{0};
+  weft::taskloop(weft::range(100, 0, -7), [&](int i) { sum += i, ++calls; }, weft::grain_size(4));
+  EXPECT_EQ(calls, 15);
+  EXPECT_EQ(sum, 15 * (100 + 2) / 2);
+}
+
+TEST(taskloop, does_nothing_for_an_empty_range) {
+  const auto before = weft::stats().spawned;
+  weft::taskloop(weft::range(5, 5), [](int) { FAIL(); });
+  weft::taskloop(weft::range(5, 0), [](int) { FAIL(); }, weft::grain_size(3), weft::nogroup);
+  EXPECT_EQ(weft::stats().spawned, before);
+}
+
+TEST(taskloop, works_at_the_ends_of_the_index_type) {
+  std::atomic<int> calls{0};
+  std::atomic<std::int64_t> last{0};
+  constexpr auto least = INT64_MIN, most = INT64_MAX;
+  weft::taskloop(weft::range(least, most, most), [&](std::int64_t i) { ++calls, last = std::max(last.load(), i); });
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(last, most - 1);
+  calls = 0;
+  weft::taskloop(weft::range(least, most), [&](weft::range<std::int64_t> part) { calls += part.size() == UINT64_MAX / 2; },
+                 weft::grain_size(UINT64_MAX / 2));
+  EXPECT_EQ(calls, 2) << "and a chunk of one";
+  weft::taskloop(weft::range(least, most), [&](weft::range<std::int64_t>) { ++calls; }, weft::grain_size(UINT64_MAX));
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(taskloop, cuts_chunks_of_the_grain) {
+  sizes chunks;
+  weft::taskloop(weft::range(10), [&](weft::range<int> part) { chunks.add(part.size()); }, weft::grain_size(4));
+  std::sort(chunks.seen.begin(), chunks.seen.end());
+  EXPECT_EQ(chunks.seen, (std::vector<std::uint64_t>{2, 4, 4}));
+}
+
+TEST(taskloop, makes_the_number_of_tasks_that_is_asked_for) {
+  sizes chunks, few;
+  weft::taskloop(weft::range(10), [&](weft::range<int> part) { chunks.add(part.size()); }, weft::num_tasks(4));
+  std::sort(chunks.seen.begin(), chunks.seen.end());
+  EXPECT_EQ(chunks.seen, (std::vector<std::uint64_t>{2, 2, 3, 3}));
+  weft::taskloop(weft::range(2), [&](weft::range<int> part) { few.add(part.size()); }, weft::num_tasks(UINT64_MAX));
+  EXPECT_EQ(few.seen, (std::vector<std::uint64_t>{1, 1}));
+}
+
+TEST(taskloop, makes_eight_tasks_per_worker_by_default) {
+  const auto before = weft::stats().spawned;
+  weft::taskloop(weft::range(100'000), [](weft::range<int>) {});
+  EXPECT_EQ(weft::stats().spawned - before, 8u * static_cast<unsigned>(weft::worker_count()));
+}
+
+TEST(taskloop, refuses_a_grain_and_a_number_of_zero) {
+  EXPECT_THROW(weft::taskloop(weft::range(3), [](int) {}, weft::grain_size(0)), weft::error);
+  EXPECT_THROW(weft::taskloop(weft::range(3), [](int) {}, weft::num_tasks(0)), weft::error);
+}
+
+TEST(taskloop, waits_for_descendants) {
+  std::atomic<int> done{0};
+  weft::taskloop(weft::range(4), [&](int) { weft::spawn([&] { dawdle(), ++done; }); });
+  EXPECT_EQ(done, 4);
+}
+
+TEST(taskloop, does_not_wait_with_nogroup) {
+  test::gate waited;
+  std::atomic<int> passed{0};
+  weft::taskloop(weft::range(3), [&](int) { passed += waited.pass(); }, weft::nogroup);
+  waited.open();
+  weft::taskwait();
+  EXPECT_EQ(passed, 3);
+}
+
+TEST(taskloop, of_a_group_is_waited_for_by_the_group) {
+  test::gate waited;
+  std::atomic<int> passed{0};
+  weft::task_group group;
+  weft::taskloop(weft::range(3), [&](int) { passed += waited.pass(); }, weft::in_group(group));
+  waited.open();
+  group.wait();
+  EXPECT_EQ(passed, 3);
+}
+
+TEST(taskloop, keeps_a_body_that_cannot_be_copied_until_its_tasks_are_complete) {
+  auto value = std::make_shared<int>(7);
+  std::weak_ptr<int> alive = value;
+  std::atomic<int> sum{0};
+  auto only = std::make_unique<std::shared_ptr<int>>(std::move(value));
+  weft::taskloop(weft::range(10), [&sum, only = std::move(only)](int) { sum += **only; }, weft::nogroup, weft::num_tasks(5));
+  weft::taskwait();
+  EXPECT_EQ(sum, 70);
+  EXPECT_TRUE(alive.expired());
+}
+
+TEST(taskloop, orders_chunks_by_their_accesses) {
+  constexpr int n = 64, sweeps = 5;
+  std::array<int, n> x{};
+  for (int s = 0; s != sweeps; ++s)
+    weft::taskloop(
+        weft::range(1, n), [&](int i) { x[i] += x[i - 1] + 1; }, weft::grain_size(1), weft::nogroup,
+        weft::chunk_accesses([&](weft::range<int> c) {
+          return std::array{weft::in(x[c.first() - 1]), weft::inout(x[c.first()])};
+        }),
+        weft::label("sweep"), weft::priority(1));
+  weft::taskwait();
+  std::array<int, n> expected{};
+  for (int s = 0; s != sweeps; ++s)
+    for (int i = 1; i != n; ++i)
+      expected[i] += expected[i - 1] + 1;
+  EXPECT_EQ(x, expected);
+}
+
+TEST(taskloop, gives_every_chunk_the_accesses_of_the_loop) {
+  int order = 0, first = 0;
+  std::atomic<int> late{0};
+  weft::spawn([&] { dawdle(), first = ++order; }, weft::out(order));
+  weft::taskloop(weft::range(4), [&](int) { late += order == 1; }, weft::in(order), weft::nogroup,
+                 weft::chunk_accesses([](weft::range<int>) { return weft::access{}; }));
+  weft::taskwait();
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(late, 4);
+}
+
+TEST(taskloop, labels_its_tasks) {
+  std::atomic<int> right{0};
+  weft::taskloop(weft::range(3), [&](int) { right += weft::this_task::label() == std::string("mine"); }, weft::label("mine"));
+  EXPECT_EQ(right, 3);
+}
+
+TEST(taskloop, rethrows_and_skips_the_rest) {
+  std::atomic<int> ran{0};
+  try {
+    weft::taskloop(weft::range(10'000), [&](int i) {
+      if (i == 0)
+        throw std::runtime_error("first");
+      ++ran;
+    }, weft::grain_size(1));
+    FAIL();
+  } catch (const std::runtime_error &e) {
+    EXPECT_STREQ(e.what(), "first");
+  }
+  EXPECT_LE(ran, 9'999);
+}
+
+TEST(taskloop, throws_at_the_taskwait_with_nogroup) {
+  weft::taskloop(weft::range(1), [](int) { throw std::runtime_error("late"); }, weft::nogroup);
+  EXPECT_THROW(weft::taskwait(), std::runtime_error);
+}
+
+TEST(taskloop, stops_with_the_group_that_the_caller_belongs_to) {
+  std::atomic<int> ran{0};
+  weft::task_group group;
+  group.spawn([&] {
+    weft::taskloop(weft::range(100), [&](int) {
+      ++ran;
+      group.cancel();
+    }, weft::num_tasks(100), weft::chunk_accesses([&](weft::range<int>) { return weft::inout(group); }));
+  });
+  group.wait();
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(taskloop, over_blocks_covers_the_rectangle_in_order) {
+  constexpr int rows = 20, columns = 30;
+  static int cell[rows][columns];
+  std::fill_n(&cell[0][0], rows * columns, 0);
+  const weft::blocks space{weft::range(rows), 8, weft::range(columns), 7};
+  for (int s = 0; s != 3; ++s)
+    weft::taskloop(
+        space,
+        [](weft::range<int> r, weft::range<int> c) {
+          for (int i : r)
+            for (int j : c)
+              cell[i][j] = 3 * cell[i][j] + i + j;
+        },
+        weft::nogroup,
+        weft::chunk_accesses([](weft::range<int> r, weft::range<int> c) { return weft::inout(cell[r.first()][c.first()]); }));
+  weft::taskwait();
+  std::atomic<int> blocks{0};
+  weft::taskloop(space, [&](weft::range<int>, weft::range<int>) { ++blocks; });
+  EXPECT_EQ(blocks, 3 * 5);
+  for (int i = 0; i != rows; ++i)
+    for (int j = 0; j != columns; ++j)
+      EXPECT_EQ(cell[i][j], 13 * (i + j));
+}
+
+TEST(taskloop, nests) {
+  std::atomic<int> ran{0};
+  weft::taskloop(weft::range(5), [&](int) { weft::taskloop(weft::range(5), [&](int) { ++ran; }); });
+  EXPECT_EQ(ran, 25);
+}
+
+TEST(taskloop, runs_in_place_in_a_final_task) {
+  std::vector<int> order;
+  weft::spawn([&] { weft::taskloop(weft::range(6), [&](int i) { order.push_back(i); }, weft::grain_size(2)); }, weft::final());
+  weft::taskwait();
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5}));
+}
+
+} // namespace
