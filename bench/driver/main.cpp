@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/apps.hpp"
 #include "catalog.hpp"
 #include "checks.hpp"
 #include "options.hpp"
@@ -109,6 +110,8 @@ int dispatch(const options &o) {
 
 int main(int argc, char **argv) {
   try {
+    if (argc > 1 && std::string(argv[1]) == "apps")
+      return bench::apps::run(bench::apps::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options(argc, argv));
   } catch (const std::exception &e) {
     std::cerr << "weft-bench: " << e.what() << '\n';

@@ -22,6 +22,7 @@ constexpr const char *k_help =
   --instructions                 instructions per task under valgrind, against their bounds; 77 without valgrind
   --memory                       bytes per pending task, against its bound
   --beside N                     slowdown beside N busy processes, against that of plain threads
+weft-bench apps [OPTION...]      measures the applications over task sizes; weft-bench apps --help
 bench/peers/install fetches and compiles the peers.
 )";
 

@@ -8,7 +8,7 @@ const app::description app::about{
     .name = "dot",
     .title = "Dot product with a task reduction",
     .size = {"size", 1, 1L << 32, 1L << 25, "elements of a vector"},
-    .tile = {"tile", 1, 1L << 28, 4096, "elements that a task multiplies"},
+    .tile = {"tile", 1, 1L << 28, 32768, "elements that a task multiplies"},
     .own = {{"period", 1, 1L << 28, 1L << 17, "elements after which a vector repeats itself"}},
     .sweep = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072},
     .small = {200000, 500},

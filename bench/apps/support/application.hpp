@@ -34,7 +34,7 @@ struct option {
 struct description {
   std::string name;            // the folder's
   std::string title;           // of its chart
-  option size, tile;           // what "size" and "tile" mean here, and their limits
+  option size, tile;           // what "size" and "tile" mean here; the preset tile is a coarse one
   std::vector<option> own;     // further ones
   std::vector<long> sweep;     // tiles from fine to coarse, over three decades of instructions per task
   std::pair<long, long> small; // size and tile of the test: some hundred tasks, a few milliseconds

@@ -98,7 +98,7 @@ void print_serial(application &a) {
 }
 
 void print_description() {
-  std::printf("app=%s size=%ld sweep=", about.name.c_str(), about.size.preset);
+  std::printf("app=%s size=%ld coarse=%ld sweep=", about.name.c_str(), about.size.preset, about.tile.preset);
   for (std::size_t i = 0; i < about.sweep.size(); ++i)
     std::printf("%s%ld", i ? "," : "", about.sweep[i]);
   std::printf(" title=%s\n", about.title.c_str()); // the last one: it has blanks

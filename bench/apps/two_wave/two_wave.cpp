@@ -7,7 +7,7 @@ const app::description app::about{
     .name = "two_wave",
     .title = "Synthetic benchmark of two waves",
     .size = {"size", 1, 1L << 36, 1L << 23, "steps of arithmetic in a wave"},
-    .tile = {"tile", 1, 1L << 30, 1024, "steps that a task does"},
+    .tile = {"tile", 1, 1L << 30, 16384, "steps that a task does"},
     .own = {},
     .sweep = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262144},
     .small = {100000, 500},
