@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main program of all applications: serial order first, then the tasks, each run verified against it.
+#include "harness.hpp"
+
 #include "application.hpp"
 #include "backend.hpp"
 #include "command_line.hpp"
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <sched.h>
 
 /// Callgrind counts what happens inside of this function: its name is an interface of weft-bench.
@@ -104,37 +106,41 @@ void print_description() {
   std::printf(" title=%s\n", about.title.c_str()); // the last one: it has blanks
 }
 
-int run(const command &c) {
+/// Answers what is wrong, if something is.
+std::string run(const command &c) {
   const std::unique_ptr<application> a = make(c.chosen);
-  if (c.what == command::mode::serial) {
-    print_serial(*a);
-    return 0;
-  }
   const int workers = c.workers ? c.workers : cpus();
   result r;
   measure_serial(*a, r);
   backend::inside(workers, [&] { measure_tasks(*a, c.reps, r); });
   print(c, workers, r);
-  if (!r.wrong.empty())
-    std::fprintf(stderr, "app-%s-%s: %s\n", about.name.c_str(), backend::name, r.wrong.c_str());
-  return r.wrong.empty() ? 0 : 1;
+  return r.wrong;
 }
 
 } // namespace
-} // namespace app
 
-int main(int argc, char **argv) {
-  const std::string program = "app-" + app::about.name + "-" + app::backend::name;
+int main_program(int argc, char **argv) {
+  const std::string program = std::filesystem::path(argv[0]).filename().string();
   try {
-    const app::command c = app::parse_command(argc, argv, app::about);
-    if (c.what == app::command::mode::help)
-      std::fputs(app::help(program, app::about).c_str(), stdout);
-    else if (c.what == app::command::mode::describe)
-      app::print_description();
-    else
-      return app::run(c);
-    return 0;
-  } catch (const app::bad_option &e) {
+    const command c = parse_command(argc, argv, about);
+    switch (c.what) {
+    case command::mode::help:
+      std::fputs(help(program, about).c_str(), stdout);
+      return 0;
+    case command::mode::describe:
+      print_description();
+      return 0;
+    case command::mode::serial:
+      print_serial(*make(c.chosen));
+      return 0;
+    case command::mode::run:
+      break;
+    }
+    const std::string wrong = run(c);
+    if (!wrong.empty())
+      std::fprintf(stderr, "%s: %s\n", program.c_str(), wrong.c_str());
+    return wrong.empty() ? 0 : 1;
+  } catch (const bad_option &e) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
     return 2;
   } catch (const std::exception &e) {
@@ -142,3 +148,5 @@ int main(int argc, char **argv) {
     return 1;
   }
 }
+
+} // namespace app
