@@ -68,7 +68,9 @@ function(weft_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic>
     $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>
-    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>
+    # Valgrind 3.19 reads no newer debug information of clang than this.
+    $<$<AND:$<OR:$<COMPILE_LANG_AND_ID:C,Clang>,$<COMPILE_LANG_AND_ID:CXX,Clang>>,$<CONFIG:Debug,RelWithDebInfo>>:-gdwarf-4>)
   if(WEFT_MUTANTS)
     target_compile_definitions(${target} PRIVATE WEFT_MUTANTS=1)
   endif()

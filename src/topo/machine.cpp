@@ -5,7 +5,6 @@
 #include "os/file.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -40,12 +39,18 @@ std::map<int, int> read_nodes(const std::string &root) {
   return node_of;
 }
 
+/// Rounded up; not by std::ceil, for which a program would have to link the library of mathematics.
+int whole_cpus(double cpus) noexcept {
+  const int below = static_cast<int>(cpus);
+  return below < cpus ? below + 1 : below;
+}
+
 } // namespace
 
 int machine::effective_cpus() const noexcept {
   int count = static_cast<int>(cpus.size());
   if (quota.limited() && quota.cpus < count)
-    count = static_cast<int>(std::ceil(quota.cpus));
+    count = whole_cpus(quota.cpus);
   return std::max(1, count);
 }
 

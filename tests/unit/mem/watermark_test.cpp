@@ -80,7 +80,7 @@ TEST_F(watermark_test, all_of_the_stack_is_seen_as_all_of_it) {
   m.begin(low, innermost);
   use(120'000);
   EXPECT_NEAR(static_cast<double>(m.end(innermost)), 100 << 10, 1500);
-  EXPECT_EQ(m.deepest(), low + (8 - reinterpret_cast<std::uintptr_t>(low) % 8) % 8);
+  EXPECT_LE(m.deepest() - low, 64) << "one byte in 64 is used";
 }
 
 TEST(watermark_report, names_the_largest_depth_of_each_name_largest_first) {
