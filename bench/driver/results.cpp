@@ -36,14 +36,6 @@ std::string shown(double v) {
   return number(v, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f");
 }
 
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0)
-      return line.substr(line.find(':') + 2);
-  return "unknown";
-}
-
 template <class T>
 void add_once(std::vector<T> &to, const T &value) {
   if (std::find(to.begin(), to.end(), value) == to.end())
@@ -128,6 +120,14 @@ verdict judge(const std::vector<row> &rows, const line_key &key) {
 }
 
 } // namespace
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0)
+      return line.substr(line.find(':') + 2);
+  return "unknown";
+}
 
 double median(std::vector<double> values) {
   if (values.empty())

@@ -19,6 +19,8 @@ struct row {
 };
 
 [[nodiscard]] double median(std::vector<double> values);
+/// As the system names it.
+[[nodiscard]] std::string cpu_model();
 
 enum class form { text, markdown };
 

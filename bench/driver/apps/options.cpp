@@ -95,6 +95,8 @@ options parse_options(const std::vector<std::string> &arguments) {
     }
   }
   check_series(o.series);
+  if (o.fresh && (o.what == mode::report || o.what == mode::list))
+    throw std::runtime_error("--fresh forgets what --report and --list would show; drop one");
   if (!o.runs)
     o.runs = o.what == mode::coarse ? 15 : 3;
   return o;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.hpp"
 
+#include "../results.hpp"
 #include "chart.hpp"
 #include "curves.hpp"
 
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <ostream>
 #include <stdexcept>
+#include <thread>
 
 namespace bench::apps {
 
@@ -159,10 +161,12 @@ void write_files(const record &r, const subject &s, int workers) {
             << p.relative << '\n';
   std::ofstream picture = open(r.folder() + "/" + s.name + ".svg");
   write_chart(picture, s.title,
-              "size " + std::to_string(s.size) + ", " + std::to_string(workers) + " workers", all);
+              "size " + std::to_string(s.size) + ", " + std::to_string(workers) + " workers, " + cpu_model(),
+              all);
 }
 
 void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers) {
+  to << cpu_model() << ", " << std::thread::hardware_concurrency() << " CPUs\n\n";
   write_half_table(to, r, subjects, workers);
   write_ablation_table(to, r, subjects, workers);
   write_coarse_table(to, r, subjects, workers);

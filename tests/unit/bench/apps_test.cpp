@@ -73,6 +73,7 @@ TEST(apps_options, refusals_name_the_option_and_what_it_takes) {
   EXPECT_TRUE(has(message_of({"--runs", "0"}), "--runs wants a number from 1 to 1000, not '0'"));
   EXPECT_TRUE(has(message_of({"--tiles", "8,x"}), "--tiles wants a number"));
   EXPECT_TRUE(has(message_of({"--runs"}), "--runs wants a value"));
+  EXPECT_TRUE(has(message_of({"--report", "--fresh"}), "--fresh forgets what --report"));
   EXPECT_TRUE(has(message_of({"--run"}), "unknown option '--run'"));
   EXPECT_TRUE(has(message_of({"--series", "gomp"}), "no series is called 'gomp'; there are weft"));
 }
