@@ -8,7 +8,20 @@ namespace weft::inline v0 {
 
 /// What a task does with the data at an address. The weak forms say that only the task's children touch it: they never
 /// delay the task itself, they connect its children to what came before.
-enum class access_mode : std::uint8_t { in, out, inout, weak_in, weak_out, weak_inout };
+enum class access_mode : std::uint8_t {
+  in,
+  out,
+  inout,
+  weak_in,
+  weak_out,
+  weak_inout,
+  concurrent,
+  commutative,
+  weak_concurrent,
+  weak_commutative,
+  reduction, // the address is that of a specification: made by weft::reduction() only
+  weak_reduction
+};
 
 /// One access: an address and a mode. Two accesses concern the same data when their addresses are equal; the size of
 /// the object does not matter, so a block of an array is named by its first element. A null address is ignored.
@@ -53,6 +66,31 @@ template <class T>
 template <class T>
 [[nodiscard]] access weak_inout(T &object) noexcept {
   return {detail::address_of(object), access_mode::weak_inout};
+}
+
+/// The task writes the object together with its neighbours: consecutive siblings that name it `concurrent` are ordered with
+/// all others, but not among themselves. They keep out of each other's way by themselves, with atomics or a lock.
+template <class T>
+[[nodiscard]] access concurrent(T &object) noexcept {
+  return {detail::address_of(object), access_mode::concurrent};
+}
+/// The task writes the object in turns with its neighbours: consecutive siblings that name it `commutative` run in any
+/// order, one at a time. A task with several commutative accesses takes all of them at once, so such tasks never wait for each other in
+/// a circle; the one that became ready first is tried first. The turn ends when the access is released. Cost: a
+/// spin lock for a few instructions, before the body and after it.
+template <class T>
+[[nodiscard]] access commutative(T &object) noexcept {
+  return {detail::address_of(object), access_mode::commutative};
+}
+/// Only children touch the object, as `concurrent` tasks: they are ordered as if the children of all neighbours were siblings.
+template <class T>
+[[nodiscard]] access weak_concurrent(T &object) noexcept {
+  return {detail::address_of(object), access_mode::weak_concurrent};
+}
+/// Only children touch the object, as `commutative` tasks: the children of all neighbours take turns.
+template <class T>
+[[nodiscard]] access weak_commutative(T &object) noexcept {
+  return {detail::address_of(object), access_mode::weak_commutative};
 }
 
 } // namespace weft::inline v0

@@ -10,6 +10,7 @@
 #include <weft/join.hpp>
 #include <weft/mutex.hpp>
 #include <weft/range.hpp>
+#include <weft/reduction.hpp>
 #include <weft/runtime.hpp>
 #include <weft/service.hpp>
 #include <weft/task.hpp>

@@ -19,7 +19,7 @@ namespace {
 static_assert(int{WEFT_TASK_FINAL} == int{detail::k_final} &&
               int{WEFT_TASK_UNDEFERRED} == int{detail::k_undeferred} &&
               int{WEFT_TASK_WAIT} == int{detail::k_wait});
-static_assert(WEFT_WEAK_INOUT == static_cast<int>(access_mode::weak_inout));
+static_assert(WEFT_WEAK_REDUCTION == static_cast<int>(access_mode::weak_reduction));
 
 struct c_body {
   weft_body body;
@@ -56,10 +56,10 @@ class access_list {
       m_first = m_many.data();
     }
     for (std::size_t i = 0; i < count; ++i) {
-      if (list[i].mode < WEFT_IN || list[i].mode > WEFT_WEAK_INOUT)
+      if (list[i].mode < WEFT_IN || list[i].mode > WEFT_WEAK_REDUCTION)
         throw_error(errc::invalid_argument,
                     "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function,
-                    i, list[i].mode, static_cast<int>(WEFT_WEAK_INOUT));
+                    i, list[i].mode, static_cast<int>(WEFT_WEAK_REDUCTION));
       m_first[i] = {list[i].address, static_cast<access_mode>(list[i].mode)};
     }
   }

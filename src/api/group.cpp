@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
+#include "deps/domain.hpp"
 #include "base/log.hpp"
 #include "task/failure.hpp"
 #include "worker/runtime.hpp"
@@ -118,6 +119,8 @@ task_group::~task_group() {
   state &s = internals();
   if (!s.word.done(s.owned)) [[unlikely]]
     wait_at_end(s);
+  else if (s.owner->children_domain) [[unlikely]]
+    end_cohorts(*s.owner);
   if (s.first_error || s.errors || s.stop) [[unlikely]]
     end_extras(s);
   s.~state();

@@ -124,9 +124,12 @@ void submit(task *t, Enter enter) {
   } catch (const std::bad_alloc &) {
     give_up(t, parent);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
+  } catch (...) { // an access that cannot be
+    give_up(t, parent);
+    throw;
   }
   if (undeferred)
-    return run_undeferred(*t, ready);
+    return run_undeferred(*t, ready && take_exclusions(*t));
   if (ready && announce_ready(*t))
     enqueue(&w, *t, origin::fresh);
   if (the_runtime().producers.over()) [[unlikely]]

@@ -2,6 +2,7 @@
 // Entering and releasing one access; inlined into the way of tasks that have no more.
 #pragma once
 
+#include "deps/cohort.hpp"
 #include "deps/domain.hpp"
 #include "deps/mailbox.hpp"
 #include "task/lifecycle.hpp"
@@ -11,9 +12,13 @@
 namespace weft::inline v0 {
 namespace rt {
 
+inline constexpr std::uint32_t k_shares = 1024; // beside the flags of an access: its mode makes it the member of a cohort
+
 WEFT_INLINE std::uint32_t kind_of(access_mode mode) noexcept {
-  static constexpr std::uint16_t kinds[] = {k_reads, 0, 0, k_reads | k_weak, k_weak, k_weak}; // in the order of access_mode
-  static_assert(static_cast<int>(access_mode::weak_inout) == 5);
+  static constexpr std::uint16_t kinds[] = {k_reads, 0, 0, k_reads | k_weak, k_weak, k_weak, // in the order of access_mode
+                                            k_shares, k_shares, k_shares | k_weak, k_shares | k_weak,
+                                            k_shares, k_shares | k_weak};
+  static_assert(static_cast<int>(access_mode::weak_reduction) == 11);
   return kinds[static_cast<std::size_t>(mode)];
 }
 
@@ -42,6 +47,8 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
   };
   if (!before)
     return satisfied_at_once();
+  if (domain::is_cohort(before)) [[unlikely]]
+    before = &close_cohort(*domain::cohort_of(before), box);
   if (domain::is_own(before)) [[unlikely]] {
     data_access &parent = *domain::plain(before);
     // O1: acquire, pairs with the delivery that satisfied the parent's access
@@ -67,13 +74,13 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
 /// The slot of an access that can be entered by enter_common(); else null.
 WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a) noexcept {
   domain *d = parent.children_domain;
-  if (!d || kind_of(a.mode) & k_weak || mailbox::uses_locks()) [[unlikely]]
+  if (!d || kind_of(a.mode) & (k_weak | k_shares) || mailbox::looks_closer()) [[unlikely]]
     return nullptr;
   data_access **last = d->find_slot(a.address);
-  return last && !domain::is_own(*last) ? last : nullptr;
+  return last && domain::is_plain(*last) ? last : nullptr;
 }
 
-/// A link to an access of `before` has caused something at once. True: `t` is satisfied by it.
+/// A link to an access of `before`, which is in a chain, has caused something at once. True: `t` is satisfied by it.
 bool go_on_entering(task &t, task &before, const delivery<data_access> &d) noexcept;
 
 /// What came of entering a common access.
@@ -102,15 +109,15 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
   return {task_before, true, deliver(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u))};
 }
 
-/// Goes on with what a delivery to an access of `t` has caused. Returns a task that may run now, or null; others are enqueued.
-runnable *go_on_releasing(task &t, const delivery<data_access> &d) noexcept;
+/// Goes on with what a delivery to `a` has caused. Returns a task that may run now, or null; others are enqueued.
+runnable *go_on_releasing(data_access &a, const delivery<data_access> &d) noexcept;
 
 struct released {
   runnable *next;       // may run now, and has been announced; or null
   std::uint32_t deaths; // references of the task that ended with its access
 };
 
-/// Releases the access of a task that has one, and no domain.
+/// Releases the access of a task that has one, in a chain, and no domain.
 WEFT_INLINE released release_common(task &t) noexcept {
   const auto [caused, successor, nobody] = deliver(t.accesses()[0], k_finished | k_kids_done);
   runnable *next = nullptr;
@@ -120,7 +127,7 @@ WEFT_INLINE released release_common(task &t) noexcept {
     if (more == k_satisfied) [[likely]]
       next = take_away(u.unsatisfied, 1) && announce_ready(u) ? &u : nullptr;
     else
-      next = go_on_releasing(u, {more, next_to_it, child});
+      next = go_on_releasing(*successor, {more, next_to_it, child});
   }
   return {next, caused & k_died ? 1u : 0u};
 }

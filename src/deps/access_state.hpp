@@ -40,6 +40,9 @@
 #include <cstdint>
 
 namespace weft::inline v0 {
+namespace detail {
+struct reduction_spec;
+}
 namespace rt {
 
 enum access_flag : std::uint32_t {
@@ -59,13 +62,23 @@ enum access_flag : std::uint32_t {
   k_dead = k_released | k_next_known,
 };
 
+struct cohort;
+
+/// How siblings share an address beyond reading and writing it; see cohort.hpp.
+enum class sharing : std::uint32_t { none, concurrent, commutative, reduction };
+
 template <class P, class Task>
 struct basic_data_access {
   const void *address = nullptr;
   typename P::template atomic<std::uint32_t> flags{0};
+  sharing shared; // written where accesses of a task with several kinds are entered; elsewhere never read
   typename P::template var<basic_data_access *> successor{}; // valid with N; written by the registrar before
   typename P::template var<basic_data_access *> child{};     // valid with L; written by the registrar before
   Task *task = nullptr;
+  union {
+    cohort *joined = nullptr;              // null: the access stands in the chain itself
+    const detail::reduction_spec *wanted; // of a reduction that is not entered yet
+  };
 };
 
 constexpr bool is_released(std::uint32_t flags) noexcept { return (flags & k_released) == k_released; }

@@ -40,7 +40,7 @@ void domain::erase(const void *address) noexcept {
 
 /// True when the entry has no use any more; its access then loses its last reference here.
 bool domain::drop_if_released(entry &e) noexcept {
-  if (is_own(e.last))
+  if (!is_plain(e.last))
     return false;
   // O1: acquire: who released the access touches it no more
   if (!is_released(e.last->flags.load(std::memory_order_acquire)))

@@ -10,7 +10,8 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// An open-addressing table from address to the last access. Only the frame of the parent task touches it. An entry whose
-/// low bit is set names the parent's own access: no child has used that address yet.
+/// lowest bit is set names the parent's own access: no child has used that address yet; one whose second bit is set a cohort that
+/// takes members.
 class domain {
 public:
   explicit domain(task &parent);
@@ -42,6 +43,29 @@ public:
       if (m_entries[i].address && m_entries[i].last)
         f(m_entries[i].last);
   }
+
+  /// f(last) for the cohorts that take members; what f returns is the last access from now on.
+  template <class F>
+  void replace_cohorts(F &&f) {
+    if (!m_has_cohorts)
+      return;
+    m_has_cohorts = false;
+    for (std::size_t i = 0; i <= m_mask; ++i)
+      if (entry &e = m_entries[i]; e.address && is_cohort(e.last)) {
+        e.last = f(e.last);
+        m_has_cohorts = m_has_cohorts || is_cohort(e.last);
+      }
+  }
+  data_access *tagged(cohort &c) noexcept {
+    m_has_cohorts = true;
+    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(&c) | 2);
+  }
+  static bool is_cohort(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 2) != 0; }
+  /// Null when it is none.
+  static cohort *cohort_of(const data_access *a) noexcept {
+    return is_cohort(a) ? reinterpret_cast<cohort *>(reinterpret_cast<std::uintptr_t>(a) & ~std::uintptr_t{3}) : nullptr;
+  }
+  static bool is_plain(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 3) == 0; }
 
   static data_access *own(data_access *a) noexcept {
     return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1);
@@ -78,6 +102,7 @@ private:
   std::size_t m_mask = 0;
   std::size_t m_used = 0; // slots that hold an address, erased ones too
   unsigned m_shift = 0;
+  bool m_has_cohorts = false; // some entry may name one
   task &m_parent;
 };
 
@@ -86,8 +111,12 @@ private:
 bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
                     std::size_t second_count);
 
-/// Called by the parent's frame when no child is left: frees what the domain still holds.
+/// Called by the parent's frame when no child is left: ends cohorts, and frees what the domain still holds.
 void children_are_complete(task &parent) noexcept;
+
+/// Called by the parent's frame after a wait for some children: ends the cohorts that have no member left, so that what
+/// they reduce is combined.
+void end_cohorts(task &parent) noexcept;
 
 /// Called when memory is short: frees what finished children hold.
 void trim_domain(task &parent) noexcept;

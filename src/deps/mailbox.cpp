@@ -89,7 +89,7 @@ void mailbox::deliver_many(message first, message second) noexcept {
   for (message m = pending.pop(); m.to; m = pending.pop()) {
     task &t = *m.to->task;
     const delivery<data_access> d = s_locked ? deliver_locked(*m.to, m.bits) : deliver(*m.to, m.bits);
-    settle(t, d.caused);
+    settle(*m.to, t, d.caused);
     put_off({d.next, d.caused & k_to_next});
     put_off({d.child, (d.caused & k_to_child) >> k_child_shift});
   }

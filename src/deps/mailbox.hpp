@@ -3,6 +3,7 @@
 #pragma once
 
 #include "deps/access_state.hpp"
+#include "deps/cohort.hpp"
 #include "task/task.hpp"
 
 namespace weft::inline v0 {
@@ -29,9 +30,18 @@ public:
     if (const message m = deliver_one(a, bits); m.to)
       deliver_chain(m);
   }
-  /// Goes on with a delivery to an access of `t` that has been made.
+  /// Goes on with a delivery to `a` that has been made.
+  void go_on(data_access &a, const delivery<data_access> &d) noexcept {
+    if (d.caused & k_died && a.joined)
+      leave_cohort(a);
+    go_on(*a.task, d);
+  }
+  /// The same for an access of `t` that stands in a chain.
   void go_on(task &t, const delivery<data_access> &d) noexcept {
-    settle(t, d.caused);
+    if (d.caused & k_satisfied)
+      satisfied(t);
+    if (d.caused & k_died)
+      drop(t);
     deliver_many({d.child, (d.caused & k_to_child) >> k_child_shift}, {d.next, d.caused & k_to_next});
   }
 
@@ -47,7 +57,7 @@ private:
     }
     task &t = *a.task;
     const auto [caused, next, child] = deliver(a, bits);
-    settle(t, caused);
+    settle(a, t, caused);
     if (!child) [[likely]]
       return {next, caused & k_to_next};
     deliver_many({child, (caused & k_to_child) >> k_child_shift}, {next, caused & k_to_next});
@@ -57,21 +67,27 @@ private:
   WEFT_NOINLINE void deliver_chain(message m) noexcept;
   WEFT_NOINLINE void deliver_many(message first, message second) noexcept;
 
-  WEFT_INLINE void settle(task &t, std::uint32_t caused) noexcept {
+  WEFT_INLINE void settle(data_access &a, task &t, std::uint32_t caused) noexcept {
     if (caused & k_satisfied)
       satisfied(t);
     if (caused & k_died)
-      dead(t);
+      dead(a, t);
   }
 
   WEFT_INLINE void satisfied(task &t) noexcept {
     if (&t == m_self)
       ++m_own_satisfied;
     else if (take_away(t.unsatisfied, 1))
-      m_ready.push_back(&t);
+      (is_cohort(t) ? m_cohorts : m_ready).push_back(&t);
   }
 
-  WEFT_INLINE void dead(task &t) noexcept {
+  /// `a` is still referred to: by the reference that is dropped here.
+  WEFT_INLINE void dead(data_access &a, task &t) noexcept {
+    if (a.joined) [[unlikely]]
+      leave_cohort(a);
+    drop(t);
+  }
+  WEFT_INLINE void drop(task &t) noexcept {
     if (&t == m_self)
       ++m_own_deaths;
     else
@@ -79,12 +95,24 @@ private:
   }
 
 public:
-  [[nodiscard]] static bool uses_locks() noexcept { return s_locked; }
+  /// Something is to be done with every access that the common way does not do.
+  [[nodiscard]] static bool looks_closer() noexcept { return s_locked; }
+
+  // What has become of cohorts is done last, one after the other: chains of them may be long.
+  void has_changed(task &cohort) noexcept { m_cohorts.push_back(&cohort); }
+  void serve_cohorts() noexcept {
+    if (!m_cohorts.empty()) [[unlikely]]
+      serve_cohorts_slowly();
+  }
 
 private:
+  WEFT_NOINLINE void leave_cohort(data_access &a) noexcept;
+  WEFT_NOINLINE void serve_cohorts_slowly() noexcept;
+
   friend void use_locked_dependencies(bool on) noexcept;
   static inline bool s_locked = false;
 
+  ready_list m_cohorts; // opened by their predecessor, or left by their last member
   ready_list &m_ready;
   task *const m_self;
   std::uint32_t m_own_deaths = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entering and releasing the accesses of a task that has several, or whose children have some.
+#include "base/error.hpp"
 #include "deps/access.hpp"
 #include "task/lifecycle.hpp"
 
@@ -10,51 +11,108 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// Two accesses of one task to one address are one access: it writes if either writes, it is weak if both are.
-std::uint32_t merged(std::uint32_t a, std::uint32_t b) noexcept { return a & b & k_kind; }
+/// What a task names, before it is entered.
+struct named {
+  const void *address;
+  std::uint32_t kind;
+  sharing how;
+  const detail::reduction_spec *wanted; // with sharing::reduction
+};
+
+named read_record(const data_access &a) noexcept {
+  return {a.address, kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr};
+}
+
+void set_record(data_access &a, const named &n) noexcept {
+  a.address = n.address;
+  a.flags.store(n.kind, std::memory_order_relaxed); // O4
+  a.shared = n.how;
+  if (n.how == sharing::reduction)
+    a.wanted = n.wanted;
+  else
+    a.joined = nullptr;
+}
+
+sharing sharing_of(access_mode mode) noexcept {
+  if (!(kind_of(mode) & k_shares))
+    return sharing::none;
+  if (mode >= access_mode::reduction)
+    return sharing::reduction;
+  return mode == access_mode::commutative || mode == access_mode::weak_commutative ? sharing::commutative : sharing::concurrent;
+}
+
+void check_extent(const task &t, const detail::reduction_spec &r) {
+  constexpr auto k_most = std::size_t{1} << 47; // bytes of address space
+  if (r.count < 0)
+    throw_error(errc::invalid_argument, "task '%s' reduces %td elements at %p; give the number of elements, 0 or more",
+                label_of(t), r.count, r.address);
+  if (r.bytes != 0 && static_cast<std::size_t>(r.count) > k_most / r.bytes)
+    throw_error(errc::invalid_argument, "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
+                "of elements", label_of(t), r.count, r.bytes, r.address);
+}
+
+/// Of a null address when it is to be left out.
+named read_access(const task &t, const access &a) {
+  named n{a.address, kind_of(a.mode) & k_kind, sharing_of(a.mode), nullptr};
+  if (n.how != sharing::reduction || !a.address)
+    return n;
+  n.wanted = static_cast<const detail::reduction_spec *>(a.address);
+  check_extent(t, *n.wanted);
+  n.address = n.wanted->count > 0 ? n.wanted->address : nullptr;
+  return n;
+}
+
+/// Two accesses of one task to one address are one access: it writes if either writes, and it is weak if both are. It shares if
+/// both do so in the same way, else it keeps to itself.
+named merged(const task &t, const named &a, const named &b) {
+  named both{a.address, a.kind & b.kind, a.how, a.wanted};
+  if (a.how != b.how)
+    return {a.address, both.kind & k_weak, sharing::none, nullptr};
+  if (a.how == sharing::reduction && !is_same(*a.wanted, *b.wanted))
+    throw_error(errc::invalid_argument, "task '%s' reduces %p by two operations, or with two extents; name one", label_of(t), a.address);
+  return both;
+}
 
 /// Fills the records of `t`; null addresses are left out. Returns how many there are.
-std::uint32_t fill_records(task &t, const access *list, std::size_t count, std::uint32_t filled) noexcept {
+std::uint32_t fill_records(task &t, const access *list, std::size_t count, std::uint32_t filled) {
   // children of a final task run in place and wait for nothing, so their parent waits for them
   const std::uint32_t mask = t.has(detail::k_final) ? ~std::uint32_t{k_weak} : ~std::uint32_t{0};
-  for (std::size_t i = 0; i < count; ++i)
-    if (list[i].address)
-      fill(t, filled++, list[i].address, kind_of(list[i].mode) & mask);
+  for (std::size_t i = 0; i < count; ++i) {
+    named n = read_access(t, list[i]);
+    n.kind &= mask;
+    if (n.address)
+      set_record(fill(t, filled++, n.address, n.kind), n);
+  }
   return filled;
 }
 
 constexpr std::uint32_t k_few = 12; // below, comparing every pair beats sorting
 
-void set_record(data_access &a, const void *address, std::uint32_t kind) noexcept {
-  a.address = address;
-  a.flags.store(kind, std::memory_order_relaxed); // O4
-}
-
-std::uint32_t merge_many(data_access *a, std::uint32_t count) {
-  std::vector<std::pair<const void *, std::uint32_t>> sorted(count);
+std::uint32_t merge_many(const task &t, data_access *a, std::uint32_t count) {
+  std::vector<named> sorted(count);
   for (std::uint32_t i = 0; i < count; ++i)
-    sorted[i] = {a[i].address, kind_of(a[i])};
-  std::sort(sorted.begin(), sorted.end(), [](auto &x, auto &y) { return x.first < y.first; });
+    sorted[i] = read_record(a[i]);
+  std::sort(sorted.begin(), sorted.end(), [](auto &x, auto &y) { return x.address < y.address; });
   std::uint32_t kept = 0;
-  for (const auto &[address, kind] : sorted) {
-    if (kept > 0 && a[kept - 1].address == address)
-      set_record(a[kept - 1], address, merged(kind_of(a[kept - 1]), kind));
+  for (const named &n : sorted) {
+    if (kept > 0 && a[kept - 1].address == n.address)
+      set_record(a[kept - 1], merged(t, read_record(a[kept - 1]), n));
     else
-      set_record(a[kept++], address, kind);
+      set_record(a[kept++], n);
   }
   return kept;
 }
 
-std::uint32_t merge_repetitions(data_access *a, std::uint32_t count) {
+std::uint32_t merge_repetitions(const task &t, data_access *a, std::uint32_t count) {
   if (count > k_few)
-    return merge_many(a, count);
+    return merge_many(t, a, count);
   for (std::uint32_t i = 1; i < count; ++i) {
     for (std::uint32_t j = 0; j < i; ++j) {
       if (a[i].address != a[j].address)
         continue;
-      set_record(a[j], a[j].address, merged(kind_of(a[j]), kind_of(a[i])));
+      set_record(a[j], merged(t, read_record(a[j]), read_record(a[i])));
       --count;
-      set_record(a[i], a[count].address, kind_of(a[count]));
+      set_record(a[i], read_record(a[count]));
       --i;
       break;
     }
@@ -68,13 +126,15 @@ bool go_on_entering(task &t, task &before, const delivery<data_access> &d) noexc
   ready_list none;
   mailbox box(none, &t);
   box.go_on(before, d);
+  box.serve_cohorts();
   return box.own_satisfied() != 0;
 }
 
-runnable *go_on_releasing(task &t, const delivery<data_access> &d) noexcept {
+runnable *go_on_releasing(data_access &a, const delivery<data_access> &d) noexcept {
   ready_list ready;
   mailbox box(ready, nullptr);
-  box.go_on(t, d);
+  box.go_on(a, d);
+  box.serve_cohorts();
   return first_of(ready);
 }
 
@@ -93,7 +153,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   std::uint32_t count = fill_records(t, first, first_count, 0);
   count = fill_records(t, second, second_count, count);
   if (count > 1)
-    count = merge_repetitions(t.accesses(), count);
+    count = merge_repetitions(t, t.accesses(), count);
   t.extent = count;
   if (count == 0)
     return true;
@@ -101,8 +161,13 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   d.reserve(count);
   data_access *records = t.accesses();
   std::uint32_t strong = 0;
-  for (std::uint32_t i = 0; i < count; ++i)
+  bool shares = false;
+  for (std::uint32_t i = 0; i < count; ++i) {
     strong += kind_of(records[i]) & k_weak ? 0u : 1u;
+    shares = shares || records[i].shared != sharing::none;
+  }
+  if (shares)
+    find_cohorts(t, d);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
   // O5: likewise: each access that dies takes one away
@@ -112,12 +177,15 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   std::uint32_t satisfied = 0;
   bool linked = false;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const bool weak = (kind_of(records[i]) & k_weak) != 0;
-    if (enter(d.slot(records[i].address), records[i], box) == entered::linked)
+    data_access &a = records[i];
+    const bool weak = (kind_of(a) & k_weak) != 0;
+    data_access *&last = d.slot(a.address);
+    if (a.shared == sharing::none ? enter(last, a, box) == entered::linked : !join_cohort(last, a, d, box))
       linked = true;
     else if (!weak)
       ++satisfied;
   }
+  box.serve_cohorts();
   if (!linked)
     return true;
   const std::uint32_t mine = 1 + satisfied + box.own_satisfied();
@@ -134,6 +202,8 @@ void close_domain(task &t, mailbox &box) noexcept {
   for (std::uint32_t i = 0; i < t.extent; ++i) {
     data_access &own = records[i];
     data_access *last = d->find(own.address);
+    if (cohort *c = domain::cohort_of(last))
+      last = &close_cohort(*c, box);
     d->erase(own.address);
     if (!last || domain::is_own(last)) {
       box.send(own, k_finished | k_kids_done);
@@ -143,7 +213,10 @@ void close_domain(task &t, mailbox &box) noexcept {
     box.send(*last, k_next_known | k_next_parent);
     box.send(own, k_finished);
   }
-  d->for_each([&](data_access *last) { box.send(*last, k_next_known); });
+  d->for_each([&](data_access *last) {
+    cohort *c = domain::cohort_of(last);
+    box.send(c ? close_cohort(*c, box) : *last, k_next_known);
+  });
   delete d;
 }
 
@@ -153,6 +226,8 @@ std::uint32_t release_accesses(task &t, ready_list &ready) {
   if (t.extent == 0 && !t.children_domain)
     return 0;
   mailbox box(ready, &t);
+  if (t.has(detail::k_special))
+    give_back_copies(t, &t);
   if (t.children_domain) {
     close_domain(t, box);
   } else {
@@ -160,6 +235,7 @@ std::uint32_t release_accesses(task &t, ready_list &ready) {
     for (std::uint32_t i = 0; i < t.extent; ++i)
       box.send(records[i], k_finished | k_kids_done);
   }
+  box.serve_cohorts();
   return box.own_deaths();
 }
 
@@ -171,6 +247,7 @@ void children_are_complete(task &parent) noexcept {
 void trim_domain(task &parent) noexcept {
   if (!parent.children_domain)
     return;
+  end_cohorts(parent);
   try {
     parent.children_domain->prune();
   } catch (const std::bad_alloc &) { // the table stays as it is: it only keeps memory longer

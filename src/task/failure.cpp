@@ -31,20 +31,20 @@ namespace {
 }
 
 /// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
-void parent_failed(task &parent, const task &t, std::exception_ptr error) {
+void parent_failed(task &parent, const char *label, std::exception_ptr error) {
   task_extra *x = try_extra_of(parent);
   if (!x || x->failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
-    return report_lost(label_of(t), error);
+    return report_lost(label, error);
   x->children_error = std::move(error);
 }
 
-[[noreturn]] void terminate_for(const task &t, const std::exception_ptr &error) noexcept {
+[[noreturn]] void terminate_for(const char *label, const std::exception_ptr &error) noexcept {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception &e) {
-    fatal("task '%s' threw and its policy is terminate: %s", label_of(t), e.what());
+    fatal("task '%s' threw and its policy is terminate: %s", label, e.what());
   } catch (...) {
-    fatal("task '%s' threw and its policy is terminate", label_of(t));
+    fatal("task '%s' threw and its policy is terminate", label);
   }
 }
 
@@ -64,7 +64,13 @@ void pass_on_children_error(task &t, task_extra &x) noexcept {
   if (t.group)
     group_failed(t.group->internals(), t, std::move(error));
   else
-    parent_failed(*t.parent, t, std::move(error));
+    parent_failed(*t.parent, label_of(t), std::move(error));
+}
+
+void fail_for(task &parent, const char *label, std::exception_ptr error) noexcept {
+  if (g_default_policy == exception_policy::terminate)
+    terminate_for(label, error);
+  parent_failed(parent, label, std::move(error));
 }
 
 void set_default_exception_policy(exceptions_kind kind) noexcept {
@@ -87,12 +93,12 @@ void fail(task &t, std::exception_ptr error) noexcept {
     keep_own_error(t, std::move(error));
   } else if (t.group) {
     if (t.group->internals().policy == exception_policy::terminate)
-      terminate_for(t, error);
+      terminate_for(label_of(t), error);
     group_failed(t.group->internals(), t, std::move(error));
   } else if (g_default_policy == exception_policy::terminate) {
-    terminate_for(t, error);
+    terminate_for(label_of(t), error);
   } else {
-    parent_failed(*t.parent, t, std::move(error));
+    parent_failed(*t.parent, label_of(t), std::move(error));
   }
 }
 

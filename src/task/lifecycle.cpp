@@ -123,8 +123,8 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
 
 /// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
 WEFT_INLINE bool ends_commonly(const task &t) noexcept {
-  return t.children.done(t.owned_children) && !peek_extra(t) && !t.children_domain && !t.has(k_waited_for | detail::k_destroys) &&
-         (t.extent == 0 || (t.extent == 1 && !mailbox::uses_locks()));
+  return t.children.done(t.owned_children) && !peek_extra(t) && !t.children_domain && !t.has(k_waited_for | detail::k_destroys | detail::k_special) &&
+         (t.extent == 0 || (t.extent == 1 && !mailbox::looks_closer()));
 }
 
 WEFT_INLINE void invoke_body(task &t) noexcept {
@@ -248,8 +248,13 @@ WEFT_COLD void call_onready(task &t) noexcept {
 }
 
 bool announce_specially(task &t) {
-  if (t.has(detail::k_special))
+  if (is_cohort(t))
+    return serve_cohort(t), false;
+  if (t.has(detail::k_special)) {
+    if (!take_exclusions(t)) // who gives them up announces the task again
+      return false;
     call_onready(t);
+  }
   if (!t.has(detail::k_undeferred))
     return true;
   if (void *creator = raise_signal(t.done_word, k_runnable_now); creator && !mutant(bug::undeferred_creator_forgotten))

@@ -29,7 +29,8 @@ void get_by();
 /// Calls the onready function of a task that has one: a callback, with the task as the current one.
 void call_onready(task &t) noexcept;
 
-/// The task's accesses allow it to run: calls onready, wakes an undeferred task's creator. True: it wants to be enqueued.
+/// The task's accesses allow it to run: takes what it must have for itself, calls onready, wakes an undeferred task's creator.
+/// True: it wants to be enqueued.
 bool announce_specially(task &t);
 inline bool announce_ready(task &t) {
   return !t.has(detail::k_special | detail::k_undeferred) || announce_specially(t);

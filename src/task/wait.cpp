@@ -107,6 +107,7 @@ void wait_for_group(group_state &g, exhausted how) {
     wait_in({g.word, g.owned, g.waiter}, {nullptr, &g}, how);
   g.word.reset();
   g.owned = 0;
+  end_cohorts(*g.owner);
 }
 
 void wait_until_done(task &t, exhausted how) {

@@ -297,6 +297,7 @@ void run_join(detail::join_job &job) {
     if (!job.error)
       job.error = std::current_exception();
   }
+  give_back_copies_of_branch(branch);
   ready_list none;
   release_accesses(branch, none);
   delete branch.extra.load(std::memory_order_relaxed);

@@ -12,7 +12,13 @@ enum weft_access_mode {
   WEFT_INOUT = 2,
   WEFT_WEAK_IN = 3,
   WEFT_WEAK_OUT = 4,
-  WEFT_WEAK_INOUT = 5
+  WEFT_WEAK_INOUT = 5,
+  WEFT_CONCURRENT = 6,
+  WEFT_COMMUTATIVE = 7,
+  WEFT_WEAK_CONCURRENT = 8,
+  WEFT_WEAK_COMMUTATIVE = 9,
+  WEFT_REDUCTION = 10,     // made by weft_reduce() of <weft/c/reduction.h>
+  WEFT_WEAK_REDUCTION = 11
 };
 
 // Two accesses concern the same data when their addresses are equal; the size of the object does not
@@ -45,6 +51,18 @@ static inline weft_access weft_weak_out(void *address) {
 }
 static inline weft_access weft_weak_inout(void *address) {
   return weft_access_make(address, WEFT_WEAK_INOUT);
+}
+static inline weft_access weft_concurrent(void *address) {
+  return weft_access_make(address, WEFT_CONCURRENT);
+}
+static inline weft_access weft_commutative(void *address) {
+  return weft_access_make(address, WEFT_COMMUTATIVE);
+}
+static inline weft_access weft_weak_concurrent(void *address) {
+  return weft_access_make(address, WEFT_WEAK_CONCURRENT);
+}
+static inline weft_access weft_weak_commutative(void *address) {
+  return weft_access_make(address, WEFT_WEAK_COMMUTATIVE);
 }
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 #include <weft/clauses.hpp>
 #include <weft/detail/core.hpp>
 
+#include <concepts>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -64,8 +65,13 @@ template <class Body>
 inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result,
                                 Body::ops.traits.flags != 0, sizeof(Body), Body::ops.closure};
 
+/// A clause that names an object and more than fits into an access: a reduction.
 template <class Clause>
-inline constexpr bool is_access = std::is_same_v<Clause, access>;
+concept access_source = requires(const Clause &c) {
+  { c.as_access() } noexcept -> std::same_as<access>;
+};
+template <class Clause>
+inline constexpr bool is_access = std::is_same_v<Clause, access> || access_source<Clause>;
 template <class Clause>
 inline constexpr bool is_list = std::is_same_v<Clause, accesses>;
 template <class Clause>
@@ -96,7 +102,9 @@ void put_option(spawn_options &o, const Clause &c) noexcept {
 
 template <class Clause>
 void put_access(access *&next, const Clause &c) noexcept {
-  if constexpr (is_access<Clause>)
+  if constexpr (access_source<Clause>)
+    *next++ = c.as_access();
+  else if constexpr (is_access<Clause>)
     *next++ = c;
 }
 
@@ -113,7 +121,7 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
   static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
   static_assert(((is_access<Clauses> || is_list<Clauses> || is_option<Clauses>)&&...),
-                "a clause of weft::spawn must be an access (in, out, inout, weak_in, ...), accesses(list), label, priority, "
+                "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), label, priority, "
                 "final, if_, wait, tracked, stack_bytes or onready");
   static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
   using result = std::invoke_result_t<closure &>;

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deps/cohort.hpp"
+
+#include "deps/access.hpp"
+#include "deps/domain.hpp"
+#include "deps/mailbox.hpp"
+#include "task/lifecycle.hpp"
+
+#include <new>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::size_t k_arbiters = 64; // a power of two; shared by domains whose tasks have nothing to do with each other
+
+struct alignas(k_line) arbiter_line {
+  task_arbiter guard;
+};
+arbiter_line g_arbiters[k_arbiters];
+
+constexpr const char *k_names[] = {"", "concurrent tasks", "commutative tasks", "a reduction"};
+
+void free_cohort(void *storage) noexcept {
+  auto *c = static_cast<cohort *>(storage);
+  if (c->combines)
+    delete c->copies;
+  c->~cohort();
+}
+
+data_access *access_of(task &t, const void *address) noexcept {
+  for (std::uint32_t i = 0; i < t.extent; ++i)
+    if (t.accesses()[i].address == address)
+      return &t.accesses()[i];
+  return nullptr;
+}
+
+/// The cohort that `t` belongs to by an access, or null.
+cohort *joined_by(task &t, const void *address, sharing how) noexcept {
+  data_access *a = t.has(detail::k_special) ? access_of(t, address) : nullptr;
+  return a && a->joined && a->joined->how == how ? a->joined : nullptr;
+}
+
+bool is_weak(const data_access &a) noexcept { return (kind_of(a) & k_weak) != 0; }
+
+/// Whatever a task may need together is guarded by one arbiter: the children of a weakly commutative task may need what other tasks'
+/// children need, so they inherit its arbiter.
+task_arbiter &arbiter_of_children(task &parent) noexcept {
+  if (parent.has(detail::k_special))
+    for (std::uint32_t i = 0; i < parent.extent; ++i) {
+      const data_access &a = parent.accesses()[i];
+      if (a.joined && a.joined->how == sharing::commutative && is_weak(a))
+        return *a.joined->guard;
+    }
+  return g_arbiters[(reinterpret_cast<std::uintptr_t>(&parent) * 0x9E3779B97F4A7C15u) >> 58].guard;
+}
+static_assert(k_arbiters == std::size_t{1} << (64 - 58));
+
+void set_up(cohort &c, task &parent, const data_access &member) {
+  cohort *above = joined_by(parent, member.address, c.how);
+  if (c.how == sharing::commutative) {
+    c.guard = &arbiter_of_children(parent);
+    if (above && is_weak(*access_of(parent, member.address)))
+      c.turns = above->turns;
+  } else if (c.how == sharing::reduction) {
+    if (above && is_same(above->copies->how(), *member.wanted)) {
+      c.copies = above->copies;
+      return;
+    }
+    c.copies = new reduction_store(*member.wanted);
+    c.combines = true;
+  }
+}
+
+cohort &make_cohort(task &parent, const data_access &member) {
+  void *block = own_heap()->allocate(task::block_bytes(k_cohort_ops, 1));
+  if (!block)
+    throw std::bad_alloc();
+  auto *t = ::new (block) task(k_cohort_ops, &parent, nullptr);
+  t->set(detail::k_special | detail::k_tracked); // looked at when it is ready, and freed by free_cohort
+  t->extent = 1;
+  t->label = k_names[static_cast<std::size_t>(member.shared)];
+  auto *c = ::new (detail::storage(t)) cohort(member.shared);
+  fill(*t, 0, member.address, 0); // its reference is the one that a task begins with
+  try {
+    set_up(*c, parent, member);
+  } catch (...) {
+    drop_references(*t, 1);
+    throw;
+  }
+  return *c;
+}
+
+/// The cohort at `last` takes `a`.
+cohort *open_to(const data_access *last, const data_access &a) noexcept {
+  cohort *c = domain::cohort_of(last);
+  if (!c || c->how != a.shared || (c->how == sharing::reduction && !is_same(c->copies->how(), *a.wanted)))
+    return nullptr;
+  return c;
+}
+
+/// Members go: the access that stands for them is satisfied.
+void open_cohort(cohort &c, mailbox &box) noexcept {
+  for (data_access *a = c.members.open(); a;) {
+    data_access *const next = a->successor.get();
+    a->successor.set(nullptr);
+    box.send(*a, k_both_ok);
+    a = next;
+  }
+}
+
+/// All members have left, and nobody joins any more.
+void end_cohort(cohort &c, mailbox &box) noexcept {
+  if (c.combines)
+    combine_copies(*c.copies, *c.self().parent);
+  box.send(c.access(), k_finished | k_kids_done);
+}
+
+} // namespace
+
+const body_ops k_cohort_ops{nullptr, nullptr, &free_cohort, true, sizeof(cohort)};
+
+bool take_exclusions(task &t) noexcept {
+  task_arbiter *guard = nullptr;
+  bool handed_on = false;
+  for (std::uint32_t i = 0; i < t.extent && !guard; ++i) {
+    const data_access &a = t.accesses()[i];
+    if (!a.joined || a.joined->how != sharing::commutative || is_weak(a))
+      continue;
+    guard = a.joined->guard;
+    handed_on = a.joined->turns->holder.load(std::memory_order_relaxed) == &t; // O1 of exclusion.hpp
+  }
+  return !guard || handed_on || guard->take(t);
+}
+
+void find_cohorts(task &t, domain &d) {
+  data_access *const records = t.accesses();
+  for (std::uint32_t i = 0; i < t.extent; ++i) {
+    data_access &a = records[i];
+    if (a.shared == sharing::none)
+      continue;
+    data_access *const last = d.find(a.address);
+    try {
+      cohort *c = open_to(last, a);
+      a.joined = c ? c : &make_cohort(*t.parent, a);
+    } catch (...) {
+      while (i-- > 0) {
+        data_access &made = records[i];
+        if (made.shared != sharing::none && made.joined != domain::cohort_of(d.find(made.address)))
+          drop_references(made.joined->self(), 1);
+      }
+      throw;
+    }
+  }
+  t.set(detail::k_special);
+}
+
+bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) noexcept {
+  cohort &c = *a.joined;
+  if (domain::cohort_of(last) != &c) {
+    c.self().unsatisfied.store(1, std::memory_order_relaxed); // O5: before the link
+    if (enter(last, c.access(), box) == entered::satisfied)
+      (void)c.members.open();
+    last = d.tagged(c);
+  }
+  const std::uint32_t kind = kind_of(a) | k_next_known; // nobody follows
+  a.flags.store(kind, std::memory_order_relaxed);       // O4
+  if (!c.members.admit(a))
+    return false;
+  a.flags.store(kind | k_both_ok, std::memory_order_relaxed); // O4
+  return true;
+}
+
+data_access &close_cohort(cohort &c, mailbox &box) noexcept {
+  data_access &a = c.access();
+  if (c.members.leave())
+    box.has_changed(c.self());
+  return a;
+}
+
+void serve_cohort(task &t) {
+  ready_list ready;
+  mailbox box(ready, nullptr);
+  box.has_changed(t);
+  box.serve_cohorts();
+  enqueue_all(ready);
+}
+
+void mailbox::leave_cohort(data_access &a) noexcept {
+  cohort &c = *a.joined;
+  if (c.how == sharing::commutative && !is_weak(a))
+    c.guard->give_up(*c.turns, [this](task &t) { m_ready.push_back(&t); });
+  if (c.members.leave())
+    m_cohorts.push_back(&c.self());
+}
+
+void mailbox::serve_cohorts_slowly() noexcept {
+  while (runnable *r = m_cohorts.pop_front()) {
+    cohort &c = *static_cast<cohort *>(detail::storage(static_cast<task *>(r)));
+    if (c.members.was_opened())
+      end_cohort(c, *this);
+    else
+      open_cohort(c, *this);
+  }
+}
+
+void end_cohorts(task &parent) noexcept {
+  if (!parent.children_domain)
+    return;
+  ready_list none; // whatever follows has closed its cohort already
+  mailbox box(none, nullptr);
+  parent.children_domain->replace_cohorts([&](data_access *last) {
+    cohort &c = *domain::cohort_of(last);
+    return c.members.is_over() ? &close_cohort(c, box) : last;
+  });
+  box.serve_cohorts();
+}
+
+} // namespace rt
+} // namespace weft::inline v0

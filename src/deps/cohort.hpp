@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cohorts: consecutive siblings that share one address as concurrent, commutative or reducing tasks.
+//
+// To the chain of the address a cohort is one access that writes, of a task without a body. When that access is satisfied its members
+// go, in any order; when the registrar has put something else behind it and all members have released, it is released itself.
+// So the state machine of accesses knows nothing of cohorts. A member's access is in no chain: it starts with its successor
+// known (there is none), and what its death means for the cohort is seen to in mailbox::leave_cohort().
+#pragma once
+
+#include "deps/cohort_state.hpp"
+#include "deps/exclusion.hpp"
+#include "deps/reduction.hpp"
+#include "task/task.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+class mailbox;
+
+using task_exclusion = exclusion<real_atomics, task>;
+
+/// The exclusions of a task are those of its strong commutative accesses.
+struct exclusion_traits {
+  template <class F>
+  static void for_each(task &t, F f);
+  static task *next(const task &t) noexcept { return static_cast<task *>(t.next); }
+  static void set_next(task &t, task *next) noexcept { t.next = next; }
+  // A task that is ready counts its unsatisfied accesses no more.
+  static std::uint32_t age(const task &t) noexcept { return t.unsatisfied.load(std::memory_order_relaxed); } // O1: under the lock
+  static void set_age(task &t, std::uint32_t age) noexcept { t.unsatisfied.store(age, std::memory_order_relaxed); } // O1
+};
+using task_arbiter = arbiter<real_atomics, task, exclusion_traits>;
+
+/// The closure of the task that stands for it.
+struct cohort {
+  explicit cohort(sharing s) noexcept : how(s) {}
+
+  cohort_state<real_atomics, data_access> members;
+  const sharing how;
+  // Of commutative ones. Below a task that is weakly commutative both are those of that task's cohort: children of several such tasks
+  // take turns. Below one that is so strongly they are not: the task itself holds those.
+  task_exclusion own_turns;
+  task_exclusion *turns = &own_turns;
+  task_arbiter *guard = nullptr;
+  // Of reducing ones. Below a task that reduces by the same operation: that of its cohort, which combines.
+  reduction_store *copies = nullptr;
+  bool combines = false;
+
+  [[nodiscard]] task &self() noexcept {
+    return *reinterpret_cast<task *>(reinterpret_cast<char *>(this) - detail::k_storage_offset);
+  }
+  /// In the chain.
+  [[nodiscard]] data_access &access() noexcept { return self().accesses()[0]; }
+};
+
+extern const body_ops k_cohort_ops;
+[[nodiscard]] inline bool is_cohort(const task &t) noexcept { return t.ops == &k_cohort_ops; }
+
+template <class F>
+void exclusion_traits::for_each(task &t, F f) {
+  for (std::uint32_t i = 0; i < t.extent; ++i) {
+    data_access &a = t.accesses()[i];
+    // O4 of access_state.hpp: the kind never changes
+    if (a.joined && a.joined->how == sharing::commutative && !(a.flags.load(std::memory_order_relaxed) & k_weak))
+      if (!f(*a.joined->turns))
+        return;
+  }
+}
+
+/// The task has satisfied accesses: takes what its commutative ones need. False: it waits, and is announced later. A second
+/// call for a task that was handed what it waited for returns true.
+[[nodiscard]] bool take_exclusions(task &t) noexcept;
+
+/// For the new accesses of `t` that share: finds the cohort of each, or makes it. Throws std::bad_alloc or what copying an identity
+/// throws, with nothing changed.
+void find_cohorts(task &t, domain &d);
+
+/// Makes `a`, for which find_cohorts() was called, a member; `last` is the slot of its address. True: it is satisfied.
+[[nodiscard]] bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) noexcept;
+
+/// Registrar: nobody joins any more. Returns the access that stands for the cohort in the chain.
+data_access &close_cohort(cohort &c, mailbox &box) noexcept;
+
+/// The access that stands for a cohort was satisfied, by a delivery outside of a mailbox.
+void serve_cohort(task &t);
+
+} // namespace rt
+} // namespace weft::inline v0

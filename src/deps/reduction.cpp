@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deps/reduction.hpp"
+
+#include "deps/cohort.hpp"
+#include "task/failure.hpp"
+
+#include <new>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+
+bool is_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
+  return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && (!a.ops->is_same || a.ops->is_same(a.how, b.how));
+}
+
+reduction_store::reduction_store(const detail::reduction_spec &spec) : m_how(spec) {
+  if (spec.how)
+    m_how.how = spec.ops->keep(spec.how);
+}
+
+reduction_store::~reduction_store() {
+  for (copy *c = m_shelf.first(); c;)
+    free(std::exchange(c, c->next.get()));
+  if (m_how.how)
+    m_how.ops->drop(const_cast<void *>(m_how.how));
+}
+
+namespace {
+
+constexpr std::size_t k_least_alignment = 128; // two lines: copies of different workers are written at once
+
+std::align_val_t alignment_of(const detail::reduction_ops &ops) noexcept {
+  return std::align_val_t{ops.alignment > k_least_alignment ? ops.alignment : k_least_alignment};
+}
+
+} // namespace
+
+reduction_store::copy *reduction_store::make() {
+  const auto count = static_cast<std::size_t>(m_how.count);
+  const std::align_val_t alignment = alignment_of(*m_how.ops);
+  const auto offset = (sizeof(copy) + static_cast<std::size_t>(alignment) - 1) & ~(static_cast<std::size_t>(alignment) - 1);
+  char *const block = static_cast<char *>(::operator new(offset + count * m_how.bytes, alignment));
+  auto *c = ::new (static_cast<void *>(block)) copy;
+  c->data = block + offset;
+  try {
+    m_how.ops->fill(c->data, count, m_how.how);
+  } catch (...) {
+    ::operator delete(static_cast<void *>(c), alignment);
+    throw;
+  }
+  return c;
+}
+
+void reduction_store::free(copy *c) noexcept {
+  if (m_how.ops->destroy)
+    m_how.ops->destroy(c->data, static_cast<std::size_t>(m_how.count));
+  ::operator delete(static_cast<void *>(c), alignment_of(*m_how.ops));
+}
+
+void *reduction_store::copy_for(const void *holder, const void *place) {
+  copy *c = m_shelf.borrow(holder, place);
+  if (!c) {
+    c = make();
+    m_shelf.add(*c, holder, place);
+  }
+  return c->data;
+}
+
+void reduction_store::combine() {
+  for (const copy *c = m_shelf.first(); c; c = c->next.get())
+    m_how.ops->combine(const_cast<void *>(m_how.address), c->data, static_cast<std::size_t>(m_how.count), m_how.how);
+}
+
+void combine_copies(reduction_store &store, task &parent) noexcept {
+  executor *e = this_executor(); // null on a thread that only takes events back
+  const callback self{"the operation of a reduction below task", label_of(parent)};
+  const callback *const outer = e ? std::exchange(e->in_callback, &self) : nullptr;
+  try {
+    store.combine();
+  } catch (...) {
+    fail_for(parent, self.what, std::current_exception());
+  }
+  if (e)
+    e->in_callback = outer;
+}
+
+void give_back_copies(task &t, const void *holder) noexcept {
+  for (std::uint32_t i = 0; i < t.extent; ++i)
+    if (cohort *c = t.accesses()[i].joined; c && c->how == sharing::reduction)
+      c->copies->give_back(holder);
+}
+
+void give_back_copies_of_branch(task &branch) noexcept {
+  task *t = &branch;
+  while (t->has(detail::k_implicit) && t->parent)
+    t = t->parent;
+  if (t->has(detail::k_special))
+    give_back_copies(*t, &branch);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
