@@ -15,6 +15,7 @@
 #include <weft/c/join.h>
 #include <weft/c/local.h>
 #include <weft/c/mutex.h>
+#include <weft/c/reduction.h>
 #include <weft/c/runtime.h>
 #include <weft/c/service.h>
 #include <weft/c/task.h>

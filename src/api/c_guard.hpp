@@ -59,6 +59,8 @@ inline void require(const void *pointer, const char *function, const char *param
   if (!pointer)
     throw_error(errc::invalid_argument, "%s: '%s' is NULL; it must point to an object", function, parameter);
 }
+/// What the core knows of it; refers to `r`.
+[[nodiscard]] detail::reduction_spec c_reduction(const weft_reduction &r) noexcept;
 inline void require_body(weft_body body, const char *function) {
   if (!body)
     throw_error(errc::invalid_argument, "%s: the function to call is NULL", function);

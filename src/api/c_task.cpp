@@ -55,19 +55,37 @@ class access_list {
       m_many.resize(count);
       m_first = m_many.data();
     }
+    std::size_t reductions = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (list[i].mode < WEFT_IN || list[i].mode > WEFT_WEAK_REDUCTION)
         throw_error(errc::invalid_argument,
                     "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function,
                     i, list[i].mode, static_cast<int>(WEFT_WEAK_REDUCTION));
       m_first[i] = {list[i].address, static_cast<access_mode>(list[i].mode)};
+      reductions += is_reduction(m_first[i]);
     }
+    if (reductions > 0)
+      translate(function, reductions);
   }
   access_list(const access_list &) = delete;
   access_list &operator=(const access_list &) = delete;
   [[nodiscard]] std::span<const access> span() const noexcept { return {m_first, m_count}; }
 
  private:
+  static bool is_reduction(const access &a) noexcept { return a.address && a.mode >= access_mode::reduction; }
+
+  void translate(const char *function, std::size_t reductions) {
+    m_reductions.reserve(reductions);
+    for (std::size_t i = 0; i < m_count; ++i)
+      if (is_reduction(m_first[i])) {
+        const auto &r = *static_cast<const weft_reduction *>(m_first[i].address);
+        if (!r.init || !r.combine)
+          throw_error(errc::invalid_argument, "%s: access %zu reduces without init or combine; see weft_reduction_builtin", function, i);
+        m_first[i].address = &m_reductions.emplace_back(c_reduction(r));
+      }
+  }
+
+  std::vector<detail::reduction_spec> m_reductions;
   access m_few[8];
   std::vector<access> m_many;
   access *m_first = m_few;

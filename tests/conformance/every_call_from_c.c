@@ -178,6 +178,49 @@ static int keeps_a_value_of_its_own(void *p) {
   return weft_local_set(local, p) || weft_taskyield() || weft_local_get(local, &value) || value != p;
 }
 
+static int increment_long(void *p) {
+  ++*(int64_t *)p;
+  return 0;
+}
+
+static weft_reduction total, product_of_two;
+static int64_t sum_of_all, shared_by_all;
+
+static int adds_three(void *unused) {
+  void *mine = NULL;
+  (void)unused;
+  if (weft_reduction_local(&sum_of_all, sizeof sum_of_all, &mine))
+    return 1;
+  *(int64_t *)mine += 3;
+  return weft_reduction_local(&failures, sizeof failures, &mine) != WEFT_ERR_INVALID_ARGUMENT;
+}
+
+static int spawns_two_that_add(void *unused) {
+  const weft_access access = weft_reduce(&total);
+  (void)unused;
+  return weft_spawn(adds_three, NULL, 0, &access, 1, NULL, NULL) || weft_spawn(adds_three, NULL, 0, &access, 1, NULL, NULL);
+}
+
+static void tasks_reduce_and_take_turns(void) {
+  weft_access list[4];
+  int64_t seen = 0;
+  EXPECT(weft_reduction_builtin(&total, &sum_of_all, 1, WEFT_INT64, WEFT_SUM) == 0);
+  EXPECT(weft_reduction_builtin(&product_of_two, &sum_of_all, 1, WEFT_DOUBLE, WEFT_BIT_AND) == WEFT_ERR_INVALID_ARGUMENT);
+  list[0] = weft_weak_reduce(&total);
+  EXPECT(weft_spawn(spawns_two_that_add, NULL, 0, list, 1, NULL, NULL) == 0);
+  list[0] = weft_reduce(&total);
+  EXPECT(weft_spawn(adds_three, NULL, 0, list, 1, NULL, NULL) == 0);
+  EXPECT(weft_taskwait(NULL) == 0 && sum_of_all == 9);
+
+  list[0] = weft_commutative(&shared_by_all);
+  list[1] = weft_weak_commutative(&seen);
+  list[2] = weft_concurrent(&total);
+  list[3] = weft_weak_concurrent(&product_of_two);
+  for (int i = 0; i < 4; ++i)
+    EXPECT(weft_spawn(increment_long, &shared_by_all, 0, list, 4, NULL, NULL) == 0);
+  EXPECT(weft_taskwait(NULL) == 0 && shared_by_all == 4);
+}
+
 static void tasks_have_values_of_their_own(void) {
   weft_local *local = NULL;
   int mine = 0;
@@ -218,6 +261,7 @@ int main(void) {
   groups_fail_and_are_cancelled();
   a_service_ends_a_block_and_an_event();
   joins_and_critical_sections_run();
+  tasks_reduce_and_take_turns();
   tasks_have_values_of_their_own();
   totals_are_told();
   the_end_is_final();

@@ -218,7 +218,7 @@ TEST(c_spawn, options_of_another_version_are_read_as_far_as_both_know_them) {
 
 TEST(c_spawn, bad_arguments_are_refused_and_nothing_runs) {
   std::atomic<int> n = 0;
-  weft_access bad = {&n, 6};
+  weft_access bad = {&n, 12};
   weft_spawn_options no_size = {}, bad_flags = WEFT_SPAWN_OPTIONS_INIT;
   bad_flags.flags = 8;
   weft_handle *handle = reinterpret_cast<weft_handle *>(&n);
@@ -226,7 +226,7 @@ TEST(c_spawn, bad_arguments_are_refused_and_nothing_runs) {
   EXPECT_EQ(weft_spawn(count_up, nullptr, 8, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, &bad, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_NE(std::strstr(weft_last_error_message(), "access 0 has mode 6"), nullptr)
+  EXPECT_NE(std::strstr(weft_last_error_message(), "access 0 has mode 12"), nullptr)
       << weft_last_error_message();
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &no_size, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &bad_flags, &handle), WEFT_ERR_INVALID_ARGUMENT);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of C: a weft_reduction is to the core what says how copies are combined.
+#include "api/c_guard.hpp"
+
+#include <weft/c/reduction.h>
+#include <weft/reduction.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+const weft_reduction &of(const void *how) noexcept { return *static_cast<const weft_reduction *>(how); }
+
+bool is_same_reduction(const void *how, const void *other) noexcept {
+  const weft_reduction &a = of(how), &b = of(other);
+  return a.init == b.init && a.combine == b.combine && a.context == b.context;
+}
+
+// A C object may be of any type: aligned as malloc does it.
+constexpr detail::reduction_ops k_c_reduction{
+    alignof(std::max_align_t),
+    [](void *copy, std::size_t count, const void *how) { of(how).init(copy, count, of(how).context); },
+    [](void *into, const void *copy, std::size_t count, const void *how) { of(how).combine(into, copy, count, of(how).context); },
+    nullptr,
+    [](const void *how) -> void * { return new weft_reduction(of(how)); },
+    [](void *how) noexcept { delete static_cast<weft_reduction *>(how); },
+    &is_same_reduction};
+
+template <class T, class Op>
+void set_kind(weft_reduction &r) noexcept {
+  using kind = detail::reduction_kind<T, Op>;
+  r.element_bytes = sizeof(T);
+  r.init = [](void *copy, std::size_t count, void *) { kind::fill(copy, count, nullptr); };
+  r.combine = [](void *into, const void *copy, std::size_t count, void *) { kind::combine(into, copy, count, nullptr); };
+}
+
+/// False: the operation is not for this type, or there is none of that number.
+template <class T>
+bool set_op(weft_reduction &r, int op) noexcept {
+  switch (op) {
+  case WEFT_SUM:
+    return set_kind<T, sum_op>(r), true;
+  case WEFT_PRODUCT:
+    return set_kind<T, product_op>(r), true;
+  case WEFT_MINIMUM:
+    return set_kind<T, minimum_op>(r), true;
+  case WEFT_MAXIMUM:
+    return set_kind<T, maximum_op>(r), true;
+  case WEFT_LOGICAL_AND:
+    return set_kind<T, logical_and_op>(r), true;
+  case WEFT_LOGICAL_OR:
+    return set_kind<T, logical_or_op>(r), true;
+  default:
+    break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    switch (op) {
+    case WEFT_BIT_AND:
+      return set_kind<T, bit_and_op>(r), true;
+    case WEFT_BIT_OR:
+      return set_kind<T, bit_or_op>(r), true;
+    case WEFT_BIT_XOR:
+      return set_kind<T, bit_xor_op>(r), true;
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
+bool set_type(weft_reduction &r, int type, int op) noexcept {
+  switch (type) {
+  case WEFT_INT32:
+    return set_op<std::int32_t>(r, op);
+  case WEFT_UINT32:
+    return set_op<std::uint32_t>(r, op);
+  case WEFT_INT64:
+    return set_op<std::int64_t>(r, op);
+  case WEFT_UINT64:
+    return set_op<std::uint64_t>(r, op);
+  case WEFT_FLOAT:
+    return set_op<float>(r, op);
+  case WEFT_DOUBLE:
+    return set_op<double>(r, op);
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+detail::reduction_spec c_reduction(const weft_reduction &r) noexcept {
+  return {r.address, &k_c_reduction, r.count, r.element_bytes, &r};
+}
+
+} // namespace rt
+} // namespace weft::inline v0
+
+using namespace weft::rt;
+
+int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, int type, int op) {
+  return guarded([&] {
+    require(r, "weft_reduction_builtin", "r");
+    *r = {address, count, 0, nullptr, nullptr, nullptr};
+    if (!set_type(*r, type, op))
+      throw_error(weft::errc::invalid_argument,
+                  "weft_reduction_builtin: there is no operation %d for type %d; see enum weft_reduction_op and "
+                  "weft_reduction_type (bit operations are for integers)",
+                  op, type);
+  });
+}
+
+int weft_reduction_local(const void *address, size_t bytes, void **local) {
+  if (local)
+    *local = nullptr;
+  return guarded([&] {
+    require(local, "weft_reduction_local", "local");
+    *local = weft::detail::reduction_copy(address, 1, bytes);
+  });
+}

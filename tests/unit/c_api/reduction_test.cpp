@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of C: every operation and type, an operation of one's own, misuse.
+#include <weft.h>
+
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace {
+
+template <class T>
+struct addend {
+  T *target;
+  T value;
+  int op;
+  static int add(void *arg) {
+    const auto *self = static_cast<addend *>(arg);
+    void *mine = nullptr;
+    if (int status = weft_reduction_local(self->target, sizeof(T), &mine))
+      return status;
+    T &x = *static_cast<T *>(mine);
+    const T v = self->value;
+    switch (self->op) {
+    case WEFT_SUM: x = static_cast<T>(x + v); break;
+    case WEFT_PRODUCT: x = static_cast<T>(x * v); break;
+    case WEFT_MINIMUM: x = v < x ? v : x; break;
+    case WEFT_MAXIMUM: x = x < v ? v : x; break;
+    case WEFT_LOGICAL_AND: x = static_cast<T>(x != 0 && v != 0); break;
+    case WEFT_LOGICAL_OR: x = static_cast<T>(x != 0 || v != 0); break;
+    default: return 1;
+    }
+    return 0;
+  }
+};
+
+template <class T>
+T reduced(int type, int op, T start, T a, T b) {
+  T x = start;
+  weft_reduction r;
+  EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, type, op), 0);
+  const weft_access access = weft_reduce(&r);
+  for (T v : {a, b}) {
+    const addend<T> one{&x, v, op};
+    EXPECT_EQ(weft_spawn(&addend<T>::add, &one, sizeof one, &access, 1, nullptr, nullptr), 0);
+  }
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  return x;
+}
+
+template <class T>
+void all_operations(int type) {
+  EXPECT_EQ(reduced<T>(type, WEFT_SUM, 1, 2, 3), T(6));
+  EXPECT_EQ(reduced<T>(type, WEFT_PRODUCT, 2, 3, 4), T(24));
+  EXPECT_EQ(reduced<T>(type, WEFT_MINIMUM, 5, 7, 3), T(3));
+  EXPECT_EQ(reduced<T>(type, WEFT_MAXIMUM, 5, 7, 3), T(7));
+  EXPECT_EQ(reduced<T>(type, WEFT_LOGICAL_AND, 1, 1, 0), T(0));
+  EXPECT_EQ(reduced<T>(type, WEFT_LOGICAL_OR, 0, 0, 2), T(1));
+}
+
+TEST(c_reduction, every_type_has_its_operations) {
+  all_operations<std::int32_t>(WEFT_INT32);
+  all_operations<std::uint32_t>(WEFT_UINT32);
+  all_operations<std::int64_t>(WEFT_INT64);
+  all_operations<std::uint64_t>(WEFT_UINT64);
+  all_operations<float>(WEFT_FLOAT);
+  all_operations<double>(WEFT_DOUBLE);
+}
+
+TEST(c_reduction, bit_operations_are_for_integers) {
+  weft_reduction r;
+  std::uint32_t copy = 0, x = 0x3C;
+  const std::uint32_t y = 0xF0;
+  const std::uint32_t expected[] = {0x30, 0xFC, 0xCC}, identity[] = {0xFFFFFFFF, 0, 0};
+  for (int i : {0, 1, 2}) {
+    ASSERT_EQ(weft_reduction_builtin(&r, &x, 1, WEFT_UINT32, WEFT_BIT_AND + i), 0);
+    r.init(&copy, 1, nullptr);
+    EXPECT_EQ(copy, identity[i]);
+    copy = 0x3C;
+    r.combine(&copy, &y, 1, nullptr);
+    EXPECT_EQ(copy, expected[i]);
+    EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, WEFT_DOUBLE, WEFT_BIT_AND + i), WEFT_ERR_INVALID_ARGUMENT);
+  }
+  EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, 6, WEFT_SUM), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_reduction_builtin(&r, &x, 1, WEFT_INT32, 9), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_reduction_builtin(nullptr, &x, 1, WEFT_INT32, 0), WEFT_ERR_INVALID_ARGUMENT);
+}
+
+struct point {
+  long x, y;
+};
+
+TEST(c_reduction, of_ones_own_elements) {
+  static point all[2];
+  std::memset(all, 0, sizeof all);
+  const weft_reduction r{all, 2, sizeof(point),
+                         [](void *copy, size_t n, void *) { std::memset(copy, 0, n * sizeof(point)); },
+                         [](void *into, const void *copy, size_t n, void *factor) {
+                           for (size_t i = 0; i != n; ++i) {
+                             static_cast<point *>(into)[i].x += static_cast<const point *>(copy)[i].x;
+                             static_cast<point *>(into)[i].y += *static_cast<long *>(factor) * static_cast<const point *>(copy)[i].y;
+                           }
+                         },
+                         nullptr};
+  weft_reduction mine = r;
+  long factor = 2;
+  mine.context = &factor;
+  const weft_access access = weft_reduce(&mine);
+  for (int i = 0; i != 10; ++i)
+    weft_spawn(
+        [](void *) {
+          void *copy = nullptr;
+          const int status = weft_reduction_local(all, sizeof all, &copy);
+          ++static_cast<point *>(copy)[0].x;
+          ++static_cast<point *>(copy)[1].y;
+          return status;
+        },
+        nullptr, 0, &access, 1, nullptr, nullptr);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(all[0].x, 10);
+  EXPECT_EQ(all[1].y, 20);
+}
+
+int nothing(void *) { return 0; }
+
+TEST(c_reduction, misuse_is_refused) {
+  int x = 0;
+  weft_reduction r;
+  weft_reduction_builtin(&r, &x, -1, WEFT_INT32, WEFT_SUM);
+  weft_access access = weft_reduce(&r);
+  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  r.count = 1;
+  r.init = nullptr;
+  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(weft_last_error_message()).find("init or combine"), std::string::npos);
+  void *local = &x;
+  EXPECT_EQ(weft_reduction_local(&x, sizeof x, &local), WEFT_ERR_NOT_A_TASK);
+  EXPECT_EQ(local, nullptr);
+  EXPECT_EQ(weft_reduction_local(&x, sizeof x, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  access = weft_reduce(nullptr);
+  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, &access, 1, nullptr, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
+} // namespace
