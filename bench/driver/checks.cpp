@@ -64,7 +64,8 @@ int check_instructions() {
     const double per_task = (instructions(s.workload, s.many) - instructions(s.workload, s.few)) / s.tasks;
     report(s.name, per_task, s.bound, "instructions per task");
     if (per_task > s.limit) {
-      std::printf("%s: %.0f instructions are beyond the limit of %.0f: a fast path has grown\n", s.name, per_task, s.limit);
+      std::printf("%s: %.0f instructions are beyond the limit of %.0f: a fast path has grown\n", s.name,
+                  per_task, s.limit);
       all_within = false;
     }
   }
