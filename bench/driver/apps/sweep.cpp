@@ -13,8 +13,11 @@ namespace bench::apps {
 
 namespace {
 
-/// A repetition that takes longer is not repeated within a process: its noise is small.
+/// Where a repetition takes longer, that of the next smaller tile is not repeated within a process: its noise
+/// is small.
 constexpr double k_slow_s = 0.25;
+/// Points below this efficiency are measured once: they are far from whatever is asked, and take long.
+constexpr double k_hopeless = 0.05;
 
 bool listed(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -116,7 +119,9 @@ void sweep::measure(const std::vector<subject> &subjects) {
   for (int run = 1; run <= m_options.runs; ++run)
     for (const subject &s : subjects) {
       std::cerr << "run " << run << " of " << m_options.runs << ": " << s.name << std::endl;
-      for (const long tile : tiles(s))
+      std::vector<long> from_coarse = tiles(s);
+      std::sort(from_coarse.rbegin(), from_coarse.rend());
+      for (const long tile : from_coarse)
         measure_tile(s, tile, run);
     }
 }
@@ -126,7 +131,7 @@ void sweep::measure_tile(const subject &s, long tile, int run) {
   for (std::size_t i = 0; i < here.size(); ++i) {
     const series &one = here[(i + static_cast<std::size_t>(run)) % here.size()];
     sample like{s.name, one.name, m_options.workers, s.size, tile, run};
-    if (over() || m_record.find(like) || m_failed.count(s.name + one.name))
+    if (over() || m_record.find(like) || m_failed.count(s.name + one.name) || is_hopeless(like))
       continue;
     try {
       take(s, one, like);
@@ -137,8 +142,14 @@ void sweep::measure_tile(const subject &s, long tile, int run) {
   }
 }
 
+bool sweep::is_hopeless(sample like) const {
+  like.run = 1;
+  const sample *first = m_record.find(like);
+  return first && first->serial_s / (first->wall_s * first->workers) < k_hopeless;
+}
+
 void sweep::take(const subject &s, const series &which, sample &like) {
-  double &slow = m_slow[which.name + s.name + std::to_string(like.tile)];
+  double &slow = m_slow[which.name + s.name];
   const int reps = slow > k_slow_s ? 1 : m_options.reps;
   const outcome result =
       bench::run({program(s.name, which.backend), "--workers", std::to_string(like.workers), "--tile",

@@ -20,7 +20,8 @@ class sweep {
 
   /// Instructions of each application at each tile.
   void count(const std::vector<subject> &subjects);
-  /// Run by run, in each application by application, tile by tile, and the series in turn.
+  /// Run by run, in each application by application, from coarse to fine tiles, and the series
+  /// in turn.
   void measure(const std::vector<subject> &subjects);
 
   [[nodiscard]] bool over() const; // the budget is spent
@@ -32,12 +33,13 @@ class sweep {
   [[nodiscard]] std::vector<series> present(const subject &s);
   void measure_tile(const subject &s, long tile, int run);
   void take(const subject &s, const series &which, sample &like);
+  [[nodiscard]] bool is_hopeless(sample like) const;
   void fail(const std::string &what);
 
   const options &m_options;
   record &m_record;
   std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
-  std::map<std::string, double> m_slow; // program, settings and tile -> what one repetition took
+  std::map<std::string, double> m_slow; // series and application -> its last repetition
   std::set<std::string> m_absent, m_failed;
   std::vector<std::string> m_failures;
 };
