@@ -12,11 +12,11 @@ const app::description app::about{
     .tile = {"tile", 2, 1024, 8, "cells along an edge of a block; even, a divisor of the size"},
     .own = {{"steps", 2, 10000, 8, "time steps"},
             {"interval", 1, 10000, 2, "time steps from one change of the mesh to the next"},
-            {"variables", 1, 100, 4, "numbers in a cell"},
+            {"variables", 1, 100, 2, "numbers in a cell"},
             {"levels", 4, 8, 4, "levels of the mesh"}},
     .sweep = {2, 4, 6, 8, 12, 24},
     .small = {4, 2},
-    .tolerance = 0,
+    .tolerance = 1e-12, // of masses; cells have every bit
     .defect_bound = 1e-12,
 };
 
@@ -66,6 +66,7 @@ void amr::reset() {
   m_field.reserve_blocks(m_mesh.slots());
   m_pictures.clear();
   m_turn = 0;
+  m_sum = 0;
   m_levels = 0;
   m_splits = m_merges = 0;
   std::fill(m_masses.begin(), m_masses.end(), 0.0);
@@ -82,8 +83,8 @@ struct amr::serial {
   void relax(const octree::picture &p, const octree::leaf &l, int turn) { f.relax(p, l, turn); }
   void split(const octree::change &c, int turn) { f.split(c, turn); }
   void merge(const octree::change &c, int turn) { f.merge(c, turn); }
-  void weigh(const octree::leaf &l, int turn) { f.weigh(l, turn); }
-  void total(const octree::picture &p, double &mass) { mass = f.total(p); }
+  void weigh(const octree::leaf &l, int turn) { f.mass(l.slot) = f.weigh(l, turn); }
+  void total(const octree::picture &p, double &mass) { field::record(mass, f.sum_of_masses(p)); }
 };
 
 void amr::run_serial() {
@@ -119,7 +120,9 @@ double amr::difference() const {
     return 1;
   double most = 0;
   for (std::size_t i = 0; i < now.size(); ++i)
-    if (!(now[i] == m_kept[i])) // NaN counts
-      most = std::max(most, std::fabs(now[i] - m_kept[i]) + 1e-300);
+    if (const double d = std::fabs(now[i] / m_kept[i] - 1); i >= m_masses.size() && d != 0)
+      return 1;
+    else if (!(d <= most)) // NaN counts
+      most = std::isnan(d) ? 1 : d;
   return most;
 }

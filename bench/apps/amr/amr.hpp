@@ -43,6 +43,7 @@ class amr final : public app::application {
   field m_field;
   std::deque<octree::picture> m_pictures;
   std::vector<double> m_masses; // at the start, and after each interval
+  double m_sum = 0;             // where a back end with task reductions gathers the mass
   int m_turn = 0;
   unsigned m_levels = 0; // that there were
   long m_splits = 0, m_merges = 0;

@@ -147,8 +147,7 @@ double field::mass_of(const octree::leaf &l, int turn) const {
   return sum * h * h * h;
 }
 
-double field::total(const octree::picture &p) const {
-  app::count_task();
+double field::sum_of_masses(const octree::picture &p) const {
   double sum = 0;
   for (const octree::leaf &l : p.leaves)
     sum += mass(l.slot);

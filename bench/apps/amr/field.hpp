@@ -25,6 +25,8 @@ class field {
   [[nodiscard]] double *flux(int face) const { return m_fluxes[static_cast<std::size_t>(face)].get(); }
   [[nodiscard]] double &mass(int slot) const { return block_at(slot).mass; }
   [[nodiscard]] std::size_t count() const;
+  /// Of what mass() holds.
+  [[nodiscard]] double sum_of_masses(const octree::picture &p) const;
   [[nodiscard]] double mass_of(const octree::leaf &l, int turn) const;
 
   // The kernels.
@@ -34,8 +36,14 @@ class field {
   void relax(const octree::picture &p, const octree::leaf &l, int turn) const;
   void split(const octree::change &c, int turn) const;
   void merge(const octree::change &c, int turn) const;
-  void weigh(const octree::leaf &l, int turn) const { app::count_task(), mass(l.slot) = mass_of(l, turn); }
-  [[nodiscard]] double total(const octree::picture &p) const;
+  [[nodiscard]] double weigh(const octree::leaf &l, int turn) const {
+    app::count_task();
+    return mass_of(l, turn);
+  }
+  static void record(double &mass, double sum) {
+    app::count_task();
+    mass = sum;
+  }
 
  private:
   struct block {

@@ -45,8 +45,8 @@ struct amr::tasks {
     field *const f = cells;
     const octree::leaf *const at = &l;
     double *const from = f->cells(l.slot, turn), *const mass = &f->mass(l.slot);
-#pragma omp task depend(in : *from) depend(out : *mass) firstprivate(f, at, turn)
-    f->weigh(*at, turn);
+#pragma omp task depend(in : *from) depend(out : *mass) firstprivate(f, at, mass, turn)
+    *mass = f->weigh(*at, turn);
   }
 
   void total(const octree::picture &p, double &mass) {
@@ -56,7 +56,7 @@ struct amr::tasks {
     const std::size_t count = p.leaves.size();
 #pragma omp task depend(iterator(n = 0 : count), in : f->mass(p.leaves[n].slot)) depend(out : *to)           \
     firstprivate(f, all, to)
-    *to = f->total(*all);
+    field::record(*to, f->sum_of_masses(*all));
   }
 };
 

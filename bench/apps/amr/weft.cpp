@@ -3,8 +3,11 @@
 
 #include <weft/weft.hpp>
 
+#include <utility>
+
 struct amr::tasks {
   field &f;
+  double &sum;
   std::vector<weft::access> list;
 
   void exchange(const octree::face &face, int turn) {
@@ -39,20 +42,17 @@ struct amr::tasks {
   }
 
   void weigh(const octree::leaf &l, int turn) {
-    weft::spawn([&f = f, &l, turn] { f.weigh(l, turn); }, weft::in(*f.cells(l.slot, turn)),
-                weft::out(f.mass(l.slot)), weft::label("weigh"));
+    weft::spawn([&f = f, &sum = sum, &l, turn] { weft::reduction_local(sum) += f.weigh(l, turn); },
+                weft::in(*f.cells(l.slot, turn)), weft::reduction(sum, weft::sum), weft::label("weigh"));
   }
 
-  void total(const octree::picture &p, double &mass) {
-    list.clear();
-    for (const octree::leaf &l : p.leaves)
-      list.push_back(weft::in(f.mass(l.slot)));
-    weft::spawn([&f = f, &p, &mass] { mass = f.total(p); }, weft::accesses(list), weft::out(mass),
-                weft::label("total"));
+  void total(const octree::picture &, double &mass) {
+    weft::spawn([&sum = sum, &mass] { field::record(mass, std::exchange(sum, 0)); }, weft::inout(sum),
+                weft::out(mass), weft::label("total"));
   }
 };
 
 void amr::run_tasks() {
-  visit(tasks{m_field, {}});
+  visit(tasks{m_field, m_sum, {}});
   weft::taskwait();
 }

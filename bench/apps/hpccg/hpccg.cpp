@@ -63,6 +63,7 @@ void hpccg::reset() {
   std::fill(m_x.begin(), m_x.end(), 0.0);
   m_r = m_p = m_right;
   m_r_r = std::inner_product(m_r.begin(), m_r.end(), m_r.begin(), 0.0);
+  m_sum_p_ap = m_sum_r_r = 0;
 }
 
 void hpccg::multiply(std::size_t b) {
@@ -75,17 +76,17 @@ void hpccg::multiply(std::size_t b) {
   }
 }
 
-void hpccg::dot_p_ap(std::size_t b) {
+double hpccg::dot_p_ap(std::size_t b) const {
   app::count_task();
   double sum = 0;
   for (std::size_t i = m_blocks[b].begin; i < m_blocks[b].end; ++i)
     sum += m_p[i] * m_ap[i];
-  m_part_p_ap[b] = sum;
+  return sum;
 }
 
-void hpccg::choose_alpha() {
+void hpccg::choose_alpha(double p_ap) {
   app::count_task();
-  m_alpha = m_r_r / std::accumulate(m_part_p_ap.begin(), m_part_p_ap.end(), 0.0);
+  m_alpha = p_ap > 0 ? m_r_r / p_ap : 0; // else the solution is exact
 }
 
 void hpccg::advance_x(std::size_t b) {
@@ -100,19 +101,18 @@ void hpccg::advance_r(std::size_t b) {
     m_r[i] -= m_alpha * m_ap[i];
 }
 
-void hpccg::dot_r_r(std::size_t b) {
+double hpccg::dot_r_r(std::size_t b) const {
   app::count_task();
   double sum = 0;
   for (std::size_t i = m_blocks[b].begin; i < m_blocks[b].end; ++i)
     sum += m_r[i] * m_r[i];
-  m_part_r_r[b] = sum;
+  return sum;
 }
 
-void hpccg::choose_beta() {
+void hpccg::choose_beta(double r_r) {
   app::count_task();
-  const double sum = std::accumulate(m_part_r_r.begin(), m_part_r_r.end(), 0.0);
-  m_beta = sum / m_r_r;
-  m_r_r = sum;
+  m_beta = m_r_r > 0 ? r_r / m_r_r : 0;
+  m_r_r = r_r;
 }
 
 void hpccg::advance_p(std::size_t b) {
@@ -126,14 +126,18 @@ void hpccg::run_serial() {
     for (std::size_t b = 0; b < m_blocks.size(); ++b)
       (this->*kernel)(b);
   };
+  const auto sum = [this](double (hpccg::*kernel)(std::size_t) const) {
+    double s = 0;
+    for (std::size_t b = 0; b < m_blocks.size(); ++b)
+      s += (this->*kernel)(b);
+    return s;
+  };
   for (long i = 0; i < m_iterations; ++i) {
     all(&hpccg::multiply);
-    all(&hpccg::dot_p_ap);
-    choose_alpha();
+    choose_alpha(sum(&hpccg::dot_p_ap));
     all(&hpccg::advance_x);
     all(&hpccg::advance_r);
-    all(&hpccg::dot_r_r);
-    choose_beta();
+    choose_beta(sum(&hpccg::dot_r_r));
     all(&hpccg::advance_p);
   }
 }
@@ -161,7 +165,7 @@ double hpccg::difference() const {
   double most = 0; // the solution is 1: absolute is relative
   for (std::size_t i = 0; i < m_x.size(); ++i) {
     const double d = std::abs(m_x[i] - m_kept[i]);
-    most = d <= most ? most : d; // NaN stays
+    most = d <= most ? most : std::isnan(d) ? 1 : d;
   }
   return most;
 }

@@ -27,14 +27,14 @@ class hpccg final : public app::application {
   void make_blocks(long tile);
   [[nodiscard]] double true_residual() const;
 
-  // The kernels. Those of a block take its number; dot products leave their part in the block's place.
+  // The kernels. Those of a block take its number.
   void multiply(std::size_t b); // ap = A p
-  void dot_p_ap(std::size_t b);
-  void choose_alpha();
+  [[nodiscard]] double dot_p_ap(std::size_t b) const;
+  void choose_alpha(double p_ap);
   void advance_x(std::size_t b); // x += alpha p
   void advance_r(std::size_t b); // r -= alpha ap
-  void dot_r_r(std::size_t b);
-  void choose_beta();
+  [[nodiscard]] double dot_r_r(std::size_t b) const;
+  void choose_beta(double r_r);
   void advance_p(std::size_t b); // p = r + beta p
 
   struct tasks;
@@ -45,7 +45,9 @@ class hpccg final : public app::application {
   std::vector<double> m_value;
   std::vector<block> m_blocks;
   std::vector<double> m_right, m_x, m_r, m_p, m_ap;
-  std::vector<double> m_part_p_ap, m_part_r_r; // one for each block
+  // Dot products: one part for each block, or the sum, where a back end with task reductions gathers it.
+  std::vector<double> m_part_p_ap, m_part_r_r;
+  double m_sum_p_ap = 0, m_sum_r_r = 0;
   double m_alpha = 0, m_beta = 0, m_r_r = 0;
   std::vector<double> m_kept;
   double m_defect = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hpccg.hpp"
 
+#include <numeric>
+
 struct hpccg::tasks {
   hpccg &h;
 
@@ -20,11 +22,11 @@ struct hpccg::tasks {
     for (std::size_t b = 0; b < count; ++b) {
       double *const p = &h.m_p[h.m_blocks[b].begin], *const ap = &h.m_ap[h.m_blocks[b].begin];
 #pragma omp task depend(in : *p, *ap) depend(out : h.m_part_p_ap[b]) firstprivate(b)
-      h.dot_p_ap(b);
+      h.m_part_p_ap[b] = h.dot_p_ap(b);
     }
 #pragma omp task depend(iterator(n = 0 : count), in : h.m_part_p_ap[n]) depend(in : h.m_r_r)                 \
     depend(out : h.m_alpha)
-    h.choose_alpha();
+    h.choose_alpha(std::accumulate(h.m_part_p_ap.begin(), h.m_part_p_ap.end(), 0.0));
   }
 
   void advance() {
@@ -45,11 +47,11 @@ struct hpccg::tasks {
     for (std::size_t b = 0; b < count; ++b) {
       double *const r = &h.m_r[h.m_blocks[b].begin];
 #pragma omp task depend(in : *r) depend(out : h.m_part_r_r[b]) firstprivate(b)
-      h.dot_r_r(b);
+      h.m_part_r_r[b] = h.dot_r_r(b);
     }
 #pragma omp task depend(iterator(n = 0 : count), in : h.m_part_r_r[n]) depend(inout : h.m_r_r)               \
     depend(out : h.m_beta)
-    h.choose_beta();
+    h.choose_beta(std::accumulate(h.m_part_r_r.begin(), h.m_part_r_r.end(), 0.0));
   }
 
   void turn() {

@@ -3,7 +3,7 @@
 
 #include <weft/weft.hpp>
 
-#include <algorithm>
+#include <utility>
 
 struct hpccg::tasks {
   hpccg &h;
@@ -28,14 +28,11 @@ struct hpccg::tasks {
 
   void choose_alpha() {
     for_blocks([this](std::size_t b, std::size_t at) {
-      weft::spawn([&h = h, b] { h.dot_p_ap(b); }, weft::in(h.m_p[at]), weft::in(h.m_ap[at]),
-                  weft::out(h.m_part_p_ap[b]), weft::label("dot p ap"));
+      weft::spawn([&h = h, b] { weft::reduction_local(h.m_sum_p_ap) += h.dot_p_ap(b); }, weft::in(h.m_p[at]),
+                  weft::in(h.m_ap[at]), weft::reduction(h.m_sum_p_ap, weft::sum), weft::label("dot p ap"));
     });
-    list.assign(h.m_part_p_ap.size(), weft::access());
-    std::transform(h.m_part_p_ap.begin(), h.m_part_p_ap.end(), list.begin(),
-                   [](double &p) { return weft::in(p); });
-    weft::spawn([&h = h] { h.choose_alpha(); }, weft::accesses(list), weft::in(h.m_r_r), weft::out(h.m_alpha),
-                weft::label("alpha"));
+    weft::spawn([&h = h] { h.choose_alpha(std::exchange(h.m_sum_p_ap, 0)); }, weft::inout(h.m_sum_p_ap),
+                weft::in(h.m_r_r), weft::out(h.m_alpha), weft::label("alpha"));
   }
 
   void advance() {
@@ -51,14 +48,11 @@ struct hpccg::tasks {
 
   void choose_beta() {
     for_blocks([this](std::size_t b, std::size_t at) {
-      weft::spawn([&h = h, b] { h.dot_r_r(b); }, weft::in(h.m_r[at]), weft::out(h.m_part_r_r[b]),
-                  weft::label("dot r r"));
+      weft::spawn([&h = h, b] { weft::reduction_local(h.m_sum_r_r) += h.dot_r_r(b); }, weft::in(h.m_r[at]),
+                  weft::reduction(h.m_sum_r_r, weft::sum), weft::label("dot r r"));
     });
-    list.assign(h.m_part_r_r.size(), weft::access());
-    std::transform(h.m_part_r_r.begin(), h.m_part_r_r.end(), list.begin(),
-                   [](double &p) { return weft::in(p); });
-    weft::spawn([&h = h] { h.choose_beta(); }, weft::accesses(list), weft::inout(h.m_r_r),
-                weft::out(h.m_beta), weft::label("beta"));
+    weft::spawn([&h = h] { h.choose_beta(std::exchange(h.m_sum_r_r, 0)); }, weft::inout(h.m_sum_r_r),
+                weft::inout(h.m_r_r), weft::out(h.m_beta), weft::label("beta"));
   }
 
   void turn() {

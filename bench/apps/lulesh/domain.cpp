@@ -84,6 +84,7 @@ void domain::restore() {
   fill_elements(*this);
   for (block &b : blocks)
     b.found = {};
+  least = {};
   const double scale = size / k_blast_elements;
   elements[0].energy = k_blast * scale * scale * scale;
   now = {};

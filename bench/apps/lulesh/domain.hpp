@@ -78,6 +78,7 @@ struct domain {
   std::vector<element> elements;
   std::vector<block> blocks;
   clock now;
+  limits least; // where a back end with task reductions gathers found()
 
   [[nodiscard]] int node_at(int i, int j, int k) const { return (k * (size + 1) + j) * (size + 1) + i; }
   [[nodiscard]] int element_at(int i, int j, int k) const { return (k * size + j) * size + i; }

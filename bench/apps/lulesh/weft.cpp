@@ -3,18 +3,21 @@
 
 #include <weft/weft.hpp>
 
+#include <utility>
+
 namespace {
+
+struct least_limits {
+  sedov::limits operator()(const sedov::limits &a, const sedov::limits &b) const { return combine(a, b); }
+};
 
 class step_tasks {
  public:
   explicit step_tasks(sedov::domain &d) : m_domain(d) {}
 
   void spawn_step() {
-    m_list.clear();
-    for (const sedov::block &b : m_domain.blocks)
-      m_list.push_back(weft::in(b.state_access));
-    weft::spawn([&d = m_domain] { advance_clock(d, d.found()); }, weft::accesses(m_list),
-                weft::out(m_domain.now), weft::label("clock"));
+    weft::spawn([&d = m_domain] { advance_clock(d, std::exchange(d.least, {})); },
+                weft::inout(m_domain.least), weft::out(m_domain.now), weft::label("clock"));
     for (sedov::block &b : m_domain.blocks)
       weft::spawn([&d = m_domain, &b] { compute_forces(d, b); }, list(b.upper, &sedov::block::nodes_access),
                   weft::in(b.state_access), weft::out(b.forces_access), weft::label("forces"));
@@ -26,8 +29,14 @@ class step_tasks {
                   weft::in(m_domain.now), weft::in(b.state_access), weft::out(b.motion_access),
                   weft::label("motion"));
     for (sedov::block &b : m_domain.blocks)
-      weft::spawn([&d = m_domain, &b] { update_material(d, b); }, list(b.faces, &sedov::block::motion_access),
-                  weft::inout(b.state_access), weft::label("material"));
+      weft::spawn(
+          [&d = m_domain, &b] {
+            update_material(d, b);
+            sedov::limits &least = weft::reduction_local(d.least);
+            least = combine(least, b.found);
+          },
+          list(b.faces, &sedov::block::motion_access), weft::inout(b.state_access),
+          weft::reduction(m_domain.least, least_limits(), {}), weft::label("material"));
   }
 
  private:

@@ -145,7 +145,7 @@ double nbody::difference() const {
   std::size_t k = 0;
   for (const auto *v : {&m_x, &m_y, &m_z, &m_vx, &m_vy, &m_vz})
     for (const double now : *v)
-      if (const double kept = m_kept[k++]; !(now == kept)) // NaN counts
-        most = std::max(most, std::abs(now - kept) + 1e-300);
+      if (const double d = std::abs(now - m_kept[k++]); !(d <= most)) // NaN counts as 1
+        most = std::isnan(d) ? 1 : d;
   return most;
 }

@@ -137,8 +137,8 @@ double sparselu::difference() const {
     if (m_at[b] ? m_kept[b].empty() : !m_kept[b].empty())
       return 1;
     for (std::size_t e = 0; e < m_kept[b].size(); ++e)
-      if (!(m_at[b][e] == m_kept[b][e])) // NaN counts
-        most = std::max(most, std::abs(m_at[b][e] - m_kept[b][e]) / static_cast<double>(m_size) + 1e-300);
+      if (const double d = std::abs(m_at[b][e] - m_kept[b][e]); !(d <= most)) // NaN stays
+        most = std::isnan(d) ? 1 : d;
   }
   return most;
 }
