@@ -31,6 +31,35 @@ void chain(long n, long body) {
   weft::taskwait();
 }
 
+/// The same tasks as graphs that are built once: n in all, k_iteration per iteration.
+constexpr long k_iteration = 1000;
+void iterate_chain(long n, long body) {
+  static char x;
+  weft::taskiter(n / k_iteration, [body] {
+    for (long i = 0; i < k_iteration; ++i)
+      weft::spawn([body] { work(body); }, weft::inout(x));
+  });
+  weft::taskwait();
+}
+
+void iterate_independent(long n, long body) {
+  weft::taskiter(n / k_iteration, [body] {
+    for (long i = 0; i < k_iteration; ++i)
+      weft::spawn([body] { work(body); });
+  });
+  weft::taskwait();
+}
+
+/// Each task reads its neighbours: four edges per task.
+void iterate_stencil(long n, long body) {
+  static char x[k_iteration + 2];
+  weft::taskiter(n / k_iteration, [body] {
+    for (long i = 1; i <= k_iteration; ++i)
+      weft::spawn([body] { work(body); }, weft::in(x[i - 1]), weft::inout(x[i]), weft::in(x[i + 1]));
+  });
+  weft::taskwait();
+}
+
 void two_wave(long n, char *a, char *b, long body) {
   for (long i = 0; i < n; ++i)
     weft::spawn([body] { work(body); }, weft::inout(a[i]));
@@ -232,6 +261,12 @@ double measure(const sample::request &r) {
     chain(sample::k_warm_up, 0);
     return per_task(n, [&] { chain(r.count, r.body_ns); });
   }
+  if (r.workload == "iterate-chain")
+    return per_task(n, [&] { iterate_chain(r.count, r.body_ns); });
+  if (r.workload == "iterate-independent")
+    return per_task(n, [&] { iterate_independent(r.count, r.body_ns); });
+  if (r.workload == "iterate-stencil")
+    return per_task(n, [&] { iterate_stencil(r.count, r.body_ns); });
   if (r.workload == "two-wave") {
     std::vector<char> a(static_cast<std::size_t>(r.count)), b(a.size());
     return per_task(2 * n, [&] { two_wave(r.count, a.data(), b.data(), r.body_ns); });

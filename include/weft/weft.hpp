@@ -16,5 +16,6 @@
 #include <weft/task.hpp>
 #include <weft/task_local.hpp>
 #include <weft/taskfor.hpp>
+#include <weft/taskiter.hpp>
 #include <weft/taskloop.hpp>
 #include <weft/version.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "deps/access.hpp"
+#include "iter/iteration.hpp"
+#include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
 
@@ -101,18 +103,38 @@ WEFT_NOINLINE task *task_create_slowly(const body_ops &ops, std::size_t accesses
   return ::new (block) task(ops, w.current, group);
 }
 
-WEFT_COLD void give_up(task *t, task &parent) noexcept {
-  uncount_child(*t, parent);
+WEFT_COLD void destroy_closure(task *t) noexcept {
   if (t->ops->destroy)
     t->ops->destroy(storage(t));
   task_abandon(t);
 }
 
-/// Everything but the common way; `enter` returns whether the task may run.
-template <class Enter>
-void submit(task *t, Enter enter) {
+WEFT_COLD void give_up(task *t, task &parent) noexcept {
+  uncount_child(*t, parent);
+  destroy_closure(t);
+}
+
+/// A child of a taskiter: it is kept for later rounds, or refused.
+WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t first_count, const access *second,
+                      std::size_t second_count) {
+  try {
+    i.record(*t, first, first_count, second, second_count);
+  } catch (const std::bad_alloc &) {
+    destroy_closure(t);
+    throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
+  } catch (...) {
+    destroy_closure(t);
+    throw;
+  }
+}
+
+/// Everything but the common way.
+WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
+  if (parent.has(k_final))
+    if (iteration *i = iteration_of(parent))
+      return record(t, *i, first, first_count, second, second_count);
   count_child(*t, parent);
   count(w.counts.spawned);
   if (parent.has(k_final))
@@ -120,7 +142,7 @@ void submit(task *t, Enter enter) {
   const bool undeferred = t->has(k_undeferred);
   bool ready = true;
   try {
-    ready = enter();
+    ready = first_count + second_count == 0 || enter_accesses(*t, first, first_count, second, second_count);
   } catch (const std::bad_alloc &) {
     give_up(t, parent);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
@@ -136,12 +158,8 @@ void submit(task *t, Enter enter) {
     the_runtime().producers.hold_back(w);
 }
 
-WEFT_NOINLINE void submit_slowly(task *t) {
-  submit(t, [] { return true; });
-}
-WEFT_NOINLINE void submit_slowly(task *t, const access &only) {
-  submit(t, [&] { return enter_accesses(*t, &only, 1, nullptr, 0); });
-}
+WEFT_NOINLINE void submit_slowly(task *t) { submit(t, nullptr, 0, nullptr, 0); }
+WEFT_NOINLINE void submit_slowly(task *t, const access &only) { submit(t, &only, 1, nullptr, 0); }
 
 /// Nothing about the task or its parent asks for more than the common way.
 WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
@@ -247,7 +265,7 @@ void task_submit(task *t, const access &only) {
 }
 
 void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
-  submit(t, [&] { return enter_accesses(*t, first, first_count, second, second_count); });
+  submit(t, first, first_count, second, second_count);
 }
 
 void task_wait_done(task *t) {

@@ -2,6 +2,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
+#include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
 
@@ -16,6 +17,9 @@ using namespace rt;
 void taskwait() {
   worker &w = this_worker();
   task &t = *w.current;
+  if (iteration_of(t)) [[unlikely]]
+    throw_error(errc::invalid_argument, "taskwait() while taskiter '%s' records: its tasks have not begun; wait in a task, or after the loop",
+                label_of(t));
   wait_for_children(t);
   rethrow_children_error(t);
 }
@@ -49,7 +53,7 @@ const char *label() noexcept {
 
 bool in_final() noexcept {
   executor *e = this_executor();
-  return e && e->current && e->current->has(detail::k_final);
+  return e && e->current && is_final(*e->current);
 }
 
 bool cancelled() noexcept {

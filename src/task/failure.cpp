@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "task/group.hpp"
+#include "task/recorded.hpp"
 
 #include <weft/error.hpp>
 
@@ -89,7 +90,29 @@ void set_default_exception_policy(exceptions_kind kind) noexcept {
 
 void fail(task &t, std::exception_ptr error) noexcept {
   t.set(detail::k_cancelled);
-  if (t.has(detail::k_tracked)) {
+  hand_over_failure(t, std::move(error));
+}
+
+namespace {
+
+/// A recorded task fails as its taskiter does.
+bool ends_the_program(const task &t) noexcept {
+  const task *whole = &t;
+  while (is_recorded(*whole))
+    whole = whole->parent;
+  if (whole->has(detail::k_tracked))
+    return false;
+  return (whole->group ? whole->group->internals().policy : g_default_policy) == exception_policy::terminate;
+}
+
+} // namespace
+
+void hand_over_failure(task &t, std::exception_ptr error) noexcept {
+  if (is_recorded(t)) {
+    if (ends_the_program(t))
+      terminate_for(label_of(t), error);
+    recorded_failed(t, std::move(error));
+  } else if (t.has(detail::k_tracked)) {
     keep_own_error(t, std::move(error));
   } else if (t.group) {
     if (t.group->internals().policy == exception_policy::terminate)

@@ -15,6 +15,8 @@ namespace rt {
 void fail(task &t, std::exception_ptr error) noexcept;
 /// Something done for the children of `parent` ended with an exception: a failure as that of a child called `label`.
 void fail_for(task &parent, const char *label, std::exception_ptr error) noexcept;
+/// fail() for a task that may still be ending, on another thread.
+void hand_over_failure(task &t, std::exception_ptr error) noexcept;
 /// For the handle of the task.
 void keep_own_error(task &t, std::exception_ptr error) noexcept;
 /// Nobody has waited for the children of `t` since one of them failed: now it is a failure of `t`, for who waits for it.

@@ -7,6 +7,7 @@
 #include "task/failure.hpp"
 #include "task/locals.hpp"
 #include "task/measured_body.hpp"
+#include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 
 #include <weft/error.hpp>
@@ -70,12 +71,16 @@ void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
     t = count_down(parent, g, plainly);
     if (!t)
       return;
+    if (is_recorded(*t))
+      return recorded_is_complete(*t);
     deaths = t->has(detail::k_wait) ? release_accesses(*t, ready) : 0;
     plainly = false;
   }
 }
 
 WEFT_COLD void complete_upwards(task &t) {
+  if (is_recorded(t))
+    return recorded_is_complete(t);
   ready_list ready;
   const std::uint32_t deaths = t.has(detail::k_wait) ? release_accesses(t, ready) : 0;
   complete(&t, deaths, false, ready);
@@ -220,7 +225,16 @@ runnable *execute_in_place(executor &here, task &t) noexcept {
   return successor;
 }
 
+void run_whole(task &t) noexcept {
+  if (t.has(detail::k_special)) [[unlikely]]
+    run_specially(t);
+  else
+    run_body(t);
+}
+
 void events_are_over(task &t) {
+  if (is_recorded(t))
+    return recorded_is_over(t);
   ready_list ready;
   end_task(t, false, ready);
   enqueue_all(ready);

@@ -28,6 +28,7 @@ using detail::task;
 using data_access = basic_data_access<real_atomics, task>;
 class domain;
 struct local_value;
+class iteration;
 
 /// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
 struct task_extra {
@@ -40,6 +41,7 @@ struct task_extra {
   std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
   std::atomic<local_value *> locals{nullptr}; // see locals.hpp
+  iteration *iterated = nullptr;              // of a taskiter: see recorded.hpp
 
   /// Some room is set aside, so that failures can be told when memory is gone.
   static void *operator new(std::size_t bytes);
@@ -66,7 +68,7 @@ struct task : runnable {
   // second cache line
   rt::completion_word<> children;
   std::atomic<rt::task_extra *> extra{nullptr};
-  std::atomic<void *> done_word{nullptr}; // null, a waiting frame, or k_done; only with k_tracked or k_undeferred
+  std::atomic<void *> done_word{nullptr}; // null, a waiting frame, or k_done; only with k_tracked or k_undeferred; of a recorded task its node
 
   task(const body_ops &o, task *p, task_group *g) noexcept
       : runnable{o.traits, nullptr}, ops(&o), parent(p), group(g), unsatisfied(0), references(1) {}

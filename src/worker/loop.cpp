@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
+#include "iter/iteration.hpp"
 #include "manage/dispatcher.hpp"
 #include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
@@ -176,6 +177,27 @@ void run_task(worker &w, runnable *r) {
   }
 }
 
+/// Runs a round of a recorded task, and those that follow from it. That may go on for very long: other work gets a look as well.
+void run_recorded(worker &w, runnable *r) {
+  worker *here = &w;
+  for (;;) {
+    count(here->counts.executed);
+    r = execute_recorded(*here, *static_cast<recorded_node *>(r));
+    if (!r)
+      return;
+    here = this_worker_or_null(); // the thread may have changed
+    if (!goes_first(*here)) [[unlikely]]
+      return enqueue(here, *r, origin::fresh);
+    if (++here->own_in_a_row < k_own_in_a_row) [[likely]]
+      continue;
+    here->own_in_a_row = 0;
+    if (runnable *other = the_runtime().ready->get_shared_first(here->id)) {
+      here->handoff = other;
+      return enqueue(here, *r, origin::fresh);
+    }
+  }
+}
+
 /// The newest own task when it may run on a frame that waits for `l`.
 WEFT_INLINE runnable *newest_of(worker &w, const lineage &l) {
   if (!w.own.deque || w.own.urgent->load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -191,6 +213,8 @@ void run(worker &w, runnable *r) {
     leave_for_frame(*static_cast<frame *>(r));
   case runnable::kind::join:
     return run_join(*static_cast<detail::join_job *>(r));
+  case runnable::kind::recorded:
+    return run_recorded(w, r);
   case runnable::kind::task:
     break;
   }
@@ -271,6 +295,11 @@ void get_by() {
     return os_yield();
   case runnable::kind::join:
     run_join(*static_cast<detail::join_job *>(r));
+    break;
+  case runnable::kind::recorded:
+    count(w.counts.executed);
+    if (runnable *successor = execute_recorded_in_place(w, *static_cast<recorded_node *>(r)))
+      enqueue(this_worker_or_null(), *successor, origin::fresh);
     break;
   case runnable::kind::task:
     count(w.counts.executed);

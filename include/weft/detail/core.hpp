@@ -21,14 +21,14 @@ struct frame;
 
 /// One word: it is copied as such.
 struct runnable_traits {
-  enum class kind : std::uint8_t { task, frame, join };
+  enum class kind : std::uint8_t { task, frame, join, recorded };
   kind what = kind::task;
   std::uint8_t flags = 0; // task_flag, of tasks only
   std::int16_t priority = 0;
   std::uint32_t extent = 0; // of tasks: number of accesses
 };
 
-/// What a scheduler orders: a task, a suspended frame or a join job.
+/// What a scheduler orders: a task, a suspended frame, a join job, or a round of a recorded task.
 struct runnable : runnable_traits {
   runnable *next = nullptr; // owned by the queue that holds it
 };

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop over a graph of tasks that is built once.
+#pragma once
+
+#include <weft/detail/loop.hpp>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+/// In the body of a taskiter: record(context) spawns the tasks of an iteration, which are then run `rounds` times, or, with
+/// `more`, as long as more(context) says so.
+WEFT_API void iterate(std::uint64_t rounds, bool (*more)(void *context), void (*record)(void *context), void *context);
+
+template <class F>
+struct counted_iterations {
+  std::uint64_t rounds;
+  F record;
+  void operator()() {
+    iterate(rounds, nullptr, [](void *p) { static_cast<counted_iterations *>(p)->record(); }, this);
+  }
+};
+
+template <class More, class F>
+struct conditional_iterations {
+  More more;
+  F record;
+  void operator()() {
+    iterate(
+        UINT64_MAX, [](void *p) { return static_cast<bool>(static_cast<conditional_iterations *>(p)->more()); },
+        [](void *p) { static_cast<conditional_iterations *>(p)->record(); }, this);
+  }
+};
+
+template <class Body, class... Clauses>
+auto spawn_taskiter(Body &&body, const Clauses &...clauses) {
+  static_assert(((!std::is_same_v<Clauses, weft::v0::final> && !std::is_same_v<Clauses, if_>)&&...),
+                "weft::taskiter is neither final nor undeferred: say so of the tasks that it records, or wait after it");
+  static_assert((!(is_loop_clause<Clauses> && !std::is_same_v<Clauses, in_group>) && ...),
+                "weft::taskiter takes the clauses of weft::spawn, and in_group");
+  // final: its weak accesses count as strong ones, and whoever asks of a child whether the parent is, learns of the recording.
+  return spawn_in(loop_options_of(clauses...).group, static_cast<Body &&>(body), weft::v0::final(), spawn_clause(clauses)...);
+}
+
+} // namespace detail
+
+/// Spawns one task that calls `record` once, keeps the tasks that it spawns instead of running them, and then runs them all `count`
+/// times. What each waits for, within an iteration and from one to the next, is found once, from their accesses; there is no barrier
+/// between iterations: a task's next run waits for what it is in conflict with, and for nothing else.
+///
+///     weft::taskiter(steps, [&] {
+///       for (int b = 0; b < n; ++b)
+///         weft::spawn([&, b] { relax(b); }, weft::in(x[b]), weft::inout(x[b + 1]));
+///     }, weft::label("sweeps"));
+///     weft::taskwait();
+///
+/// The whole has the accesses of its clauses towards its siblings (weak ones count as strong); those of its tasks order these among
+/// themselves only. A recorded task is an ordinary one in its body: it may spawn, wait, have events, use task_local values; it is
+/// over, each time, when all of its descendants are. Its callable is called again and again, by reference, and destroyed at the
+/// end. Labels, priorities, onready and stack_bytes are kept. What cannot be recorded is refused with weft::error
+/// (invalid_argument), thrown by the spawn or taskwait inside of `record`: a task with a handle (tracked, or one that returns
+/// something), if_(false), a group, a wait for recorded tasks. Clauses: those of spawn() but final and if_, and in_group; with
+/// tracked it returns a handle<void>.
+/// Exceptions: the first one that a task throws is that of the whole, further ones are reported; tasks that begin later are skipped, and no
+/// iteration follows; the same happens when the group of the taskiter is cancelled.
+/// Cost: the recording; from then on 100 instructions per run of a task and about 10 per edge, no allocation, no table of addresses.
+/// Memory: 64 bytes per task beside its block, 8 per edge, until the end. Any thread. Throws as spawn().
+template <class Integer, class F, class... Clauses>
+  requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>)
+auto taskiter(Integer count, F &&record, const Clauses &...clauses) {
+  static_assert(std::is_invocable_v<std::decay_t<F> &>, "weft::taskiter needs a callable without parameters that spawns the tasks");
+  const std::uint64_t rounds = count > 0 ? static_cast<std::uint64_t>(count) : 0;
+  return detail::spawn_taskiter(detail::counted_iterations<std::decay_t<F>>{rounds, static_cast<F &&>(record)}, clauses...);
+}
+
+/// The same while `more()` returns true: it is asked before `record` is called, and after each iteration by a task of its own, when all of
+/// the iteration is complete and none of the next has begun. Cost: beside that barrier one task and an edge for each first and last
+/// task of an iteration; at the end every task is looked at once more.
+template <class More, class F, class... Clauses>
+  requires(std::is_invocable_r_v<bool, std::decay_t<More> &>)
+auto taskiter(More &&more, F &&record, const Clauses &...clauses) {
+  static_assert(std::is_invocable_v<std::decay_t<F> &>, "weft::taskiter needs a callable without parameters that spawns the tasks");
+  return detail::spawn_taskiter(detail::conditional_iterations<std::decay_t<More>, std::decay_t<F>>{
+                                    static_cast<More &&>(more), static_cast<F &&>(record)},
+                                clauses...);
+}
+
+} // namespace weft::inline v0

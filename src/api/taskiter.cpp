@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording a taskiter, and giving its graph to the workers.
+#include "base/error.hpp"
+#include "iter/iteration.hpp"
+#include "task/recorded.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/taskiter.hpp>
+
+#include <memory>
+#include <new>
+
+namespace weft::inline v0 {
+namespace detail {
+
+using namespace rt;
+
+namespace {
+
+/// The task between the rounds: asks whether there is to be one more.
+struct control {
+  bool (*more)(void *);
+  void *context;
+  iteration *whole;
+
+  static void invoke(void *p) {
+    const auto *self = static_cast<control *>(p);
+    if (!self->more(self->context))
+      self->whole->stop.store(true, std::memory_order_relaxed);
+  }
+};
+constexpr body_ops k_control_ops{&control::invoke, nullptr, nullptr, false, sizeof(control)};
+
+void record_control(iteration &whole, const char *name, bool (*more)(void *), void *context) {
+  spawn_options options;
+  options.label = name;
+  task *t = task_create_with(k_control_ops, 0, options);
+  ::new (storage(t)) control{more, context, &whole};
+  task_submit(t);
+}
+
+} // namespace
+
+void iterate(std::uint64_t rounds, bool (*more)(void *), void (*record)(void *), void *context) {
+  if (rounds == 0 || (more && !more(context)))
+    return;
+  task &t = *this_worker().current;
+  auto whole = std::make_unique<iteration>(t);
+  task_extra &x = extra_of(t);
+  x.iterated = whole.get();
+  try {
+    record(context);
+    if (more)
+      record_control(*whole, t.label, more, context);
+    whole->link(rounds, more != nullptr);
+  } catch (const std::bad_alloc &) {
+    x.iterated = nullptr;
+    throw_error(errc::out_of_resources, "no memory for the graph of taskiter '%s'; make an iteration smaller", label_of(t));
+  } catch (...) {
+    x.iterated = nullptr;
+    throw;
+  }
+  if (whole->empty()) {
+    x.iterated = nullptr;
+    return;
+  }
+  x.events.increase(1);
+  whole.release()->start();
+}
+
+} // namespace detail
+} // namespace weft::inline v0

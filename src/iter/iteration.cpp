@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of recorded tasks.
+#include "iter/iteration.hpp"
+
+#include "base/error.hpp"
+#include "deps/access.hpp"
+#include "task/failure.hpp"
+#include "task/lifecycle.hpp"
+#include "task/locals.hpp"
+#include "task/recorded.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::size_t k_most_tasks = std::size_t{1} << 31; // numbers of two passes fit 32 bits
+
+recorded_node &node_of(const task &t) noexcept {
+  return *static_cast<recorded_node *>(t.done_word.load(std::memory_order_relaxed)); // written before the first round
+}
+
+/// `parent`'s group, or none that is ever cancelled.
+const std::atomic<bool> &cancellation_of(const task &t) noexcept {
+  static const std::atomic<bool> never{false};
+  return t.group ? t.group->internals().cancelled : never;
+}
+
+/// A recorded task is run again and again, so nobody can wait for it, and nothing can be known of a single round.
+void refuse_what_ends(const task &t, const task &owner) {
+  const char *why = t.has(detail::k_undeferred) ? "the recording would wait for it: leave if_(false) out, and wait in a task instead"
+                    : t.has(detail::k_tracked)  ? "has a handle: let it return nothing, and leave tracked out"
+                    : t.group                   ? "belongs to a group: leave the group out (of a taskloop: with nogroup)"
+                                                : nullptr;
+  if (why)
+    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': %s", label_of(t), label_of(owner), why);
+}
+
+bool writes(access_mode mode) noexcept { return mode != access_mode::in && mode != access_mode::weak_in; }
+
+} // namespace
+
+iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)) {}
+
+iteration::~iteration() {
+  heap *const mine = own_heap();
+  for (const recorded &r : m_tasks) {
+    if (r.body->ops->destroy)
+      r.body->ops->destroy(detail::storage(r.body));
+    free_task(*r.body, mine);
+  }
+}
+
+void iteration::record(task &t, const access *first, std::size_t first_count, const access *second,
+                       std::size_t second_count) {
+  refuse_what_ends(t, m_owner);
+  if (m_tasks.size() == k_most_tasks)
+    throw_error(errc::out_of_resources, "taskiter '%s' records more than 2^31 tasks; make an iteration smaller", label_of(m_owner));
+  const std::size_t begin = m_uses.size();
+  try {
+    for (const auto &[list, count] : {std::pair(first, first_count), std::pair(second, second_count)})
+      for (std::size_t i = 0; i < count; ++i)
+        if (list[i].address)
+          m_uses.push_back({list[i].address, writes(list[i].mode)});
+    m_tasks.push_back({&t, begin, 0});
+  } catch (...) {
+    m_uses.resize(begin);
+    throw;
+  }
+  // Two accesses to one address are one, which writes if either does.
+  const auto from = m_uses.begin() + static_cast<std::ptrdiff_t>(begin);
+  std::sort(from, m_uses.end(), [](const use &a, const use &b) { return std::pair(a.address, !a.writes) < std::pair(b.address, !b.writes); });
+  m_uses.erase(std::unique(from, m_uses.end(), [](const use &a, const use &b) { return a.address == b.address; }), m_uses.end());
+  m_tasks.back().uses = m_uses.size() - begin;
+  t.what = runnable::kind::recorded;
+  if (is_final(m_owner))
+    t.set(detail::k_final);
+}
+
+namespace {
+
+WEFT_INLINE void announce(recorded_node &n) noexcept {
+  if (n.flags != 0) [[unlikely]]
+    call_onready(*n.body);
+}
+
+/// The round is over with all that was spawned in it.
+WEFT_INLINE runnable *pass_on(recorded_node &n) noexcept {
+  iteration &whole = *n.whole;
+  runnable *next = nullptr;
+  const bool over = whole.end(n, [&next](cycle_node<real_atomics> &r) {
+    announce(static_cast<recorded_node &>(r));
+    if (!next)
+      next = &r;
+    else
+      enqueue_ready(r);
+  });
+  if (over) [[unlikely]]
+    whole.finish();
+  return next;
+}
+
+/// What a round leaves behind is not for the next one.
+void renew(task &t, task_extra &x) noexcept {
+  if (std::exception_ptr error = std::exchange(x.children_error, nullptr))
+    recorded_failed(t, std::move(error));
+  const auto onready = x.onready;
+  void *const context = x.onready_context;
+  const std::size_t stack_bytes = x.stack_bytes;
+  x.~task_extra();
+  auto *fresh = ::new (static_cast<void *>(&x)) task_extra;
+  fresh->onready = onready;
+  fresh->onready_context = context;
+  fresh->stack_bytes = stack_bytes;
+}
+
+runnable *complete_round(task &t) noexcept {
+  if (t.children_domain) {
+    ready_list ready;
+    (void)release_accesses(t, ready); // it has none of its own: closes the domain of the children
+    enqueue_all(ready);
+  }
+  t.children.reset();
+  t.owned_children = 0;
+  if (task_extra *x = peek_extra(t))
+    renew(t, *x);
+  return pass_on(node_of(t));
+}
+
+/// Body and events are over. False: the last child goes on.
+bool children_are_over(task &t) noexcept {
+  if (t.children.done(t.owned_children))
+    return true;
+  t.next = nullptr; // the body has ended, nobody waits
+  return t.children.settle(t.owned_children);
+}
+
+WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
+  task_extra *const x = peek_extra(t);
+  if (x)
+    end_locals(*x); // still as the task
+  this_executor()->current = outer;
+  if (x && !x->events.end_body())
+    return nullptr;
+  return children_are_over(t) ? complete_round(t) : nullptr;
+}
+
+WEFT_INLINE bool ends_commonly(const task &t) noexcept {
+  return t.owned_children == 0 && t.children.done(0) && !peek_extra(t) && !t.children_domain;
+}
+
+} // namespace
+
+void iteration::start() noexcept {
+  for (recorded_node *n : m_first) {
+    announce(*n);
+    enqueue_ready(*n);
+  }
+  if (started())
+    finish();
+}
+
+void iteration::fail(const task &t, std::exception_ptr error) noexcept {
+  stop.store(true, std::memory_order_relaxed);
+  if (m_failing.exchange(true, std::memory_order_relaxed)) // the end of the graph publishes the error
+    return report_lost(label_of(t), error);
+  m_error = std::move(error);
+}
+
+void iteration::finish() noexcept {
+  task &owner = m_owner;
+  std::exception_ptr error = std::move(m_error);
+  task_extra &x = *peek_extra(owner);
+  x.iterated = nullptr;
+  delete this;
+  if (error)
+    hand_over_failure(owner, std::move(error));
+  if (x.events.decrease(1) == decreased::last)
+    events_are_over(owner);
+}
+
+runnable *execute_recorded(executor &here, recorded_node &n) noexcept {
+  iteration &whole = *n.whole;
+  task &t = *n.body;
+  task *const outer = here.current;
+  here.current = &t;
+  if (whole.begin(n, whole.cancelled())) [[likely]]
+    run_whole(t);
+  if (!ends_commonly(t)) [[unlikely]]
+    return end_round(t, outer);
+  this_executor()->current = outer; // the thread may have changed
+  return pass_on(n);
+}
+
+runnable *execute_recorded_in_place(executor &here, recorded_node &n) noexcept {
+  const exception_state outer = std::exchange(*here.exceptions, {});
+  runnable *next = execute_recorded(here, n);
+  *this_executor()->exceptions = outer;
+  return next;
+}
+
+void recorded_failed(task &t, std::exception_ptr error) noexcept { node_of(t).whole->fail(t, std::move(error)); }
+
+void recorded_is_over(task &t) noexcept {
+  if (children_are_over(t))
+    recorded_is_complete(t);
+}
+
+void recorded_is_complete(task &t) noexcept {
+  if (runnable *next = complete_round(t))
+    enqueue_ready(*next);
+}
+
+bool is_final(const task &t) noexcept {
+  const task *p = &t;
+  while (p->parent && iteration_of(*p)) // the flag says something else of it
+    p = p->parent;
+  return p->has(detail::k_final);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

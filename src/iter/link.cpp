@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the accesses of recorded tasks to the edges of their graph.
+#include "iter/iteration.hpp"
+
+#include <algorithm>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
+
+/// Who used an address last. Tasks of the second pass are numbered behind those of the first.
+struct place {
+  std::uint32_t writer = k_nobody;
+  std::vector<std::uint32_t> readers; // since then
+};
+
+} // namespace
+
+/// Two passes over the iteration: what links a task of the second to one of the first is an edge to the next round.
+std::vector<iteration::edge> iteration::conflicts() {
+  std::vector<const void *> addresses;
+  for (const use &u : m_uses)
+    addresses.push_back(u.address);
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  std::vector<place> places(addresses.size());
+
+  const auto count = static_cast<std::uint32_t>(m_tasks.size());
+  std::vector<edge> edges;
+  const auto follow = [&](std::uint32_t from, std::uint32_t to) {
+    if (to < count)
+      edges.push_back({from, to, false});
+    else if (from < count && from != to - count) // a task follows itself anyway
+      edges.push_back({from, to - count, true});
+  };
+  for (std::uint32_t t = 0; t < 2 * count; ++t) {
+    const recorded &r = m_tasks[t % count];
+    for (std::size_t i = 0; i < r.uses; ++i) {
+      const use &u = m_uses[r.first_use + i];
+      const auto at = std::lower_bound(addresses.begin(), addresses.end(), u.address) - addresses.begin();
+      place &p = places[static_cast<std::size_t>(at)];
+      if (!u.writes || p.readers.empty()) {
+        if (p.writer != k_nobody)
+          follow(p.writer, t);
+      } else {
+        for (const std::uint32_t reader : p.readers)
+          follow(reader, t);
+      }
+      if (u.writes) {
+        p.writer = t;
+        p.readers.clear();
+      } else {
+        p.readers.push_back(t);
+      }
+    }
+  }
+  return edges;
+}
+
+/// The last task comes between rounds: edges to the next round go through it, from the last tasks of a round to the first.
+std::vector<iteration::edge> iteration::under_control() {
+  std::vector<edge> edges = conflicts();
+  std::erase_if(edges, [](const edge &e) { return e.to_next_round; });
+  const auto control = static_cast<std::uint32_t>(m_tasks.size() - 1);
+  std::vector<bool> follows(m_tasks.size()), is_followed(m_tasks.size());
+  for (const edge &e : edges) {
+    follows[e.to] = true;
+    is_followed[e.from] = true;
+  }
+  for (std::uint32_t t = 0; t < control; ++t) {
+    if (!is_followed[t])
+      edges.push_back({t, control, false});
+    if (!follows[t])
+      edges.push_back({control, t, true});
+  }
+  return edges;
+}
+
+void iteration::connect(const std::vector<edge> &edges) {
+  m_successors = std::make_unique<cycle_node<real_atomics> *[]>(edges.size());
+  auto **next = m_successors.get();
+  auto e = edges.begin();
+  for (std::uint32_t t = 0; t < m_tasks.size(); ++t) {
+    m_nodes[t].successors = next;
+    for (; e != edges.end() && e->from == t; ++e) {
+      recorded_node &to = m_nodes[e->to];
+      *next++ = &to;
+      ++to.degree;
+      if (!e->to_next_round)
+        to.missing.store(to.missing.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // not shared yet
+    }
+    m_nodes[t].successor_count = static_cast<std::uint32_t>(next - m_nodes[t].successors);
+  }
+}
+
+void iteration::link(std::uint64_t rounds, bool controlled) {
+  std::vector<edge> edges = controlled ? under_control() : conflicts();
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  m_nodes = std::make_unique<recorded_node[]>(m_tasks.size());
+  for (std::size_t t = 0; t < m_tasks.size(); ++t) {
+    recorded_node &n = m_nodes[t];
+    task &body = *m_tasks[t].body;
+    n.what = runnable::kind::recorded;
+    n.flags = body.flags & detail::k_special;
+    n.priority = body.priority;
+    n.rounds.set(rounds);
+    n.body = &body;
+    n.whole = this;
+    body.done_word.store(&n, std::memory_order_relaxed); // published with the first round
+  }
+  connect(edges);
+  for (std::size_t t = 0; t < m_tasks.size(); ++t)
+    if (m_nodes[t].missing.load(std::memory_order_relaxed) == 0)
+      m_first.push_back(&m_nodes[t]);
+  left.store(static_cast<std::uint32_t>(m_tasks.size()) + 1, std::memory_order_relaxed); // not shared yet
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/iter/cycle.hpp: nodes run in the order of their data in every round, all rounds are run, one thread ends the graph,
+// and nobody touches it afterwards.
+#include "checker/models.hpp"
+
+#include "iter/cycle.hpp"
+#include "queue/spin_lock.hpp"
+
+#include <memory>
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using P = model_atomics;
+
+struct edge {
+  int from, to;
+  bool to_next_round;
+};
+
+/// Threads that take ready nodes from a pool. `Shape` says which nodes there are, what each does, and who stops.
+template <int Threads, class Shape>
+struct cycles {
+  static constexpr int threads = Threads;
+  static constexpr int nodes = Shape::nodes;
+
+  struct numbered : cycle_node<P> {
+    int number = 0;
+    int runs = 0; // of the runner
+  };
+  struct graph : cycle<P> {
+    numbered all[nodes];
+    cycle_node<P> *successors[std::size(Shape::edges) + 1];
+    Shape shape;
+  };
+
+  std::unique_ptr<graph> whole = std::make_unique<graph>();
+  spin_lock<P> lock;
+  model_var<int> pooled{0};
+  numbered *pool[nodes] = {};
+  P::atomic<std::uint32_t> changes{0}; // of the pool
+  P::atomic<std::uint32_t> over{0};
+  int ends[Threads] = {};
+  int runs[nodes] = {};
+
+  cycles() {
+    int next = 0;
+    for (int i = 0; i < nodes; ++i) {
+      numbered &n = whole->all[i];
+      n.number = i;
+      n.rounds.set(Shape::rounds);
+      n.successors = whole->successors + next;
+      for (const edge &e : Shape::edges) {
+        if (e.to == i) {
+          ++n.degree;
+          if (!e.to_next_round)
+            n.missing.store(n.missing.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        }
+        if (e.from == i) {
+          whole->successors[next++] = &whole->all[e.to];
+          ++n.successor_count;
+        }
+      }
+    }
+    whole->left.store(nodes + 1, std::memory_order_relaxed);
+  }
+
+  void put(numbered &n) {
+    lock.lock();
+    const int at = pooled.get();
+    pool[at] = &n;
+    pooled.set(at + 1);
+    lock.unlock();
+    changes.fetch_add(1, std::memory_order_release);
+  }
+  numbered *take() {
+    lock.lock();
+    const int at = pooled.get();
+    numbered *n = at > 0 ? pool[at - 1] : nullptr;
+    if (n)
+      pooled.set(at - 1);
+    lock.unlock();
+    return n;
+  }
+  void end(int t) {
+    ++ends[t];
+    for (int i = 0; i < nodes; ++i)
+      runs[i] = whole->all[i].runs;
+    whole.reset(); // whoever touches it now is found out
+    over.store(1, std::memory_order_release);
+    changes.fetch_add(1, std::memory_order_release);
+  }
+  void run_from(int t, numbered *n) {
+    while (n) {
+      graph &g = *whole;
+      if (g.begin(*n, false)) {
+        ++n->runs;
+        if (g.shape.body(n->number, n->runs))
+          g.stop.store(true, std::memory_order_relaxed);
+      }
+      numbered *next = nullptr;
+      const bool last = g.end(*n, [&](cycle_node<P> &r) {
+        auto &ready = static_cast<numbered &>(r);
+        if (!next)
+          next = &ready;
+        else
+          put(ready);
+      });
+      if (last)
+        end(t);
+      n = next;
+    }
+  }
+  void run(int t) {
+    if (t == 0) {
+      numbered *first[nodes];
+      int count = 0;
+      for (numbered &n : whole->all)
+        if (n.missing.load(std::memory_order_relaxed) == 0)
+          first[count++] = &n;
+      graph &g = *whole;
+      for (int i = 0; i < count; ++i)
+        put(*first[i]);
+      if (g.started())
+        end(t);
+    }
+    for (;;) {
+      const std::uint32_t seen = changes.load(std::memory_order_acquire);
+      if (over.load(std::memory_order_acquire))
+        return;
+      if (numbered *n = take())
+        run_from(t, n);
+      else
+        P::await(changes, [seen](std::uint32_t now) { return now != seen; }, std::memory_order_acquire);
+    }
+  }
+  void check() {
+    int all = 0;
+    for (int n : ends)
+      all += n;
+    expect(all == 1, "exactly one ends the graph");
+    Shape::check(runs);
+  }
+};
+
+/// A writer, then a reader of the same data.
+struct pair {
+  static constexpr int nodes = 2;
+  static constexpr std::uint64_t rounds = 2;
+  static constexpr edge edges[] = {{0, 1, false}, {1, 0, true}};
+  model_var<int> data{0};
+  bool body(int number, int round) {
+    if (number == 0)
+      data.set(round);
+    else
+      expect(data.get() == round, "the reader sees the writer of its round");
+    return false;
+  }
+  static void check(const int (&runs)[nodes]) { expect(runs[0] == 2 && runs[1] == 2, "all rounds are run"); }
+};
+
+/// A writer, two readers that do not exclude each other, and a task on its own.
+struct fan {
+  static constexpr int nodes = 4;
+  static constexpr std::uint64_t rounds = 2;
+  static constexpr edge edges[] = {{0, 1, false}, {0, 2, false}, {1, 0, true}, {2, 0, true}};
+  model_var<int> data{0}, own{0};
+  bool body(int number, int round) {
+    if (number == 0)
+      data.set(round);
+    else if (number == 3)
+      own.set(round);
+    else
+      expect(data.get() == round, "a reader sees the writer of its round");
+    return false;
+  }
+  static void check(const int (&runs)[nodes]) {
+    for (int n : runs)
+      expect(n == 2, "all rounds are run");
+  }
+};
+
+/// Two chains that cross: 0 and 1 write a, 1 and 2 write b.
+struct crossed {
+  static constexpr int nodes = 3;
+  static constexpr std::uint64_t rounds = 2;
+  static constexpr edge edges[] = {{0, 1, false}, {1, 0, true}, {1, 2, false}, {2, 1, true}};
+  model_var<int> a{0}, b{0};
+  bool body(int number, int round) {
+    if (number != 2)
+      a.set(a.get() + 1);
+    if (number != 0)
+      b.set(b.get() + 1);
+    if (number == 0)
+      expect(a.get() == 2 * round - 1, "in the order of the rounds");
+    if (number == 2)
+      expect(b.get() == 2 * round, "in the order of the rounds");
+    return false;
+  }
+  static void check(const int (&runs)[nodes]) {
+    for (int n : runs)
+      expect(n == 2, "all rounds are run");
+  }
+};
+
+/// The middle one of two crossing chains stops the graph in its first round.
+struct stopped : crossed {
+  static constexpr std::uint64_t rounds = 1000;
+  bool body(int number, int round) {
+    crossed::body(number, round);
+    return number == 1;
+  }
+  static void check(const int (&runs)[nodes]) {
+    expect(runs[1] == 1, "no round begins after the stop where it is known");
+    expect(runs[0] <= 2 && runs[2] <= 1, "neighbours are one round ahead at most");
+  }
+};
+
+/// Someone who has no neighbours stops the others.
+struct stopped_from_aside {
+  static constexpr int nodes = 3;
+  static constexpr std::uint64_t rounds = 2;
+  static constexpr edge edges[] = {{0, 1, false}, {1, 0, true}};
+  model_var<int> data{0};
+  bool body(int number, int round) {
+    if (number == 0)
+      data.set(round);
+    else if (number == 1)
+      expect(data.get() == round, "the reader sees the writer of its round");
+    return number == 2;
+  }
+  static void check(const int (&runs)[nodes]) {
+    expect(runs[2] == 1, "who stops begins no further round");
+    expect(runs[1] <= runs[0] && runs[0] <= runs[1] + 1, "a task is one round ahead at most");
+  }
+};
+
+const passes<cycles<2, pair>> c1{"cycle_pair"};
+const passes<cycles<2, fan>> c2{"cycle_fan"};
+const passes<cycles<2, crossed>> c3{"cycle_crossed"};
+const passes<cycles<2, stopped>> c4{"cycle_stopped"};
+const passes<cycles<2, stopped_from_aside>> c5{"cycle_stopped_from_aside"};
+const passes<cycles<3, fan>> c6{"cycle_fan_three_threads"};
+
+} // namespace
