@@ -39,9 +39,20 @@ void refuse_what_ends(const task &t, const task &owner) {
     throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': %s", label_of(t), label_of(owner), why);
 }
 
-bool writes(access_mode mode) noexcept { return mode != access_mode::in && mode != access_mode::weak_in; }
+void refuse_reduction(const access &a, const task &t, const task &owner) {
+  if (a.mode == access_mode::reduction || a.mode == access_mode::weak_reduction)
+    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': it has a reduction; let each task write a place of its "
+                "own, and one task add them", label_of(t), label_of(owner));
+}
 
 } // namespace
+
+/// Commutative tasks keep the recorded order, which is one of those that they may have.
+iteration::sharing iteration::sharing_of(access_mode mode) noexcept {
+  if (mode == access_mode::in || mode == access_mode::weak_in)
+    return sharing::readers;
+  return mode == access_mode::concurrent || mode == access_mode::weak_concurrent ? sharing::concurrent : sharing::none;
+}
 
 iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)) {}
 
@@ -54,6 +65,21 @@ iteration::~iteration() {
   }
 }
 
+/// Two accesses of one task to an address are one, which is shared if both are in the same way. Returns how many there are.
+std::size_t iteration::merge_uses(std::size_t begin) {
+  const auto from = m_uses.begin() + static_cast<std::ptrdiff_t>(begin);
+  std::sort(from, m_uses.end());
+  auto kept = from;
+  for (auto u = from; u != m_uses.end(); ++u) {
+    if (kept == from || (kept - 1)->address != u->address)
+      *kept++ = *u;
+    else if ((kept - 1)->how != u->how)
+      (kept - 1)->how = sharing::none;
+  }
+  m_uses.erase(kept, m_uses.end());
+  return m_uses.size() - begin;
+}
+
 void iteration::record(task &t, const access *first, std::size_t first_count, const access *second,
                        std::size_t second_count) {
   refuse_what_ends(t, m_owner);
@@ -63,18 +89,16 @@ void iteration::record(task &t, const access *first, std::size_t first_count, co
   try {
     for (const auto &[list, count] : {std::pair(first, first_count), std::pair(second, second_count)})
       for (std::size_t i = 0; i < count; ++i)
-        if (list[i].address)
-          m_uses.push_back({list[i].address, writes(list[i].mode)});
+        if (list[i].address) {
+          refuse_reduction(list[i], t, m_owner);
+          m_uses.push_back({list[i].address, sharing_of(list[i].mode)});
+        }
     m_tasks.push_back({&t, begin, 0});
   } catch (...) {
     m_uses.resize(begin);
     throw;
   }
-  // Two accesses to one address are one, which writes if either does.
-  const auto from = m_uses.begin() + static_cast<std::ptrdiff_t>(begin);
-  std::sort(from, m_uses.end(), [](const use &a, const use &b) { return std::pair(a.address, !a.writes) < std::pair(b.address, !b.writes); });
-  m_uses.erase(std::unique(from, m_uses.end(), [](const use &a, const use &b) { return a.address == b.address; }), m_uses.end());
-  m_tasks.back().uses = m_uses.size() - begin;
+  m_tasks.back().uses = merge_uses(begin);
   t.what = runnable::kind::recorded;
   if (is_final(m_owner))
     t.set(detail::k_final);

@@ -7,6 +7,7 @@
 
 #include <weft/access.hpp>
 
+#include <compare>
 #include <memory>
 #include <vector>
 
@@ -48,15 +49,20 @@ private:
     task *body;
     std::size_t first_use, uses; // of m_uses
   };
+  /// Tasks of one sharing kind that come one after the other are not ordered; all others that use the address are.
+  enum class sharing : std::uint8_t { none, readers, concurrent };
   struct use {
     const void *address;
-    bool writes;
+    sharing how;
+    auto operator<=>(const use &) const = default;
   };
+  [[nodiscard]] static sharing sharing_of(access_mode mode) noexcept;
   struct edge {
     std::uint32_t from, to;
     bool to_next_round;
     auto operator<=>(const edge &) const = default;
   };
+  std::size_t merge_uses(std::size_t begin);
   [[nodiscard]] std::vector<edge> conflicts();
   [[nodiscard]] std::vector<edge> under_control();
   void connect(const std::vector<edge> &edges);

@@ -8,12 +8,11 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint32_t k_nobody = ~std::uint32_t{0};
-
-/// Who used an address last. Tasks of the second pass are numbered behind those of the first.
+/// Who used an address last: tasks that share it, or one that does not. Tasks of the second pass are numbered behind those of the first.
+template <class Sharing>
 struct place {
-  std::uint32_t writer = k_nobody;
-  std::vector<std::uint32_t> readers; // since then
+  Sharing how{};
+  std::vector<std::uint32_t> users, before; // they follow those before them
 };
 
 } // namespace
@@ -25,7 +24,7 @@ std::vector<iteration::edge> iteration::conflicts() {
     addresses.push_back(u.address);
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-  std::vector<place> places(addresses.size());
+  std::vector<place<sharing>> places(addresses.size());
 
   const auto count = static_cast<std::uint32_t>(m_tasks.size());
   std::vector<edge> edges;
@@ -40,20 +39,15 @@ std::vector<iteration::edge> iteration::conflicts() {
     for (std::size_t i = 0; i < r.uses; ++i) {
       const use &u = m_uses[r.first_use + i];
       const auto at = std::lower_bound(addresses.begin(), addresses.end(), u.address) - addresses.begin();
-      place &p = places[static_cast<std::size_t>(at)];
-      if (!u.writes || p.readers.empty()) {
-        if (p.writer != k_nobody)
-          follow(p.writer, t);
-      } else {
-        for (const std::uint32_t reader : p.readers)
-          follow(reader, t);
+      place<sharing> &p = places[static_cast<std::size_t>(at)];
+      if (u.how == sharing::none || u.how != p.how) {
+        p.before.swap(p.users);
+        p.users.clear();
+        p.how = u.how;
       }
-      if (u.writes) {
-        p.writer = t;
-        p.readers.clear();
-      } else {
-        p.readers.push_back(t);
-      }
+      for (const std::uint32_t earlier : p.before)
+        follow(earlier, t);
+      p.users.push_back(t);
     }
   }
   return edges;

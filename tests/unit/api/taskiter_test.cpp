@@ -409,7 +409,7 @@ TEST(taskiter, cancelled_group_ends_it) {
 
 TEST(taskiter, refuses_what_cannot_be_run_again) {
   weft::task_group group;
-  std::array<std::string, 5> said;
+  std::array<std::string, 6> said;
   int x = 0, recorded = 0;
   weft::taskiter(2, [&] {
     said[0] = refusal([] { (void)weft::spawn([] { return 1; }, weft::label("asked")); });
@@ -417,6 +417,7 @@ TEST(taskiter, refuses_what_cannot_be_run_again) {
     said[2] = refusal([&] { group.spawn([] {}, weft::label("grouped")); });
     said[3] = refusal([] { weft::taskwait(); });
     said[4] = refusal([&] { weft::taskwait(weft::in(x)); });
+    said[5] = refusal([&] { weft::spawn([] {}, weft::reduction(x, weft::sum)); });
     weft::spawn([&] { ++recorded; }, weft::inout(recorded));
   }, weft::label("loop"));
   weft::taskwait();
@@ -427,6 +428,7 @@ TEST(taskiter, refuses_what_cannot_be_run_again) {
   EXPECT_NE(said[2].find("belongs to a group"), std::string::npos) << said[2];
   EXPECT_EQ(said[3], "taskwait() while taskiter 'loop' records: its tasks have not begun; wait in a task, or after the loop");
   EXPECT_NE(said[4].find("the recording would wait for it"), std::string::npos) << said[4];
+  EXPECT_NE(said[5].find("it has a reduction"), std::string::npos) << said[5];
 }
 
 TEST(taskiter, takes_null_and_repeated_addresses) {
@@ -438,6 +440,37 @@ TEST(taskiter, takes_null_and_repeated_addresses) {
   });
   weft::taskwait();
   EXPECT_EQ(x, 20);
+}
+
+TEST(taskiter, concurrent_tasks_are_ordered_with_others_only) {
+  if (weft::worker_count() < 2)
+    GTEST_SKIP() << "needs two workers";
+  std::atomic<int> inside{0};
+  int x = 0, wrong = 0;
+  weft::taskiter(10, [&] {
+    for (int i = 0; i != 2; ++i)
+      weft::spawn([&] {
+        ++inside;
+        while (inside % 2 != 0)
+          weft::taskyield();
+      }, weft::concurrent(x));
+    weft::spawn([&] { wrong += inside != 2 * ++x; }, weft::inout(x));
+  });
+  weft::taskwait();
+  EXPECT_EQ(x, 10);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(taskiter, commutative_tasks_take_turns) {
+  int x = 0;
+  std::vector<int> seen;
+  weft::taskiter(10, [&] {
+    for (int i = 0; i != 4; ++i)
+      weft::spawn([&] { ++x; }, weft::commutative(x), weft::in(x));
+    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+  }, weft::commutative(seen));
+  weft::taskwait();
+  EXPECT_EQ(seen, (std::vector{4, 8, 12, 16, 20, 24, 28, 32, 36, 40}));
 }
 
 TEST(taskiter, lets_other_work_run) {
