@@ -300,7 +300,6 @@ TEST(sharing, different_kinds_on_one_address_are_ordered_like_writers) {
 
 TEST(sharing, two_kinds_in_one_list_are_an_inout) {
   int x = 0, seen = -1;
-  test::gate later;
   weft::spawn([&] { dawdle(), x = 1; }, weft::concurrent(x));
   weft::spawn([&] { seen = x; }, weft::concurrent(x), weft::commutative(x));
   weft::spawn([&] { x = 2; }, weft::concurrent(x));
