@@ -27,6 +27,7 @@ constexpr style k_styles[] = {
     {"libiomp5", "#e08214", ""},
     {"libomp", "#b8860b", ""},
     {"threads", "#888888", "2 3"},
+    {"weft:taskfor", "#1b1b3a", "2 3"},
 };
 
 const style &style_of(const std::string &series) {

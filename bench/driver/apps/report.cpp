@@ -131,17 +131,23 @@ void write_coarse_table(std::ostream &to, const record &r, const std::vector<sub
          << " |\n";
 }
 
+/// Time over that of the other series at the same tile; empty where one is missing.
+std::string time_ratio(const curve *c, const point &other) {
+  const point *own = c ? at(*c, other.tile) : nullptr;
+  return own ? shown("%.2f", own->wall_s / other.wall_s) : "";
+}
+
 void write_by_hand(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers) {
   for (const subject &s : subjects) {
     const std::vector<curve> all = curves(r, s, workers);
-    const curve *own = find(all, "weft"), *hand = find(all, "threads");
-    if (!own || !hand)
+    const curve *hand = find(all, "threads");
+    if (!hand)
       continue;
-    to << "\n### " << s.name
-       << ": time of Weft over that of plain threads\n\n| tile | ratio |\n| --- | --- |\n";
-    for (const point &p : own->points)
-      if (const point *other = at(*hand, p.tile))
-        to << "| " << p.tile << " | " << shown("%.2f", p.wall_s / other->wall_s) << " |\n";
+    to << "\n### " << s.name << ": time over that of plain threads\n\n"
+       << "| tile | weft | weft:taskfor |\n| --- | --- | --- |\n";
+    for (const point &p : hand->points)
+      to << "| " << p.tile << " | " << time_ratio(find(all, "weft"), p) << " | "
+         << time_ratio(find(all, "weft:taskfor"), p) << " |\n";
   }
 }
 

@@ -21,7 +21,8 @@ const std::vector<series> &all_series() {
       {"libgomp", "libgomp", {}, peer},
       {"libiomp5", "libiomp5", {}, peer},
       {"libomp", "libomp", {}, peer},
-      {"threads", "threads", {}, hand},
+      {"weft:taskfor", "taskfor", {}, variant},
+      {"threads", "threads", {}, variant},
   };
   return all;
 }

@@ -19,9 +19,9 @@ struct subject {
 struct series {
   std::string name;
   std::string backend;
-  std::vector<std::string> settings; // NAME=value
-  enum class kind { weft, ablation, peer, hand } what;
-  bool always = true; // else only when named
+  std::vector<std::string> settings;                      // NAME=value
+  enum class kind { weft, ablation, peer, variant } what; // a variant: only some applications have it
+  bool always = true;                                     // else only when named
 };
 
 [[nodiscard]] const std::vector<series> &all_series();

@@ -80,7 +80,7 @@ std::vector<series> sweep::present(const subject &s) {
       continue;
     if (std::filesystem::exists(program(s.name, one.backend)))
       found.push_back(one);
-    else if (one.what != series::kind::hand)
+    else if (one.what != series::kind::variant)
       m_absent.insert(one.name);
   }
   return found;

@@ -202,6 +202,19 @@ TEST(apps_report, the_table_says_what_is_missed) {
       << text.str();
 }
 
+TEST(apps_report, times_are_compared_with_threads_tile_by_tile) {
+  const scratch folder;
+  record r(folder.path());
+  count_all(r);
+  r.add(sample_of("threads", 10, 1, 2));
+  r.add(sample_of("threads", 100, 1, 2));
+  r.add(sample_of("weft", 10, 1, 3));
+  r.add(sample_of("weft:taskfor", 100, 1, 2.5));
+  std::ostringstream text;
+  write_tables(text, r, {k_subject}, 2);
+  EXPECT_TRUE(has(text.str(), "| 10 | 1.50 |  |\n| 100 |  | 1.25 |\n")) << text.str();
+}
+
 TEST(apps_report, each_application_gets_a_table_and_a_picture_of_every_point) {
   const scratch folder;
   record r(folder.path());
