@@ -14,6 +14,7 @@
 #include <weft/c/handle.h>
 #include <weft/c/join.h>
 #include <weft/c/local.h>
+#include <weft/c/loop.h>
 #include <weft/c/mutex.h>
 #include <weft/c/reduction.h>
 #include <weft/c/runtime.h>

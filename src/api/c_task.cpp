@@ -92,30 +92,6 @@ class access_list {
   std::size_t m_count;
 };
 
-/// Reads what the caller knows of the options, and refuses what this version does not know.
-weft_spawn_options known_options(const weft_spawn_options *from) {
-  weft_spawn_options known = WEFT_SPAWN_OPTIONS_INIT;
-  if (!from)
-    return known;
-  if (from->size < sizeof from->size)
-    throw_error(errc::invalid_argument,
-                "weft_spawn: options->size is %zu; set it to sizeof(weft_spawn_options)", from->size);
-  const auto *bytes = reinterpret_cast<const unsigned char *>(from);
-  for (std::size_t i = sizeof known; i < from->size; ++i)
-    if (bytes[i] != 0)
-      throw_error(
-          errc::not_supported,
-          "weft_spawn: the options are of a later version (%zu bytes, this library knows %zu) and use what "
-          "this version lacks; link a newer libweft",
-          from->size, sizeof known);
-  std::memcpy(&known, from, std::min(from->size, sizeof known));
-  if (known.flags & ~unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT})
-    throw_error(errc::invalid_argument,
-                "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT",
-                known.flags);
-  return known;
-}
-
 detail::spawn_options core_options(const weft_spawn_options &from) noexcept {
   detail::spawn_options to;
   to.label = from.label;
@@ -160,6 +136,30 @@ detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::si
 }
 
 } // namespace
+
+weft_spawn_options known_spawn_options(const weft_spawn_options *from) {
+  weft_spawn_options known = WEFT_SPAWN_OPTIONS_INIT;
+  if (!from)
+    return known;
+  if (from->size < sizeof from->size)
+    throw_error(errc::invalid_argument,
+                "weft_spawn: options->size is %zu; set it to sizeof(weft_spawn_options)", from->size);
+  const auto *bytes = reinterpret_cast<const unsigned char *>(from);
+  for (std::size_t i = sizeof known; i < from->size; ++i)
+    if (bytes[i] != 0)
+      throw_error(
+          errc::not_supported,
+          "weft_spawn: the options are of a later version (%zu bytes, this library knows %zu) and use what "
+          "this version lacks; link a newer libweft",
+          from->size, sizeof known);
+  std::memcpy(&known, from, std::min(from->size, sizeof known));
+  if (known.flags & ~unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT})
+    throw_error(errc::invalid_argument,
+                "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT",
+                known.flags);
+  return known;
+}
+
 } // namespace rt
 } // namespace weft::inline v0
 
@@ -174,7 +174,7 @@ int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_acc
     if (arg_bytes > 0)
       require(arg, "weft_spawn", "arg");
     const access_list accesses(list, count, "weft_spawn");
-    weft::detail::spawn_options core = core_options(known_options(options));
+    weft::detail::spawn_options core = core_options(known_spawn_options(options));
     std::unique_ptr<weft_handle> made;
     if (handle) {
       made = std::make_unique<weft_handle>();

@@ -221,6 +221,86 @@ static void tasks_reduce_and_take_turns(void) {
   EXPECT(weft_taskwait(NULL) == 0 && shared_by_all == 4);
 }
 
+static int double_all(const weft_range *chunk, void *arg) {
+  for (int64_t i = chunk->first; i < chunk->limit; ++i)
+    ((long *)arg)[i] *= 2;
+  return 0;
+}
+
+static int fail_at_three(const weft_range *chunk, void *arg) {
+  (void)arg;
+  return chunk->first == 3 ? 3 : 0;
+}
+
+static size_t block_of(const weft_range *chunk, void *arg, weft_access *list) {
+  list[0] = weft_inout((long *)arg + chunk->first);
+  return 1;
+}
+
+struct growth {
+  long *x;
+  int left;
+};
+
+static int grow(void *p) {
+  long *const x = *(long **)p;
+  for (int i = 0; i < 3; ++i)
+    x[i] = 2 * x[i] + 1;
+  return 0;
+}
+
+static int record_growth(void *p) {
+  struct growth *const g = p;
+  const weft_access inout = weft_inout(g->x);
+  weft_handle *refused = NULL;
+  EXPECT(weft_spawn(grow, &g->x, sizeof g->x, &inout, 1, NULL, &refused) == WEFT_ERR_INVALID_ARGUMENT && !refused);
+  EXPECT(strstr(weft_last_error_message(), "has a handle") != NULL);
+  return weft_spawn(grow, &g->x, sizeof g->x, &inout, 1, NULL, NULL);
+}
+
+static int some_left(void *p) { return ((struct growth *)p)->left-- > 0; }
+
+static void loops_run(void) {
+  static long x[100];
+  const weft_range all = {0, 100, 1}, none = {0, 100, 0};
+  weft_loop_options loop = WEFT_LOOP_OPTIONS_INIT;
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  const weft_access inout = weft_inout(x);
+  weft_handle *handle = NULL;
+  int code = 0;
+  for (int i = 0; i < 100; ++i)
+    x[i] = i;
+  EXPECT(weft_taskloop(all, double_all, x, 0, NULL, NULL, NULL) == 0 && x[99] == 198);
+  loop.grain_size = 10;
+  loop.accesses = block_of;
+  loop.most_accesses = 1;
+  loop.flags = WEFT_LOOP_NOGROUP;
+  EXPECT(weft_taskloop(all, double_all, x, 0, &loop, NULL, NULL) == 0);
+  EXPECT(weft_taskloop(all, double_all, x, 0, &loop, NULL, NULL) == 0);
+  EXPECT(weft_taskwait(NULL) == 0 && x[99] == 792 && x[1] == 8);
+  loop.num_tasks = 4;
+  EXPECT(weft_taskloop(all, double_all, x, 0, &loop, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_taskloop(none, double_all, x, 0, NULL, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  loop.grain_size = 1;
+  loop.num_tasks = 0;
+  loop.accesses = NULL;
+  loop.flags = 0;
+  EXPECT(weft_taskloop(all, fail_at_three, NULL, 0, &loop, NULL, &code) == WEFT_ERR_TASK_FAILED && code == 3);
+
+  EXPECT(weft_taskfor(all, double_all, x, 0, 7, &inout, 1, NULL, &handle) == 0);
+  EXPECT(weft_handle_wait(handle, NULL) == 0 && x[99] == 1584);
+  weft_handle_destroy(handle);
+  EXPECT(weft_taskfor(none, double_all, x, 0, 0, NULL, 0, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+
+  struct growth g = {x, 3};
+  x[0] = x[1] = x[2] = 0;
+  EXPECT(weft_taskiter(4, NULL, record_growth, &g, sizeof g, &inout, 1, NULL, NULL) == 0);
+  EXPECT(weft_taskiter(0, some_left, record_growth, &g, sizeof g, &inout, 1, NULL, NULL) == 0);
+  EXPECT(weft_taskwait(NULL) == 0 && x[0] == 127 && x[2] == 127 && g.left == 3);
+  options.flags = WEFT_TASK_FINAL;
+  EXPECT(weft_taskiter(1, NULL, record_growth, &g, 0, NULL, 0, &options, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+}
+
 static void tasks_have_values_of_their_own(void) {
   weft_local *local = NULL;
   int mine = 0;
@@ -264,6 +344,7 @@ int main(void) {
   tasks_reduce_and_take_turns();
   tasks_have_values_of_their_own();
   totals_are_told();
+  loops_run();
   the_end_is_final();
   return failures != 0;
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops: as many tasks, as one task that idle workers share, and over a graph of tasks that is built once.
+#pragma once
+
+#include <weft/c/group.h>
+#include <weft/c/handle.h>
+#include <weft/c/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The integers first, first + step, ... up to, and without, `limit`; down to it when the step is negative.
+// Empty when the limit lies the other way. A part of a range, which a body gets, is a range.
+typedef struct weft_range {
+  int64_t first;
+  int64_t limit;
+  int64_t step; // not 0
+} weft_range;
+
+// Runs a chunk of a loop. Results as those of a weft_body.
+typedef int (*weft_loop_body)(const weft_range *chunk, void *arg);
+
+enum weft_loop_flag {
+  WEFT_LOOP_NOGROUP = 1 // the loop's tasks are children of the current task, and the loop does not wait
+};
+
+// How a loop is cut into tasks. Later versions add members at the end; members left out are 0, the default.
+typedef struct weft_loop_options {
+  size_t size;         // sizeof(weft_loop_options)
+  uint64_t grain_size; // iterations per chunk, the last may have fewer; 0: see num_tasks
+  uint64_t num_tasks;  // number of tasks; 0: by grain_size, or 8 per worker
+  // Writes the accesses of a chunk's task, at most `most_accesses`, to `list` and returns how many; or NULL.
+  size_t (*accesses)(const weft_range *chunk, void *arg, weft_access *list);
+  size_t most_accesses;
+  unsigned flags; // of enum weft_loop_flag
+} weft_loop_options;
+
+#define WEFT_LOOP_OPTIONS_INIT {sizeof(weft_loop_options), 0, 0, 0, 0, 0}
+
+// Cuts `range` into chunks, spawns a task for each, in order, and waits until they and their descendants are
+// complete; unless they are children of the current task (WEFT_LOOP_NOGROUP) or of a group (options->group).
+//
+// The first failure skips the chunks that have not begun. `code`, which may be NULL, is set to its code.
+// Ownership: as weft_spawn(). With arg_bytes > 0 tasks that the loop does not wait for have copies.
+// Callable from: any thread, and tasks.
+// Blocks: yes, but for loops that do not wait; those as weft_spawn().
+// Errors: TASK_FAILED (a chunk failed); INVALID_ARGUMENT (no body, a step of 0, both grain_size and num_tasks, an
+//   unknown flag, a NULL with a size, more accesses than announced); else as weft_spawn().
+WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                           const weft_loop_options *loop, const weft_spawn_options *options, int *code);
+
+// Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8 chunks per
+// worker); workers with nothing else to do take chunks of it. The task has the accesses of the list, once.
+//
+// Ownership, callable from, blocks: as weft_spawn(). Several workers call body() at once.
+// Errors: INVALID_ARGUMENT (a step of 0); else as weft_spawn().
+WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                          uint64_t grain_size, const weft_access *list, size_t list_count,
+                          const weft_spawn_options *options, weft_handle **handle);
+
+// Spawns one task that calls record() once, keeps the tasks that it spawns instead of running them, and then
+// runs them all `count` times; or, with more(), while that returns another number than 0: it is asked before
+// the recording and after each iteration, and `count` says nothing. What the tasks wait for, within an
+// iteration and from one to the next, is found once. See docs/user/loops.md for what they may do.
+//
+// Ownership, callable from, blocks: as weft_spawn(). record() and more() get the same argument.
+// Errors: INVALID_ARGUMENT (no record, options->flags holds WEFT_TASK_FINAL or _UNDEFERRED); else as
+//   weft_spawn(). Inside of record() weft_spawn() returns INVALID_ARGUMENT for what cannot be recorded.
+WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg,
+                           size_t arg_bytes, const weft_access *list, size_t list_count,
+                           const weft_spawn_options *options, weft_handle **handle);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops of C: their tasks are tasks of weft_spawn() whose argument has a head of ours in front.
+#include "api/c_guard.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// In front of the argument's copy; without a copy the argument itself.
+struct alignas(16) argument {
+  void *original;
+  bool copied;
+};
+
+template <class Head>
+struct with_argument {
+  Head head;
+  argument arg;
+  [[nodiscard]] void *get() noexcept { return arg.copied ? static_cast<void *>(this + 1) : arg.original; }
+};
+
+/// A closure for weft_spawn().
+template <class Head>
+class closure {
+public:
+  closure(const Head &head, const void *arg, std::size_t bytes, const char *function)
+      : m_bytes(sizeof(with_argument<Head>) + bytes) {
+    if (bytes > 0)
+      require(arg, function, "arg");
+    m_block.resize(m_bytes / sizeof(std::max_align_t) + 1);
+    ::new (data()) with_argument<Head>{head, {const_cast<void *>(arg), bytes > 0}};
+    if (bytes > 0)
+      std::memcpy(static_cast<with_argument<Head> *>(data()) + 1, arg, bytes);
+  }
+  [[nodiscard]] void *data() noexcept { return m_block.data(); }
+  [[nodiscard]] Head &head() noexcept { return static_cast<with_argument<Head> *>(data())->head; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return m_bytes; }
+
+private:
+  std::size_t m_bytes;
+  std::vector<std::max_align_t> m_block;
+};
+
+struct chunk_head {
+  weft_loop_body body;
+  weft_range chunk;
+};
+struct taskfor_head {
+  weft_loop_body body;
+  weft_range range;
+  std::uint64_t grain;
+};
+struct taskiter_head {
+  std::uint64_t count;
+  int (*more)(void *);
+  weft_body record;
+};
+
+range<std::int64_t> range_of(const weft_range &r) { return {r.first, r.limit, r.step}; }
+weft_range part_of(const weft_range &r, std::uint64_t first, std::uint64_t count) {
+  const range<std::int64_t> part = range_of(r).part(first, count);
+  return {part.first(), part.limit(), part.step()};
+}
+
+int run_chunk(void *p) {
+  auto *self = static_cast<with_argument<chunk_head> *>(p);
+  return this_task::cancelled() ? 0 : self->head.body(&self->head.chunk, self->get());
+}
+
+int run_taskfor(void *p) {
+  auto *self = static_cast<with_argument<taskfor_head> *>(p);
+  detail::loop_options options;
+  options.grain = self->head.grain;
+  options.has_grain = options.grain != 0;
+  detail::share_chunks(
+      detail::plan_shared(range_of(self->head.range).size(), options),
+      [](void *q, std::uint64_t first, std::uint64_t count) {
+        auto *whole = static_cast<with_argument<taskfor_head> *>(q);
+        const weft_range chunk = part_of(whole->head.range, first, count);
+        if (const int code = whole->head.body(&chunk, whole->get()))
+          throw_body_failed(code);
+      },
+      self);
+  return 0;
+}
+
+int run_taskiter(void *p) {
+  using self_type = with_argument<taskiter_head>;
+  auto *self = static_cast<self_type *>(p);
+  const auto more = [](void *q) {
+    auto *whole = static_cast<self_type *>(q);
+    return whole->head.more(whole->get()) != 0;
+  };
+  const auto record = [](void *q) {
+    auto *whole = static_cast<self_type *>(q);
+    if (const int code = whole->head.record(whole->get()))
+      throw_body_failed(code);
+  };
+  if (self->head.more)
+    detail::iterate(UINT64_MAX, more, record, self);
+  else
+    detail::iterate(self->head.count, nullptr, record, self);
+  return 0;
+}
+
+weft_loop_options known_options(const weft_loop_options *from) {
+  weft_loop_options known = WEFT_LOOP_OPTIONS_INIT;
+  if (!from)
+    return known;
+  if (from->size < sizeof from->size)
+    throw_error(errc::invalid_argument, "weft_taskloop: loop->size is %zu; set it to sizeof(weft_loop_options)", from->size);
+  const auto *bytes = reinterpret_cast<const unsigned char *>(from);
+  if (std::any_of(bytes + std::min(sizeof known, from->size), bytes + from->size, [](unsigned char b) { return b != 0; }))
+    throw_error(errc::not_supported, "weft_taskloop: the options are of a later version (%zu bytes, this library knows %zu) and use "
+                "what this version lacks; link a newer libweft", from->size, sizeof known);
+  std::memcpy(&known, from, std::min(from->size, sizeof known));
+  if (known.flags & ~unsigned{WEFT_LOOP_NOGROUP})
+    throw_error(errc::invalid_argument, "weft_taskloop: loop->flags is %#x; it may hold WEFT_LOOP_NOGROUP", known.flags);
+  if (known.grain_size && known.num_tasks)
+    throw_error(errc::invalid_argument, "weft_taskloop: both grain_size and num_tasks are given; leave one of them 0");
+  return known;
+}
+
+/// The accesses of the chunk, into `list`.
+std::size_t accesses_of(const weft_loop_options &loop, const weft_range &chunk, void *arg, std::vector<weft_access> &list) {
+  if (!loop.accesses)
+    return 0;
+  const std::size_t count = loop.accesses(&chunk, arg, list.data());
+  if (count > loop.most_accesses)
+    throw_error(errc::invalid_argument, "weft_taskloop: loop->accesses() returned %zu, more than loop->most_accesses (%zu)", count,
+                loop.most_accesses);
+  return count;
+}
+
+/// A failure of weft_spawn(), whose message is kept already.
+struct spawn_failed {
+  int status;
+};
+
+void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg, const weft_loop_options &loop,
+                  const weft_spawn_options &options) {
+  detail::loop_options cut;
+  cut.has_grain = (cut.grain = loop.grain_size) != 0;
+  cut.has_tasks = (cut.tasks = loop.num_tasks) != 0;
+  const detail::loop_plan plan = detail::plan_chunks(range_of(range).size(), cut);
+  std::vector<weft_access> list(loop.most_accesses);
+  for (std::uint64_t k = 0; k < plan.chunks && !(options.group && options.group->group.cancelled()); ++k) {
+    task.head().chunk = part_of(range, plan.first(k), plan.count(k));
+    const std::size_t count = accesses_of(loop, task.head().chunk, arg, list);
+    if (const int status = weft_spawn(&run_chunk, task.data(), task.bytes(), list.data(), count, &options, nullptr))
+      throw spawn_failed{status};
+  }
+}
+
+/// Spawns a task with a head of ours.
+template <class Head>
+int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const weft_access *list,
+                std::size_t count, const weft_spawn_options &options, weft_handle **handle) {
+  int status = WEFT_OK;
+  const int outcome = guarded([&] {
+    closure<Head> task(head, arg, bytes, function);
+    status = weft_spawn(run, task.data(), task.bytes(), list, count, &options, handle);
+  });
+  return outcome != WEFT_OK ? outcome : status;
+}
+
+} // namespace
+} // namespace rt
+} // namespace weft::inline v0
+
+using namespace weft::rt;
+
+int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, const weft_loop_options *loop,
+                  const weft_spawn_options *options, int *code) {
+  int status = WEFT_OK;
+  const int outcome = guarded_code(code, [&] {
+    require_body(body, "weft_taskloop");
+    const weft_loop_options known = known_options(loop);
+    weft_spawn_options of_tasks = known_spawn_options(options);
+    const bool waits = !of_tasks.group && !(known.flags & WEFT_LOOP_NOGROUP);
+    closure<chunk_head> task({body, {}}, arg, waits ? 0 : arg_bytes, "weft_taskloop");
+    if (arg_bytes > 0)
+      require(arg, "weft_taskloop", "arg");
+    try {
+      if (!waits)
+        return spawn_chunks(range, task, const_cast<void *>(arg), known, of_tasks);
+      weft_group own(weft::exception_policy::by_setting);
+      of_tasks.group = &own;
+      spawn_chunks(range, task, const_cast<void *>(arg), known, of_tasks);
+      own.group.wait();
+    } catch (const spawn_failed &failure) {
+      status = failure.status;
+    }
+  });
+  return outcome != WEFT_OK ? outcome : status;
+}
+
+int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
+                 const weft_access *list, size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
+  if (handle)
+    *handle = nullptr;
+  weft_spawn_options known;
+  const int status = guarded([&] {
+    require_body(body, "weft_taskfor");
+    (void)range_of(range);
+    known = known_spawn_options(options);
+  });
+  if (status != WEFT_OK)
+    return status;
+  return spawn_whole("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes, list, list_count, known,
+                     handle);
+}
+
+int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes,
+                  const weft_access *list, size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
+  if (handle)
+    *handle = nullptr;
+  weft_spawn_options known;
+  const int status = guarded([&] {
+    require_body(record, "weft_taskiter");
+    known = known_spawn_options(options);
+    if (known.flags & ~unsigned{WEFT_TASK_WAIT})
+      throw_error(weft::errc::invalid_argument, "weft_taskiter: options->flags is %#x; a taskiter is neither final nor undeferred",
+                  known.flags);
+    known.flags |= WEFT_TASK_FINAL; // see spawn_taskiter in <weft/taskiter.hpp>
+  });
+  if (status != WEFT_OK)
+    return status;
+  return spawn_whole("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, list, list_count, known,
+                     handle);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Promise: a taskfor of one chunk is run by the worker that runs its task, and nobody is woken for it.
+#include "support/case_process.hpp"
+
+#include <weft/weft.hpp>
+
+#include <chrono>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace {
+
+TEST(taskfor, wakes_nobody_for_one_chunk) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", "stealing"}}, [] {
+    weft::start();
+    weft::spawn([] {
+      while (weft::stats().slept < 3) // the other three workers are asleep
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      const auto before = weft::stats();
+      // In place, so that the spawn wakes nobody either.
+      for (int n = 0; n != 100; ++n)
+        weft::taskfor(weft::range(3), [](int) {}, weft::grain_size(3), weft::if_(false));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_EQ(weft::stats().slept, before.slept) << "who is woken for nothing sleeps again";
+      EXPECT_EQ(weft::stats().stolen, before.stolen);
+    });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace
