@@ -10,7 +10,7 @@ namespace bench::apps {
 
 namespace {
 
-constexpr double k_width = 960, k_height = 430;
+constexpr double k_width = 960, k_height = 450;
 constexpr double k_panel_width = 400, k_panel_height = 280, k_top = 70;
 
 struct style {
@@ -124,13 +124,19 @@ class panel {
   double m_left, m_from, m_to_x;
 };
 
+/// As many names in a row as fit.
 void legend(panel &p, const std::vector<curve> &all) {
-  double x = 60;
+  double x = 60, y = k_height - 36;
   for (const curve &c : all) {
+    const double width = 54 + 7.0 * static_cast<double>(c.series.size());
+    if (x + width > k_width) {
+      x = 60;
+      y += 20;
+    }
     const style &s = style_of(c.series);
-    p.line(x, k_height - 20, x + 26, k_height - 20, s.colour, s.dashes, c.series == "weft" ? 2.5 : 1.5);
-    p.text(x + 32, k_height - 16, "start", c.series);
-    x += 54 + 7.0 * static_cast<double>(c.series.size());
+    p.line(x, y, x + 26, y, s.colour, s.dashes, c.series == "weft" ? 2.5 : 1.5);
+    p.text(x + 32, y + 4, "start", c.series);
+    x += width;
   }
 }
 
