@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random sequences of taskloop, taskfor and taskiter over shared cells, held against the same loops run one after the other; some
+// of them are stopped by an exception, and then nothing may be lost or run too late.
+//
+// usage: weft_stress_loops                         every policy with 1, 2 and 8 workers, a few seconds each
+//        weft_stress_loops --seconds N --seed S    this configuration (of the environment)
+#include "support/process.hpp"
+
+#include <weft/weft.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using cells = std::vector<std::uint64_t>;
+
+class dice {
+public:
+  explicit dice(std::uint64_t seed) : m_engine(seed) {}
+  std::uint64_t operator()(std::uint64_t n) { return m_engine() % n; }
+
+private:
+  std::mt19937_64 m_engine;
+};
+
+/// A task of an iteration: mixes what it reads into the cell that it writes.
+struct step {
+  std::vector<std::size_t> reads;
+  std::size_t writes;
+  enum class manner { plain, nested, yielding, shared } how;
+
+  void run(cells &c, std::uint64_t salt) const {
+    std::uint64_t v = salt;
+    for (const std::size_t r : reads)
+      v = v * 31 + c[r];
+    c[writes] = c[writes] * 33 + v;
+  }
+  [[nodiscard]] std::vector<weft::access> accesses(cells &c) const {
+    std::vector<weft::access> list{weft::inout(c[writes])};
+    for (const std::size_t r : reads)
+      list.push_back(weft::in(c[r]));
+    return list;
+  }
+};
+
+void spawn_step(cells &c, const step &s, std::uint64_t salt) {
+  weft::spawn(
+      [&c, &s, salt] {
+        switch (s.how) {
+        case step::manner::plain:
+          return s.run(c, salt);
+        case step::manner::nested:
+          return weft::spawn([&c, &s, salt] { s.run(c, salt); }, weft::inout(c[s.writes]));
+        case step::manner::yielding:
+          weft::taskyield();
+          return s.run(c, salt);
+        case step::manner::shared:
+          weft::taskfor(weft::range(4), [&c, &s, salt](int i) {
+            if (i == 2)
+              s.run(c, salt);
+          }, weft::grain_size(1));
+        }
+      },
+      weft::accesses(s.accesses(c)), weft::priority(static_cast<int>(salt % 7) / 6));
+}
+
+std::vector<step> draw_iteration(dice &d, std::size_t n) {
+  std::vector<step> tasks(1 + d(30));
+  for (step &s : tasks) {
+    for (std::uint64_t r = d(4); r != 0; --r)
+      s.reads.push_back(d(n));
+    s.writes = d(n);
+    s.how = d(4) ? step::manner::plain : static_cast<step::manner>(d(4));
+  }
+  return tasks;
+}
+
+/// One loop, of Weft over `real` and serial over `expected`; the former is an inout of all cells.
+void add_loop(dice &d, cells &real, cells &expected, std::vector<std::vector<step>> &keep) {
+  const std::size_t n = real.size();
+  const auto grain = weft::grain_size(1 + d(5));
+  const std::uint64_t factor = d(100);
+  const auto serially = [&](auto f) {
+    for (std::size_t i = 0; i != n; ++i)
+      f(i);
+  };
+  const auto kind = d(4);
+  if (kind == 0) {
+    weft::taskloop(weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 3 + factor + i; }, grain, weft::nogroup,
+                   weft::chunk_accesses([&real](weft::range<std::size_t> c) {
+                     std::vector<weft::access> list;
+                     for (const std::size_t i : c)
+                       list.push_back(weft::inout(real[i]));
+                     return list;
+                   }));
+    return serially([&](std::size_t i) { expected[i] = expected[i] * 3 + factor + i; });
+  }
+  std::vector<weft::access> all;
+  for (auto &cell : real)
+    all.push_back(weft::inout(cell));
+  if (kind == 1) {
+    weft::taskfor(weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 5 + factor; }, grain, weft::accesses(all));
+    return serially([&](std::size_t i) { expected[i] = expected[i] * 5 + factor; });
+  }
+  const std::vector<step> &tasks = keep.emplace_back(draw_iteration(d, n));
+  const std::uint64_t rounds = d(40);
+  const auto record = [&real, &tasks] {
+    for (std::size_t t = 0; t != tasks.size(); ++t)
+      spawn_step(real, tasks[t], t);
+  };
+  if (kind == 2)
+    weft::taskiter(rounds, record, weft::accesses(all));
+  else
+    weft::taskiter([left = rounds]() mutable { return left-- != 0; }, record, weft::accesses(all));
+  for (std::uint64_t r = 0; r != rounds; ++r)
+    for (std::size_t t = 0; t != tasks.size(); ++t)
+      tasks[t].run(expected, t);
+}
+
+bool sequence(std::uint64_t seed) {
+  dice d(seed);
+  cells real(1 + d(12), 1), expected = real;
+  std::vector<std::vector<step>> keep;
+  keep.reserve(10); // the tasks refer to what is in it
+  for (std::uint64_t loops = 1 + d(8); loops != 0; --loops)
+    add_loop(d, real, expected, keep);
+  weft::taskwait();
+  return real == expected;
+}
+
+/// A taskiter that a task stops: each task has run in one round more or less than its neighbours at most.
+bool stopped(std::uint64_t seed) {
+  dice d(seed);
+  const std::size_t n = 2 + d(10), at = d(n);
+  const long round = 1 + static_cast<long>(d(20));
+  std::vector<long> runs(n);
+  std::atomic<bool> over{false};
+  std::atomic<int> late{0};
+  weft::handle<void> h = weft::taskiter(1'000'000'000, [&] {
+    for (std::size_t i = 0; i != n; ++i)
+      weft::spawn([&, i] {
+        late += over;
+        if (++runs[i] == round && i == at)
+          throw std::runtime_error("stop");
+      }, weft::inout(runs[i]), weft::in(runs[(i + 1) % n]));
+  }, weft::tracked);
+  bool thrown = false;
+  try {
+    h.get();
+  } catch (const std::runtime_error &) {
+    thrown = true;
+  }
+  over = true;
+  bool level = true;
+  for (std::size_t i = 0; i != n; ++i)
+    level &= std::abs(runs[i] - runs[(i + 1) % n]) <= 1;
+  weft::taskwait();
+  return thrown && level && runs[at] == round && late == 0;
+}
+
+int run_here(double seconds, std::uint64_t seed) {
+  using clock = std::chrono::steady_clock;
+  const auto until = clock::now() + std::chrono::duration<double>(seconds);
+  std::uint64_t programs = 0;
+  for (; clock::now() < until; ++programs, ++seed)
+    if (!(seed % 8 ? sequence(seed) : stopped(seed))) {
+      std::printf("FAILED: --seed %llu\n", static_cast<unsigned long long>(seed));
+      return 1;
+    }
+  std::printf("%llu programs\n", static_cast<unsigned long long>(programs));
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  double seconds = 3;
+  std::uint64_t seed = std::random_device{}();
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (argv[i] == std::string("--seconds"))
+      seconds = std::atof(argv[i + 1]);
+    else if (argv[i] == std::string("--seed"))
+      seed = std::strtoull(argv[i + 1], nullptr, 10);
+  }
+  if (argc > 1)
+    return run_here(seconds, seed);
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  int failed = 0;
+  for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
+    for (const char *workers : {"1", "2", "8"}) {
+      const auto end = test::run({test::program_path(), "--seconds", "3", "--seed", std::to_string(seed)},
+                                 {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
+      std::printf("%s, %s workers: %s", policy, workers, end.exited(0) ? end.output.c_str() : "failed\n");
+      if (!end.exited(0)) {
+        std::printf("%s\n", end.output.c_str());
+        ++failed;
+      }
+    }
+  return failed != 0;
+}
