@@ -91,8 +91,8 @@ int weft_critical(const char *name, weft_body body, void *arg, int *code) {
   });
 }
 
-int weft_service_create(const char *name, int place, int (*poll)(void *context), void *context,
-                        weft_service **service) {
+int weft_service_create(const char *name, int place, int priority, int (*poll)(void *context),
+                        void *context, weft_service **service) {
   if (service)
     *service = nullptr;
   return guarded([&] {
@@ -101,15 +101,15 @@ int weft_service_create(const char *name, int place, int (*poll)(void *context),
     if (!poll)
       throw_error(weft::errc::invalid_argument, "weft_service_create: the function of service '%s' is NULL",
                   name);
-    if (place != WEFT_PLACE_IDLE && place != WEFT_PLACE_TIMER)
+    if (place < WEFT_PLACE_IDLE || place > WEFT_PLACE_SCHEDULING_POINT)
       throw_error(
           weft::errc::invalid_argument,
-          "weft_service_create: the place of service '%s' is %d; it must be one of enum weft_place (0 or 1)",
+          "weft_service_create: the place of service '%s' is %d; it must be one of enum weft_place (0 to 3)",
           name, place);
     auto made = std::make_unique<weft_service>();
     made->poll = poll;
     made->context = context;
-    made->service.emplace(name, static_cast<weft::place>(place), &weft_service::call, made.get());
+    made->service.emplace(name, static_cast<weft::place>(place), &weft_service::call, made.get(), priority);
     *service = made.release();
   });
 }

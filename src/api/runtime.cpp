@@ -79,29 +79,30 @@ std::uint64_t executed_by(int id) {
   return w ? read(w->counts.executed) : 0;
 }
 
-service::service(const char *name, place where, bool (*f)(void *), void *context) {
+service::service(const char *name, place where, bool (*f)(void *), void *context, int priority) {
   if (!f)
     throw_error(errc::invalid_argument, "service '%s' has no function; pass one that returns whether it did something", name ? name : "");
+  if (static_cast<std::size_t>(where) >= k_places)
+    throw_error(errc::invalid_argument, "service '%s' has no place of that number (%d); pass one of weft::place", name ? name : "",
+                static_cast<int>(where));
   this_worker();
-  auto e = std::make_unique<service_list::entry>(service_list::entry{name ? name : "", f, context, where});
-  services(where).add(e.get());
-  m_entry = e.get();
-  if (where == place::timer) {
+  auto e = std::make_unique<service_entry>(name ? name : "", where, priority, f, context);
+  services(where).add(*e);
+  if (where == place::timer || where == place::idle) {
     try {
-      the_runtime().clock.poll_services(static_cast<std::uint64_t>(the_runtime().cfg.poll_period.count()) * 1000u);
+      the_runtime().clock.poll_services(poll_period_ns(the_runtime()));
     } catch (...) {
-      services(where).remove(e.get());
+      services(where).remove(*e);
       throw;
     }
-  } else {
-    the_runtime().idle.notify_all(); // sleepers without a deadline do not know of it yet
   }
-  static_cast<void>(e.release());
+  the_runtime().idle.notify_all(); // sleepers without a deadline do not know of it yet
+  m_entry = e.release();
 }
 
 service::~service() {
-  auto *e = static_cast<service_list::entry *>(m_entry);
-  services(e->where).remove(e);
+  auto *e = static_cast<service_entry *>(m_entry);
+  services(e->where).remove(*e);
   delete e;
 }
 

@@ -4,6 +4,7 @@
 #include "base/mutant.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
+#include "task/spare_time.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/block.hpp>
@@ -26,6 +27,7 @@ void taskwait() {
 
 void taskyield() {
   worker &w = this_worker();
+  offer_time(place::scheduling_point);
   runnable *other = the_runtime().ready->get(w.id);
   if (!other && !w.own_frame.full()) // the thread's own stack stands in no queue
     return;

@@ -1,81 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manage/dispatcher.hpp"
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "deps/domain.hpp"
 #include "task/failure.hpp"
 #include "task/lifecycle.hpp"
 
-#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <new>
+#include <pthread.h>
 #include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-bool call(executor &e, const service_list::entry &s) noexcept {
-  const callback self{"service", s.name}; // the call may end its own service
-  e.in_callback = &self;
-  bool did = false;
+constexpr std::uint64_t k_between_reports_ns = 10'000'000'000; // of one service: a line that scrolls by helps nobody
+constexpr std::uint64_t k_between_looks_ns = 10'000'000;       // for calls that do not return: as the watcher's longest nap
+constexpr std::size_t k_stack_for_calls = 24 << 10; // what running a task in place asks for: a service is no deeper than a task
+
+std::atomic<std::uint64_t> g_slow_call_ns{0};
+std::atomic<std::uint64_t> g_next_look{0};
+
+constexpr const char *k_place_names[k_places] = {"idle", "timer", "taskwait", "scheduling_point"};
+
+const char *name_of(place where) noexcept { return k_place_names[static_cast<std::size_t>(where)]; }
+
+/// Once per service and k_between_reports_ns.
+bool may_report(service_entry &s, std::uint64_t now) noexcept {
+  std::uint64_t last = s.reported.load(std::memory_order_relaxed);
+  return (last == 0 || now - last >= k_between_reports_ns) &&
+         s.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
+}
+
+void report_slow(service_entry &s, std::uint64_t ns, std::uint64_t now) noexcept {
+  if (may_report(s, now))
+    warn("service '%s' (place %s) kept its thread for %llu ms in one call; let it do less per call, or raise poll.slow",
+         s.name, name_of(s.where), static_cast<unsigned long long>(ns / 1'000'000));
+}
+
+bool invoke(const char *name, bool (*f)(void *), void *context) noexcept {
   try {
-    did = s.f(s.context);
+    return f(context);
   } catch (const std::exception &error) {
-    fatal("service '%s' threw: %s; let it catch what it throws, nobody waits for it", self.name, error.what());
+    fatal("service '%s' threw: %s; let it catch what it throws, nobody waits for it", name, error.what());
   } catch (...) {
-    fatal("service '%s' threw; let it catch what it throws, nobody waits for it", self.name);
+    fatal("service '%s' threw; let it catch what it throws, nobody waits for it", name);
   }
-  e.in_callback = nullptr;
-  return did;
 }
 
 } // namespace
 
-bool service_list::polled_by_this_thread() const noexcept {
-  executor *e = this_executor();
-  return e && m_poller.load(std::memory_order_relaxed) == e; // set and cleared by the thread itself
+/// False for `e` of which this thread runs no call.
+static bool runs_here(const service_entry &e) noexcept {
+  const executor *here = this_executor();
+  return here && here->serving == &e;
 }
 
-void service_list::add(entry *e) {
-  std::unique_lock guard(m_mutex, std::defer_lock);
-  if (!polled_by_this_thread())
-    guard.lock();
-  std::lock_guard changing(m_changing);
-  m_entries.push_back(e);
-  m_count.fetch_add(1, std::memory_order_relaxed);
+void service_list::add(service_entry &e) {
+  m_registry.add(e);
+  g_services_at[static_cast<std::size_t>(m_where)].fetch_add(1, std::memory_order_relaxed);
 }
 
-void service_list::remove(entry *e) {
-  const bool polled = polled_by_this_thread();
-  std::unique_lock guard(m_mutex, std::defer_lock);
-  if (!polled)
-    guard.lock();
-  std::lock_guard changing(m_changing);
-  const auto found = std::find(m_entries.begin(), m_entries.end(), e);
-  if (polled)
-    *found = nullptr;
-  else
-    m_entries.erase(found);
-  m_count.fetch_sub(1, std::memory_order_relaxed);
+void service_list::remove(service_entry &e) {
+  const bool own = runs_here(e);
+  m_registry.remove(e, own ? 1 : 0);
+  if (own)
+    this_executor()->serving = nullptr; // call() does not touch it any more
+  g_services_at[static_cast<std::size_t>(m_where)].fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool service_list::call(executor &e, service_entry &s, std::uint64_t &now) {
+  const callback self{"service", s.name}; // the call may end its own service
+  const std::uint64_t began = now;
+  if (!s.concurrent)
+    s.began.store(began, std::memory_order_relaxed);
+  e.in_callback = &self;
+  e.serving = &s;
+  const bool did = invoke(s.name, s.f, s.context);
+  e.in_callback = nullptr;
+  now = now_ns();
+  if (!std::exchange(e.serving, nullptr))
+    return did; // it has ended itself
+  s.began.store(0, std::memory_order_relaxed);
+  const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
+  if (slow != 0 && now - began >= slow) [[unlikely]]
+    report_slow(s, now - began, now);
+  m_registry.end(s);
+  return did;
 }
 
 bool service_list::poll(executor &e) {
-  std::unique_lock guard(m_mutex, std::try_to_lock);
-  if (!guard)
-    return false;
-  m_poller.store(&e, std::memory_order_relaxed);
-  task *const outer = std::exchange(e.current, &m_root);
+  std::unique_lock turn(m_turn, std::try_to_lock);
+  const bool alone = turn.owns_lock();
+  task *const outer = e.current;
+  if (alone)
+    e.current = &m_root;
   bool did = false;
-  for (std::size_t i = 0; i < m_entries.size(); ++i) // a service may add and end services
-    if (m_entries[i])
-      did |= call(e, *m_entries[i]);
-  {
-    std::lock_guard changing(m_changing);
-    std::erase(m_entries, nullptr);
-  }
+  std::uint64_t now = now_ns();
+  report_overdue_calls(now);
+  auto round = m_registry.begin_round();
+  while (auto *next = m_registry.begin_next(round, alone))
+    did |= call(e, static_cast<service_entry &>(*next), now);
   e.current = outer;
-  m_poller.store(nullptr, std::memory_order_relaxed);
-  static_cast<void>(settle());
+  if (alone) {
+    m_polled.store(now, std::memory_order_relaxed);
+    static_cast<void>(settle());
+  }
   return did;
 }
 
@@ -96,26 +129,97 @@ bool service_list::settle() {
 }
 
 bool service_list::has_tasks() {
-  std::lock_guard guard(m_mutex);
+  std::lock_guard turn(m_turn);
   return !settle();
 }
 
+/// The line is written without the lock, so the name is copied: its owner may end the service meanwhile.
+void service_list::report_overdue(std::uint64_t now) noexcept {
+  const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
+  char name[100] = {};
+  std::uint64_t runs_for = 0;
+  m_registry.visit([&](registration<> &r) noexcept {
+    auto &s = static_cast<service_entry &>(r);
+    const std::uint64_t began = s.began.load(std::memory_order_relaxed);
+    if (slow == 0 || began == 0 || began + slow > now || !may_report(s, now))
+      return false;
+    std::strncpy(name, s.name, sizeof name - 1);
+    runs_for = now - began;
+    return true;
+  });
+  if (runs_for != 0)
+    warn("service '%s' (place %s) has not returned for %llu ms; nobody else can call the services of its place meanwhile", name,
+         name_of(m_where), static_cast<unsigned long long>(runs_for / 1'000'000));
+}
+
 void service_list::forget_after_fork() {
-  m_changing.unlock(); // the thread that forked has it
-  ::new (static_cast<void *>(&m_mutex)) std::mutex; // perhaps held by a thread that is gone
-  m_poller.store(nullptr, std::memory_order_relaxed);
+  m_registry.after_fork(); // the thread that forked has it
+  m_registry.forget_calls();
+  m_registry.visit([](registration<> &r) noexcept {
+    static_cast<service_entry &>(r).began.store(0, std::memory_order_relaxed);
+    return false;
+  });
+  ::new (static_cast<void *>(&m_turn)) std::mutex; // perhaps held by a thread that is gone
   ::new (static_cast<void *>(&m_root)) task(k_root_label);
 }
 
 service_list &services(place where) noexcept {
-  alignas(service_list) static unsigned char room[2][sizeof(service_list)];
+  alignas(service_list) static unsigned char room[k_places][sizeof(service_list)];
   static const bool made = [] {
-    for (auto &each : room) // never destroyed: services may outlive static destructors
-      ::new (static_cast<void *>(each)) service_list;
+    for (std::size_t i = 0; i < k_places; ++i) // never destroyed: services may outlive static destructors
+      ::new (static_cast<void *>(room[i])) service_list(static_cast<place>(i));
     return true;
   }();
   static_cast<void>(made);
-  return *std::launder(reinterpret_cast<service_list *>(room[where == place::idle ? 0 : 1]));
+  return *std::launder(reinterpret_cast<service_list *>(room[static_cast<std::size_t>(where)]));
+}
+
+namespace {
+
+template <class F>
+void for_all_places(F &&f) {
+  for (std::size_t i = 0; i < k_places; ++i)
+    f(services(static_cast<place>(i)));
+}
+
+} // namespace
+
+bool services_have_tasks() {
+  bool any = false;
+  for_all_places([&](service_list &l) { any |= l.has_tasks(); });
+  return any;
+}
+
+void services_before_fork() {
+  for_all_places([](service_list &l) { l.before_fork(); });
+}
+void services_after_fork_in_parent() {
+  for_all_places([](service_list &l) { l.after_fork_in_parent(); });
+}
+void services_after_fork_in_child() {
+  for_all_places([](service_list &l) { l.forget_after_fork(); });
+}
+
+void set_slow_call_ns(std::uint64_t ns) noexcept { g_slow_call_ns.store(ns, std::memory_order_relaxed); }
+
+void report_overdue_calls(std::uint64_t now) noexcept {
+  std::uint64_t due = g_next_look.load(std::memory_order_relaxed);
+  if (now < due || !g_next_look.compare_exchange_strong(due, now + k_between_looks_ns, std::memory_order_relaxed)) [[likely]]
+    return;
+  for_all_places([now](service_list &l) { l.report_overdue(now); });
+}
+
+/// On the stack of a task, or between tasks: errno and a pending cancellation of the thread are not the services' affair.
+void offer_time_slowly(place where) noexcept {
+  executor &e = *this_executor();
+  if (e.in_callback || stack_left(e) < k_stack_for_calls)
+    return;
+  const int error_number = errno;
+  int cancel_state = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  services(where).poll(e);
+  pthread_setcancelstate(cancel_state, nullptr);
+  errno = error_number;
 }
 
 } // namespace rt

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functionality dispatcher: callbacks of modules and users, run where time is to spare.
+// The functionality dispatcher: callbacks of modules and users, run where time is to spare. docs/design/dispatcher.md
 #pragma once
 
+#include "manage/registry.hpp"
+#include "task/spare_time.hpp"
 #include "task/task.hpp"
 #include "ult/executor.hpp"
 
@@ -9,50 +11,68 @@
 
 #include <atomic>
 #include <mutex>
-#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
 
-/// The services of one place. One thread polls at a time; a second one that comes does not wait.
-class service_list {
- public:
-  struct entry {
-    const char *name;
-    bool (*f)(void *);
-    void *context;
-    place where;
-  };
+/// A callback of one place. One that is `concurrent` is for modules of the runtime: several threads may be in it, and it spawns nothing.
+struct service_entry : registration<> {
+  service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context, bool concurrent = false)
+      : registration(priority, concurrent), name(name), f(f), context(context), where(where) {}
+  const char *const name;
+  bool (*const f)(void *);
+  void *const context;
+  const place where;
+  std::atomic<std::uint64_t> began{0};    // ns; 0: no call runs. Not of a concurrent one
+  std::atomic<std::uint64_t> reported{0}; // ns
+};
 
-  void add(entry *e);
+/// The services of one place. Of those that are not concurrent one thread calls at a time; a second one that comes does not wait.
+class service_list {
+public:
+  explicit service_list(place where) noexcept : m_where(where) {}
+  void add(service_entry &e);
   /// Returns when no call of `e` is running, but for one that removes itself.
-  void remove(entry *e);
-  /// True when a service did something.
+  void remove(service_entry &e);
+  /// A round of calls; true when one did something. Not from inside of a call.
   bool poll(executor &e);
-  [[nodiscard]] bool empty() const noexcept {
-    return m_count.load(std::memory_order_relaxed) == 0; // a hint: a late look polls one round later
-  }
+  /// When the last round ended.
+  [[nodiscard]] std::uint64_t polled_ns() const noexcept { return m_polled.load(std::memory_order_relaxed); }
   /// True while tasks that services have spawned are incomplete. Reports what the others have thrown.
   [[nodiscard]] bool has_tasks();
+  /// Says which calls have not returned for too long.
+  void report_overdue(std::uint64_t now) noexcept;
   /// fork(): the child has the services of its parent, and nobody is calling them.
-  void before_fork() { m_changing.lock(); }
-  void after_fork_in_parent() { m_changing.unlock(); }
+  void before_fork() { m_registry.before_fork(); }
+  void after_fork_in_parent() { m_registry.after_fork(); }
   void forget_after_fork();
 
- private:
+private:
   static constexpr const char *k_root_label = "service";
-  [[nodiscard]] bool polled_by_this_thread() const noexcept;
+  bool call(executor &e, service_entry &s, std::uint64_t &now);
   [[nodiscard]] bool settle();
 
-  std::mutex m_mutex;    // held over calls, so fork() does not wait for it
-  std::mutex m_changing; // within m_mutex: the list is being changed
-  std::vector<entry *> m_entries; // null: ended by a service while they are polled
-  std::atomic<std::size_t> m_count{0};
-  std::atomic<executor *> m_poller{nullptr};
-  task m_root{k_root_label}; // parent of what services spawn; of who holds the mutex
+  registry<> m_registry;
+  const place m_where;
+  std::mutex m_turn; // held over calls, so fork() does not wait for it
+  std::atomic<std::uint64_t> m_polled{0};
+  task m_root{k_root_label}; // parent of what services spawn; of who has the turn
 };
 
 service_list &services(place where) noexcept;
+
+/// For all places: has_tasks(), and what fork() needs.
+[[nodiscard]] bool services_have_tasks();
+void services_before_fork();
+void services_after_fork_in_parent();
+void services_after_fork_in_child();
+/// Whether the timer is to call the services of a place.
+[[nodiscard]] inline bool timer_has_services() noexcept { return anyone_at(place::timer) || anyone_at(place::idle); }
+
+/// A call that runs longer is reported with its name; 0: none is.
+void set_slow_call_ns(std::uint64_t ns) noexcept;
+/// Reports calls that have not returned. Looks now and then only, however often it is called.
+void report_overdue_calls(std::uint64_t now) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -13,6 +13,9 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
+// Periods for which idle workers, once seen, are believed to go on: a look in vain costs 5 us.
+constexpr std::uint64_t k_trust = 10;
+
 struct lock_guard {
   explicit lock_guard(pthread_mutex_t &m) : m(m) { pthread_mutex_lock(&m); }
   ~lock_guard() { pthread_mutex_unlock(&m); }
@@ -81,12 +84,21 @@ void timer::wait_until(std::uint64_t deadline_ns) {
   pthread_cond_timedwait(&m_changed, &m_mutex, &t);
 }
 
-/// Without the lock: a service may ask for the clock.
-void timer::poll_now() {
+/// What services there are to be called by this thread; when it is to look again. Without the lock: a service may ask for the clock.
+std::uint64_t timer::poll_now() {
+  const std::uint64_t period = m_period_ns;
   pthread_mutex_unlock(&m_mutex);
-  if (executor *e = m_adopt())
+  executor *const e = m_adopt();
+  if (e && anyone_at(place::timer))
     services(place::timer).poll(*e);
+  std::uint64_t next = now_ns() + period;
+  service_list &idle = services(place::idle);
+  if (anyone_at(place::idle) && now_ns() - idle.polled_ns() < period)
+    next = anyone_at(place::timer) ? next : next + (k_trust - 1) * period;
+  else if (e && anyone_at(place::idle))
+    idle.poll(*e); // no worker idles
   pthread_mutex_lock(&m_mutex);
+  return next;
 }
 
 void timer::run() {
@@ -100,10 +112,9 @@ void timer::run() {
       c.pending = false;
       c.f(c.context); // the last touch: the caller may go on and take the call with it
     }
-    const bool polls = m_period_ns && !services(place::timer).empty();
+    const bool polls = m_period_ns && timer_has_services();
     if (polls && next_poll <= now) {
-      poll_now();
-      next_poll = now_ns() + m_period_ns;
+      next_poll = poll_now();
       continue;
     }
     const std::uint64_t due = m_calls.empty() ? UINT64_MAX : m_calls.begin()->first;

@@ -34,7 +34,7 @@ public:
   void at(std::uint64_t deadline_ns, call &c) noexcept;
   /// After it returns the call is neither pending nor running.
   void cancel(call &c);
-  /// Calls the timer place's services every `period_ns` from now on.
+  /// From now on calls the timer place's services every `period_ns`, and those of idle when no worker idles.
   void poll_services(std::uint64_t period_ns);
   void stop();
   void forget_after_fork();
@@ -42,7 +42,7 @@ public:
 private:
   void ensure_thread();
   void run();
-  void poll_now();
+  std::uint64_t poll_now();
   void wait_until(std::uint64_t deadline_ns);
 
   pthread_mutex_t m_mutex = PTHREAD_MUTEX_INITIALIZER;

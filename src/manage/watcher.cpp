@@ -2,6 +2,7 @@
 #include "manage/watcher.hpp"
 
 #include "base/clock.hpp"
+#include "manage/dispatcher.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -16,6 +17,7 @@ constexpr std::uint64_t k_shortest_nap_ns = 500'000, k_longest_nap_ns = 10'000'0
 constexpr std::uint64_t k_patience_ns = 100'000'000; // between looks, where looking turns out to be expensive
 constexpr std::uint64_t k_share = 2000;              // 1/2000 of a CPU is what looking may cost while nobody is stuck
 constexpr std::uint64_t k_allowance_ns = 1'000'000;  // and this much more, once
+constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 std::uint64_t own_cpu_ns() noexcept {
@@ -63,7 +65,7 @@ void watcher::rest() {
       m_stopping.load(std::memory_order_acquire)) {                                               // O1
     m_idle.cancel(m_seat);
   } else {
-    m_idle.commit(m_seat);
+    m_idle.commit(m_seat, timer_has_services() ? static_cast<std::int64_t>(now_ns() + k_longest_rest_ns) : 0);
   }
   m_idle.found(m_seat); // it takes no work: a worker that sleeps by now looks for it
 }
@@ -74,6 +76,7 @@ void watcher::run() {
     if (m_examine.exchange(false, std::memory_order_acquire)) // O2: pairs with examine_soon
       m_world.examine();
     const std::uint64_t now = now_ns();
+    report_overdue_calls(now);
     const judge::opinion o = m_judge.look(now);
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const std::uint64_t pause = next_nap(o, now);

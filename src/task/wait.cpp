@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "deps/domain.hpp"
+#include "task/spare_time.hpp"
 #include "task/signal_word.hpp"
 
 #include <pthread.h>
@@ -64,6 +65,7 @@ private:
 
 WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted how) {
   const hosting host;
+  offer_time(place::taskwait);
   while (!s.word.done(s.owned)) {
     if (help(waited_for, s.word, s.owned))
       continue;

@@ -78,6 +78,7 @@ struct executor {
   std::uint64_t suspensions = 0;
   bool hosts = false; // a wait on the thread's own stack runs tasks
   const callback *in_callback = nullptr; // what runs must not be suspended
+  const void *serving = nullptr;         // the service whose call this is, until it ends itself
 };
 
 // What the worker room supplies.

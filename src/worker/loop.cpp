@@ -84,8 +84,8 @@ runnable *spin(worker &w) {
 
 /// When a sleeper looks again by itself; 0 for never.
 std::int64_t next_look(const worker &w) noexcept {
-  if (!services(place::idle).empty())
-    return static_cast<std::int64_t>(now_ns() + static_cast<std::uint64_t>(the_runtime().cfg.poll_period.count()) * 1000u);
+  if (anyone_at(place::idle))
+    return static_cast<std::int64_t>(now_ns() + poll_period_ns(the_runtime()));
   return w.stand_in ? static_cast<std::int64_t>(now_ns() + k_linger_ns) : 0;
 }
 
@@ -109,7 +109,7 @@ slept sleep(worker &w) {
   }
   count(w.counts.slept);
   const bool chosen = rt.idle.commit(w.id, next_look(w));
-  return {look(w), !chosen && w.stand_in && services(place::idle).empty()};
+  return {look(w), !chosen && w.stand_in && !anyone_at(place::idle)};
 }
 
 /// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
@@ -123,7 +123,7 @@ runnable *wait_for_work(worker &w) {
       return look(w);
     if (rt.producers.let_go())
       continue;
-    if (!services(place::idle).empty() && services(place::idle).poll(w))
+    if (anyone_at(place::idle) && services(place::idle).poll(w))
       continue;
     const slept s = sleep(w);
     if (s.found)
@@ -134,6 +134,7 @@ runnable *wait_for_work(worker &w) {
 }
 
 runnable *find_work(worker &w) {
+  offer_time(place::scheduling_point);
   if (runnable *r = look(w)) [[likely]]
     return r;
   runnable *r = wait_for_work(w);
@@ -149,6 +150,7 @@ WEFT_INLINE runnable *next_own(worker &w) {
   if (++w.own_in_a_row < k_own_in_a_row) [[likely]]
     return deque->pop();
   w.own_in_a_row = 0;
+  offer_time(place::scheduling_point);
   return the_runtime().ready->get_shared_first(w.id);
 }
 
@@ -245,6 +247,7 @@ void worker_loop() {
 
 /// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
 runnable *pick(executor &e) {
+  offer_time(place::scheduling_point);
   worker &w = static_cast<worker &>(e);
   while (detail::join_job *job = w.joins.pop())
     enqueue(&w, *job, origin::fresh);

@@ -154,15 +154,13 @@ void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_cha
 
 void before_fork() {
   pthread_mutex_lock(&g_start_mutex);
-  services(place::idle).before_fork();
-  services(place::timer).before_fork();
+  services_before_fork();
   lock_settings();
 }
 
 void after_fork_in_parent() {
   unlock_settings();
-  services(place::timer).after_fork_in_parent();
-  services(place::idle).after_fork_in_parent();
+  services_after_fork_in_parent();
   pthread_mutex_unlock(&g_start_mutex);
 }
 
@@ -190,8 +188,7 @@ void forbid_all_use(const executor &e) {
 void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
   unlock_settings();
-  services(place::timer).forget_after_fork();
-  services(place::idle).forget_after_fork();
+  services_after_fork_in_child();
   worker *w = this_worker_or_null();
   const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
   forget_heaps_in_child();
@@ -216,7 +213,7 @@ void at_exit() { stop_runtime(); }
 /// Tasks that services have spawned have no other waiter.
 void wait_for_services(const runtime &rt) {
   const std::int64_t period_ns = std::chrono::nanoseconds(rt.cfg.poll_period).count();
-  while (services(place::idle).has_tasks() || services(place::timer).has_tasks())
+  while (services_have_tasks())
     try {
       this_task::sleep_for_ns(period_ns);
     } catch (const std::exception &) { // no memory or no stack for that
@@ -230,6 +227,17 @@ void register_with_process() {
   if (!done && std::atexit(&at_exit) != 0)
     throw_error(errc::out_of_resources, "no memory to start Weft in this process");
   done = true;
+}
+
+/// Those of the process that this one was forked from.
+void call_inherited_services(runtime &rt) {
+  if (!timer_has_services())
+    return;
+  try {
+    rt.clock.poll_services(poll_period_ns(rt));
+  } catch (const error &e) {
+    warn("services cannot be called by the timer: %s", e.what());
+  }
 }
 
 /// With the start lock.
@@ -248,7 +256,8 @@ void start_locked() {
   g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started
   start_threads(*g_runtime);
   start_watcher(*g_runtime);
-  services(place::timer);
+  set_slow_call_ns(static_cast<std::uint64_t>(g_runtime->cfg.poll_slow.count()) * 1000u);
+  call_inherited_services(*g_runtime);
 }
 
 /// The end of what a thread has done as a task.

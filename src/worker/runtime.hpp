@@ -121,6 +121,9 @@ inline runtime &the_runtime() noexcept { return *g_runtime; }
 [[nodiscard]] bool is_shut_down() noexcept;
 /// Null before the first start; after the end the runtime still tells its totals.
 runtime *runtime_or_null() noexcept;
+[[nodiscard]] inline std::uint64_t poll_period_ns(const runtime &rt) noexcept {
+  return static_cast<std::uint64_t>(rt.cfg.poll_period.count()) * 1000u;
+}
 /// What setting stats asks for: who did what, on standard error.
 void print_summary(const runtime &rt);
 void start_runtime();

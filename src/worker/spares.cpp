@@ -55,7 +55,7 @@ bool spare_crew::work_waits() const {
   return false;
 }
 
-bool spare_crew::chores_wait() const { return m_runtime.producers.holds_any() || !services(place::idle).empty(); }
+bool spare_crew::chores_wait() const { return m_runtime.producers.holds_any() || anyone_at(place::idle); }
 
 std::uint64_t spare_crew::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_crew::sleeps(int tid) const { return thread_sleeps(tid); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polling services: callbacks that workers run when they have nothing better to do.
+// Services: callbacks that workers run when they have nothing better to do, or between tasks.
 #pragma once
 
 #include <weft/c/task.h>
@@ -11,12 +11,17 @@ extern "C" {
 typedef struct weft_service weft_service;
 
 enum weft_place {
-  WEFT_PLACE_IDLE = 0, // by workers without work, again and again; when all workers sleep, every poll.period
-  WEFT_PLACE_TIMER = 1 // by the timer thread, every poll.period
+  WEFT_PLACE_IDLE = 0,            // by workers without work, again and again; when all workers sleep or none is without
+                                  // work, every poll.period or so
+  WEFT_PLACE_TIMER = 1,           // by the timer thread, every poll.period
+  WEFT_PLACE_TASKWAIT = 2,        // by a task that has to wait for its children or its group, once, before it does
+  WEFT_PLACE_SCHEDULING_POINT = 3 // by workers between tasks: in weft_taskyield(), when a task suspends, when a worker asks
+                                  // for shared work
 };
 
 // Registers poll(context), which returns another number than 0 when it did something. It is never called
-// by two threads at once. It may unblock tasks, decrease events, spawn, and make or end services, itself
+// by two threads at once. Of a place's services those of higher priority are called first, equals in the order of
+// creation. One that takes longer than poll.slow in a call is reported with its name. It may unblock tasks, decrease events, spawn, and make or end services, itself
 // too; a call that would wait returns NO_BLOCK.
 //
 // Ownership: the caller gives the service back with weft_service_destroy(); `name` must live until then.
@@ -24,8 +29,8 @@ enum weft_place {
 // Callable from: any thread, and tasks.
 // Blocks: never.
 // Errors: INVALID_ARGUMENT, OUT_OF_RESOURCES, SHUT_DOWN.
-WEFT_API int weft_service_create(const char *name, int place, int (*poll)(void *context), void *context,
-                                 weft_service **service);
+WEFT_API int weft_service_create(const char *name, int place, int priority, int (*poll)(void *context),
+                                 void *context, weft_service **service);
 
 // Ends the service; poll() is not running and will not be called when this returns. NULL is allowed.
 //

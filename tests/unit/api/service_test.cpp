@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Polling services: called at their place, never twice at once, never after the destructor.
+#include "poller.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
@@ -8,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
@@ -17,19 +19,7 @@
 
 namespace {
 
-struct poller {
-  std::atomic<int> calls{0}, inside{0}, overlaps{0};
-  bool busy = false;
-  static bool call(void *context) {
-    auto &self = *static_cast<poller *>(context);
-    self.overlaps += self.inside++ != 0;
-    ++self.calls;
-    for (int i = 0; i != 100; ++i)
-      self.overlaps += self.inside != 1;
-    --self.inside;
-    return self.busy;
-  }
-};
+using test::poller;
 
 TEST(service, an_idle_service_is_called_while_a_task_waits) {
   poller p;

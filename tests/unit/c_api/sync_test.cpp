@@ -152,7 +152,7 @@ TEST(c_service, is_polled_and_ends) {
   for (int place : {WEFT_PLACE_IDLE, WEFT_PLACE_TIMER}) {
     weft_service *service = nullptr;
     c.calls = 0;
-    ASSERT_EQ(weft_service_create("counter", place, &counter::poll, &c, &service), 0);
+    ASSERT_EQ(weft_service_create("counter", place, 0, &counter::poll, &c, &service), 0);
     EXPECT_TRUE(test::eventually([&] { return c.calls >= 3; }));
     EXPECT_EQ(weft_service_destroy(service), 0);
     const int at_end = c.calls;
@@ -161,12 +161,35 @@ TEST(c_service, is_polled_and_ends) {
   }
 }
 
+TEST(c_service, is_called_where_tasks_pass) {
+  struct counter {
+    std::atomic<int> calls = 0;
+    static int poll(void *context) {
+      ++static_cast<counter *>(context)->calls;
+      return 0;
+    }
+  } at_wait, between;
+  weft_service *a = nullptr, *b = nullptr;
+  ASSERT_EQ(weft_service_create("wait", WEFT_PLACE_TASKWAIT, 0, &counter::poll, &at_wait, &a), 0);
+  ASSERT_EQ(weft_service_create("between", WEFT_PLACE_SCHEDULING_POINT, 0, &counter::poll, &between, &b), 0);
+  ASSERT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, nullptr, 0, nullptr, nullptr), 0);
+  ASSERT_EQ(weft_taskyield(), 0);
+  EXPECT_GE(between.calls, 1);
+  do { // a child that has ended is not waited for
+    ASSERT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, nullptr, 0, nullptr, nullptr), 0);
+    ASSERT_EQ(weft_taskwait(nullptr), 0);
+  } while (at_wait.calls == 0);
+  EXPECT_EQ(weft_service_destroy(a), 0);
+  EXPECT_EQ(weft_service_destroy(b), 0);
+}
+
 TEST(c_service, bad_arguments_are_refused) {
   weft_service *service = nullptr;
-  EXPECT_EQ(weft_service_create("s", 2, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_service_create(nullptr, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_service_create("s", 0, nullptr, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(weft_service_create("s", 0, fail_with, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create("s", 4, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create("s", -1, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create(nullptr, 0, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create("s", 0, 0, nullptr, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_service_create("s", 0, 0, fail_with, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(service, nullptr);
   EXPECT_EQ(weft_service_destroy(nullptr), 0);
 }

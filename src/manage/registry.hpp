@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is to be called, in order of priority: a list that may change while what stands in it is being called.
+//
+// Roles       A registration is added once and removed once. Callers: begin_next, end, for one round of calls each. Registrants: add, remove; a call may be one. Onlookers: visit.
+// Word        registration::calls: calls that are running + k_ending once remove() has begun. m_ended: counts the calls that ended
+//             while somebody waited for that; what remove() sleeps on.
+// Invariants  I1  The list, and the order numbers, change under m_lock only; it is sorted by priority, then by order of registration.
+//             I2  A call begins under m_lock, of a registration in the list without k_ending. So after remove() has set k_ending the
+//                 count only falls, but for the calls of the remover itself, which tells how many these are.
+//             I3  A round knows its place by priority and number, not by address: whatever is added or removed meanwhile, each
+//                 registration that stays is called once, and none that was added after the round began. So a round ends.
+// Orders      O1  calls decreased, release, with remove's acquire load: what a call did happened before remove() returns.
+//             O2  m_ended increased, release, with remove's acquire load: who sees the end counted sees the count of calls, or does
+//                 not sleep.
+//             All else is ordered by m_lock.
+// Progress    Blocking; m_lock is held over a walk of the list and never over a call.
+// Reclamation The registrant's: after remove() has returned nobody touches the registration. A call that removes its own registration does
+//             not end().
+// Checked by  tests/model/dispatcher_models.cpp: registry_*
+#pragma once
+
+#include <climits>
+#include <cstdint>
+
+#include "queue/spin_lock.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class P = real_atomics>
+struct registration {
+  explicit registration(int priority, bool concurrent = false) : priority(priority), concurrent(concurrent) {}
+  const int priority;    // higher ones are called first
+  const bool concurrent; // may be called by several threads at once
+  typename P::template var<std::uint64_t> number{0};
+  typename P::template var<registration *> next{nullptr};
+  typename P::template atomic<std::uint32_t> calls{0};
+};
+
+template <class P = real_atomics>
+class registry {
+public:
+  using entry = registration<P>;
+
+  void add(entry &e) noexcept {
+    m_lock.lock();
+    e.number.set(m_next_number.get());
+    m_next_number.set(e.number.get() + 1);
+    typename P::template var<entry *> *link = &m_first;
+    while (entry *other = link->get()) {
+      if (other->priority < e.priority)
+        break;
+      link = &other->next;
+    }
+    e.next.set(link->get());
+    link->set(&e);
+    m_lock.unlock();
+  }
+
+  /// Returns when no calls of `e` run but `own` ones: those that are below the caller on its stack.
+  void remove(entry &e, std::uint32_t own) noexcept {
+    m_lock.lock();
+    e.calls.fetch_or(k_ending, std::memory_order_relaxed);
+    m_lock.unlock();
+    for (;;) {
+      const std::uint32_t ended = m_ended.load(std::memory_order_acquire);            // O2
+      if (e.calls.load(std::memory_order_acquire) == (own | k_ending)) // O1
+        break;
+      P::futex_wait(m_ended, ended);
+    }
+    m_lock.lock();
+    typename P::template var<entry *> *link = &m_first;
+    while (link->get() != &e)
+      link = &link->get()->next;
+    link->set(e.next.get());
+    m_lock.unlock();
+  }
+
+  /// One caller's way through the list.
+  class round {
+    friend registry;
+    int m_priority = INT_MAX;
+    std::uint64_t m_number = 0; // the next one's, at least
+    std::uint64_t m_limit = 0;
+  };
+
+  [[nodiscard]] round begin_round() noexcept {
+    round r;
+    m_lock.lock();
+    r.m_limit = m_next_number.get();
+    m_lock.unlock();
+    return r;
+  }
+
+  /// The next one to be called; its call has begun. Null: the round is over. Who is not `alone` gets concurrent ones only.
+  [[nodiscard]] entry *begin_next(round &r, bool alone) noexcept {
+    m_lock.lock();
+    entry *e = m_first.get();
+    while (e && !is_due(*e, r, alone))
+      e = e->next.get();
+    if (e) {
+      r.m_priority = e->priority;
+      r.m_number = e->number.get() + 1;
+      e->calls.fetch_add(1, std::memory_order_relaxed);
+    }
+    m_lock.unlock();
+    return e;
+  }
+
+  void end(entry &e) noexcept {
+    if ((e.calls.fetch_sub(1, std::memory_order_release) & k_ending) == 0) // O1
+      return;
+    m_ended.fetch_add(1, std::memory_order_release); // O2
+    P::futex_wake(m_ended, INT_MAX);
+  }
+
+  /// Calls f(entry) for each until it returns true. With the lock: f is short and registers nobody.
+  template <class F>
+  void visit(F &&f) noexcept {
+    m_lock.lock();
+    for (entry *e = m_first.get(); e && !f(*e); e = e->next.get()) {
+    }
+    m_lock.unlock();
+  }
+
+  /// fork(): no call of another thread goes on in the child.
+  void before_fork() noexcept { m_lock.lock(); }
+  void after_fork() noexcept { m_lock.unlock(); }
+  void forget_calls() noexcept {
+    for (entry *e = m_first.get(); e; e = e->next.get())
+      e->calls.store(e->calls.load(std::memory_order_relaxed) & k_ending, std::memory_order_relaxed);
+  }
+
+private:
+  static constexpr std::uint32_t k_ending = 1u << 31;
+
+  static bool is_due(entry &e, const round &r, bool alone) noexcept {
+    const bool ahead = e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
+    return ahead && e.number.get() < r.m_limit && (alone || e.concurrent) &&
+           (e.calls.load(std::memory_order_relaxed) & k_ending) == 0;
+  }
+
+  spin_lock<P> m_lock;
+  typename P::template var<entry *> m_first{nullptr};
+  typename P::template var<std::uint64_t> m_next_number{0};
+  typename P::template atomic<std::uint32_t> m_ended{0};
+};
+
+} // namespace rt
+} // namespace weft::inline v0

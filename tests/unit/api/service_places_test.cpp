@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Services at their places, in order of priority; those that take long are reported.
+#include "poller.hpp"
+#include "support/case_process.hpp"
+#include "support/gate.hpp"
+
+#include <weft/weft.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace {
+
+using test::poller;
+
+constexpr weft::place k_all_places[] = {weft::place::idle, weft::place::timer, weft::place::taskwait, weft::place::scheduling_point};
+
+/// Something that passes all places.
+void pass_by() {
+  for (int i = 0; i != 10; ++i)
+    weft::spawn([] { weft::taskyield(); });
+  weft::taskwait();
+}
+
+template <class Done>
+bool passes_until(Done done) {
+  return test::eventually([&] { return pass_by(), done(); });
+}
+
+TEST(service_places, is_called_at_each_place) {
+  for (auto where : k_all_places) {
+    poller p;
+    weft::service s("test", where, &poller::call, &p);
+    EXPECT_TRUE(passes_until([&] { return p.calls > 3; })) << static_cast<int>(where);
+    EXPECT_EQ(p.overlaps, 0);
+  }
+}
+
+TEST(service_places, of_a_taskwait_is_called_once_by_a_task_that_has_to_wait) {
+  auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
+    poller p;
+    p.busy = true;
+    weft::service s("test", weft::place::taskwait, &poller::call, &p);
+    weft::taskwait();
+    EXPECT_EQ(p.calls, 0) << "there is nothing to wait for";
+    for (int i = 0; i != 10; ++i)
+      weft::spawn([] {});
+    weft::taskwait();
+    EXPECT_EQ(p.calls, 1);
+    weft::task_group group;
+    group.spawn([] {});
+    group.wait();
+    EXPECT_EQ(p.calls, 2);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(service_places, of_a_scheduling_point_is_called_by_taskyield_and_leaves_errno_alone) {
+  static thread_local int here;
+  static std::atomic<int> calls;
+  here = 1;
+  calls = 0;
+  weft::service s("test", weft::place::scheduling_point, [](void *) {
+    calls += here;
+    errno = ENOENT;
+    return false;
+  }, nullptr);
+  errno = E2BIG;
+  EXPECT_TRUE(test::eventually([] { return weft::taskyield(), calls > 0; })) << "another thread may have the turn";
+  EXPECT_EQ(errno, E2BIG);
+  here = 0;
+}
+
+TEST(service_places, of_higher_priority_is_called_first_and_equals_as_they_came) {
+  struct log {
+    std::string names;
+    std::atomic<int> rounds{0};
+  };
+  struct entry {
+    log &to;
+    char name;
+    static bool call(void *context) {
+      auto &self = *static_cast<entry *>(context);
+      self.to.names += self.name;
+      self.to.rounds += self.name == 'z';
+      return false;
+    }
+  };
+  for (auto where : k_all_places) {
+    log l;
+    entry z{l, 'z'}, a{l, 'a'}, b{l, 'b'}, c{l, 'c'};
+    {
+      weft::service last("last", where, &entry::call, &z, -1);
+      EXPECT_TRUE(passes_until([&] { return l.rounds > 1; }));
+      weft::service second("second", where, &entry::call, &b), third("third", where, &entry::call, &c);
+      weft::service first("first", where, &entry::call, &a, 7);
+      const int before = l.rounds;
+      EXPECT_TRUE(passes_until([&] { return l.rounds > before + 2; }));
+    }
+    EXPECT_NE(l.names.find("abcz"), std::string::npos) << l.names;
+    EXPECT_EQ(l.names.find("ac"), std::string::npos) << l.names;
+    EXPECT_EQ(l.names.find("za" "c"), std::string::npos) << l.names;
+  }
+}
+
+TEST(service_places, of_idle_is_called_while_no_worker_is_idle) {
+  poller p;
+  weft::service s("test", weft::place::idle, &poller::call, &p);
+  std::atomic<int> waiting{weft::worker_count()};
+  std::atomic<bool> called{false};
+  for (int i = 0; i != weft::worker_count(); ++i) // the main task's own worker takes one as well
+    weft::spawn([&] {
+      --waiting;
+      int before = -1;
+      for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1); !called && std::chrono::steady_clock::now() < end;) {
+        if (waiting == 0 && before < 0)
+          before = p.calls;
+        if (before >= 0 && p.calls > before + 3)
+          called = true;
+      }
+    });
+  weft::taskwait();
+  EXPECT_TRUE(called);
+  EXPECT_EQ(p.overlaps, 0);
+}
+
+TEST(service_places, may_end_its_neighbours_of_any_place) {
+  for (auto where : k_all_places) {
+    struct state {
+      std::unique_ptr<weft::service> neighbours[4];
+      poller called[4];
+      std::atomic<bool> ended{false};
+      static bool call(void *context) {
+        auto &self = *static_cast<state *>(context);
+        for (auto &n : self.neighbours)
+          n.reset();
+        self.ended = true;
+        return true;
+      }
+    } st;
+    int i = 0;
+    for (auto place : k_all_places) {
+      st.neighbours[i] = std::make_unique<weft::service>("neighbour", place, &poller::call, &st.called[i], 1);
+      ++i;
+    }
+    weft::service s("ender", where, &state::call, &st);
+    EXPECT_TRUE(passes_until([&] { return st.ended.load(); }));
+    int calls[4];
+    for (i = 0; i != 4; ++i)
+      calls[i] = st.called[i].calls;
+    pass_by();
+    for (i = 0; i != 4; ++i)
+      EXPECT_EQ(st.called[i].calls, calls[i]);
+  }
+}
+
+TEST(service_places, of_a_place_that_there_is_not_is_refused) {
+  try {
+    weft::service s("lost", static_cast<weft::place>(4), &poller::call, nullptr);
+    ADD_FAILURE() << "accepted";
+  } catch (const weft::error &e) {
+    EXPECT_EQ(e.code(), weft::errc::invalid_argument);
+    EXPECT_NE(std::string(e.what()).find("service 'lost' has no place of that number (4)"), std::string::npos) << e.what();
+  }
+}
+
+// ---- calls that take long -------------------------------------------------------------------------------------------
+
+TEST(service_places, that_takes_long_is_reported_with_its_name_and_once) {
+  auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}}, [] {
+    static std::atomic<int> calls{0};
+    weft::service quick("quick", weft::place::timer, [](void *) { return false; }, nullptr);
+    weft::service slow("sluggish", weft::place::idle, [](void *) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      return ++calls > 0;
+    }, nullptr);
+    EXPECT_TRUE(test::eventually([] { return calls > 5; }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto at = end.output.find("warning: service 'sluggish' (place idle) ");
+  EXPECT_NE(at, std::string::npos) << end;
+  EXPECT_EQ(end.output.find("'sluggish'", at + 20), std::string::npos) << end;
+}
+
+/// What is written to standard error meanwhile.
+class listener {
+public:
+  listener() : m_file(std::tmpfile()), m_before(dup(2)) { dup2(fileno(m_file), 2); }
+  listener(const listener &) = delete;
+  listener &operator=(const listener &) = delete;
+  ~listener() {
+    dup2(m_before, 2);
+    close(m_before);
+    std::fclose(m_file);
+  }
+  bool has_heard(const char *text) const {
+    char heard[4096] = {};
+    return pread(fileno(m_file), heard, sizeof heard - 1, 0) > 0 && std::strstr(heard, text);
+  }
+
+private:
+  std::FILE *m_file;
+  int m_before;
+};
+
+TEST(service_places, that_does_not_return_is_reported_while_it_runs) {
+  for (const char *with : {"a poller beside it", "nobody but the watcher"}) {
+    auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
+      static std::atomic<bool> go{false};
+      std::unique_ptr<weft::service> beside;
+      if (std::getenv("BESIDE")[0] == 'a')
+        beside = std::make_unique<weft::service>("beside", weft::place::idle, [](void *) { return false; }, nullptr);
+      weft::service s("stuck", weft::place::timer, [](void *) {
+        while (!go)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return false;
+      }, nullptr);
+      listener l;
+      bool heard = false; // a task that sleeps would wait for the timer
+      for (int i = 0; i != 6000 && !heard; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        heard = l.has_heard("warning: service 'stuck' (place timer) has not returned for ");
+      }
+      EXPECT_TRUE(heard);
+      go = true;
+    });
+    EXPECT_TRUE(end.exited(0)) << with << end;
+  }
+}
+
+TEST(service_places, nothing_is_reported_when_the_setting_is_off) {
+  auto end = test::in_process({{"WEFT_POLL_SLOW", "off"}}, [] {
+    static std::atomic<int> calls{0};
+    weft::service slow("sluggish", weft::place::idle, [](void *) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      return ++calls > 0;
+    }, nullptr);
+    EXPECT_TRUE(test::eventually([] { return calls > 1; }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("sluggish")) << end;
+}
+
+TEST(service_places, of_the_timer_is_called_in_a_forked_child) {
+  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
+    poller p;
+    weft::service s("timed", weft::place::timer, &poller::call, &p);
+    EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);
+      p.inside = 0;
+      weft::start();
+      const int before = p.calls;
+      _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace

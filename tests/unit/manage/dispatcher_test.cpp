@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dispatcher's own promises, without workers: the order of calls, concurrent callbacks, changes in the middle of a round.
+#include "manage/dispatcher.hpp"
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace weft::rt;
+
+struct named : registration<> {
+  named(char name, int priority, bool concurrent = false) : registration(priority, concurrent), name(name) {}
+  const char name;
+};
+
+template <class F>
+std::string called(registry<> &list, bool alone, F &&f) {
+  std::string names;
+  auto round = list.begin_round();
+  while (auto *e = list.begin_next(round, alone)) {
+    names += static_cast<named *>(e)->name;
+    if (!f(static_cast<named &>(*e)))
+      list.end(*e);
+  }
+  return names;
+}
+std::string called(registry<> &list, bool alone = true) {
+  return called(list, alone, [](named &) { return false; });
+}
+
+TEST(registry, calls_higher_priorities_first_and_equals_as_they_came) {
+  registry<> list;
+  named a('a', 0), b('b', 5), c('c', 0), d('d', -1), e('e', 5), f('f', INT_MAX), g('g', INT_MIN);
+  for (named *each : {&a, &b, &c, &d, &e, &f, &g})
+    list.add(*each);
+  EXPECT_EQ(called(list), "fbeacdg");
+  list.remove(b, 0);
+  list.remove(d, 0);
+  EXPECT_EQ(called(list), "feacg");
+  named h('h', 5);
+  list.add(h);
+  EXPECT_EQ(called(list), "fehacg");
+  for (named *each : {&a, &c, &e, &f, &g, &h})
+    list.remove(*each, 0);
+  EXPECT_EQ(called(list), "");
+}
+
+TEST(registry, who_is_not_alone_gets_the_concurrent_ones) {
+  registry<> list;
+  named a('a', 0), b('b', 0, true), c('c', 0);
+  for (named *each : {&a, &b, &c})
+    list.add(*each);
+  EXPECT_EQ(called(list, false), "b");
+  EXPECT_EQ(called(list, true), "abc");
+}
+
+TEST(registry, a_round_goes_on_when_its_neighbours_change) {
+  registry<> list;
+  named a('a', 3), b('b', 2), c('c', 1), late('l', 0), early('e', 9);
+  for (named *each : {&a, &b, &c})
+    list.add(*each);
+  EXPECT_EQ(called(list, true, [&](named &n) {
+    if (&n != &b)
+      return false;
+    list.remove(a, 0); // was called
+    list.remove(c, 0); // was to be called
+    list.add(late);
+    list.add(early);
+    list.remove(b, 1); // itself
+    return true;
+  }), "ab");
+  EXPECT_EQ(called(list), "el");
+}
+
+TEST(registry, a_round_ends_although_every_call_adds_one) {
+  registry<> list;
+  std::vector<std::unique_ptr<named>> all;
+  const auto add = [&] { list.add(*all.emplace_back(std::make_unique<named>('x', 0))); };
+  add();
+  for (std::size_t calls : {1u, 2u, 4u}) {
+    EXPECT_EQ(called(list, true, [&](named &) { return add(), false; }).size(), calls);
+  }
+}
+
+TEST(registry, what_a_thread_was_calling_at_a_fork_is_forgotten_in_the_child) {
+  registry<> list;
+  named a('a', 0);
+  list.add(a);
+  auto round = list.begin_round();
+  ASSERT_EQ(list.begin_next(round, true), &a); // by a thread that is not in the child
+  list.forget_calls();
+  list.remove(a, 0); // would wait for ever
+  EXPECT_EQ(called(list), "");
+}
+
+} // namespace
