@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft-manager-calibrate: measures what the actions of the runtime cost on this machine, for weft-manager-model.
+#include "base/clock.hpp"
+#include "mem/slab.hpp"
+#include "queue/spin_lock.hpp"
+#include "queue/spsc_queue.hpp"
+
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace weft::rt;
+
+constexpr int k_rounds = 15, k_tasks = 2000, k_operations = 20000;
+
+/// The least of some rounds, per operation: what disturbs a round only adds.
+template <class Round>
+double least_ns(int operations, Round round) {
+  double best = 1e18;
+  for (int i = 0; i < k_rounds; ++i)
+    best = std::min(best, round());
+  return best / operations;
+}
+
+struct phases {
+  double create_ns, run_ns; // per task
+};
+
+/// Tasks with an access each, to data of their own, or without: created while nobody runs them, then run.
+phases of_tasks(bool with_access) {
+  static std::vector<int> data(k_tasks);
+  phases p{1e18, 1e18};
+  for (int i = 0; i < k_rounds; ++i) {
+    const std::uint64_t begin = now_ns();
+    for (int &x : data)
+      if (with_access)
+        weft::spawn([] {}, weft::inout(x));
+      else
+        weft::spawn([] {});
+    const std::uint64_t middle = now_ns();
+    weft::taskwait();
+    p.create_ns = std::min(p.create_ns, static_cast<double>(middle - begin) / k_tasks);
+    p.run_ns = std::min(p.run_ns, static_cast<double>(now_ns() - middle) / k_tasks);
+  }
+  return p;
+}
+
+double of_freeing() {
+  heap &h = heap_of_slot(2000); // of no worker
+  std::vector<void *> blocks(k_tasks);
+  return least_ns(k_tasks, [&] {
+    for (void *&b : blocks)
+      b = h.allocate(192);
+    const std::uint64_t begin = now_ns();
+    for (void *b : blocks)
+      heap::deallocate(b, &h);
+    return static_cast<double>(now_ns() - begin);
+  });
+}
+
+double of_locking() {
+  static spin_lock<> lock;
+  return least_ns(k_operations, [] {
+    const std::uint64_t begin = now_ns();
+    for (int i = 0; i < k_operations; ++i) {
+      lock.lock();
+      lock.unlock();
+    }
+    return static_cast<double>(now_ns() - begin);
+  });
+}
+
+phases of_messages() {
+  static spsc_queue<void *> queue(1024);
+  phases p{1e18, 1e18};
+  void *item = nullptr;
+  for (int round = 0; round < 10 * k_rounds; ++round) {
+    const std::uint64_t begin = now_ns();
+    for (int i = 0; i < 1000; ++i)
+      static_cast<void>(queue.push(&queue));
+    const std::uint64_t middle = now_ns();
+    for (int i = 0; i < 1000; ++i)
+      static_cast<void>(queue.pop(item));
+    p.create_ns = std::min(p.create_ns, static_cast<double>(middle - begin) / 1000);
+    p.run_ns = std::min(p.run_ns, static_cast<double>(now_ns() - middle) / 1000);
+  }
+  return p;
+}
+
+/// Half of what a line takes to go to another core and back.
+double of_moving() {
+  alignas(128) static std::atomic<int> ball{0};
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over.load(std::memory_order_relaxed)) {
+      if (ball.load(std::memory_order_acquire) % 2 == 1)
+        ball.fetch_add(1, std::memory_order_release);
+    }
+  });
+  constexpr int k_throws = 1000;
+  const double ns = least_ns(2 * k_throws, [&] {
+    const std::uint64_t begin = now_ns();
+    for (int i = 0; i < k_throws; ++i) {
+      ball.fetch_add(1, std::memory_order_release);
+      while (ball.load(std::memory_order_acquire) % 2 == 1)
+        cpu_pause();
+    }
+    return static_cast<double>(now_ns() - begin);
+  });
+  over = true;
+  other.join();
+  return ns;
+}
+
+/// From the store to the thread that slept on it.
+double of_waking() {
+  static std::atomic<std::uint32_t> ping{0}, pong{0};
+  constexpr int k_times = 200;
+  std::thread other([] {
+    for (std::uint32_t i = 1; i <= k_rounds * k_times; ++i) {
+      while (ping.load() < i)
+        os_futex_wait(ping, i - 1, 0);
+      pong.store(i);
+      os_futex_wake(pong, 1);
+    }
+  });
+  std::uint32_t turn = 0;
+  const double ns = least_ns(2 * k_times, [&] {
+    const std::uint64_t begin = now_ns();
+    for (int i = 0; i < k_times; ++i) {
+      ping.store(++turn);
+      os_futex_wake(ping, 1);
+      while (pong.load() < turn)
+        os_futex_wait(pong, turn - 1, 0);
+    }
+    return static_cast<double>(now_ns() - begin);
+  });
+  other.join();
+  return ns;
+}
+
+} // namespace
+
+int main() {
+  weft::configure("workers", "1"); // nobody takes a task while they are created
+  const phases plain = of_tasks(false), ordered = of_tasks(true), messages = of_messages();
+  const double freeing = of_freeing(), moving = of_moving();
+  const auto line = [](const char *name, double ns, const char *how) {
+    std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how);
+  };
+  std::puts("# Costs in nanoseconds, least of several rounds, written by weft-manager-calibrate.");
+  line("create", plain.create_ns, "spawn without accesses, on one worker");
+  line("submit", ordered.create_ns - plain.create_ns, "what an inout access adds to the spawn");
+  line("done", ordered.run_ns - plain.run_ns, "what it adds to running and ending the task");
+  line("remove", freeing, "a block of 192 bytes is freed by its owner");
+  line("schedule", plain.run_ns - freeing, "an empty task is taken, run and ended, without the freeing");
+  line("lock", of_locking(), "spin lock, taken and given up");
+  line("push", messages.create_ns, "into an SPSC queue");
+  line("pop", messages.run_ns, "out of it");
+  line("poll", moving, "a line is read that another core wrote");
+  line("transfer", 3 * moving, "three such lines: task, access, predecessor");
+  line("steal", 2 * moving, "two such lines: the victim's index and the item");
+  line("wake", of_waking(), "from a store to the thread that slept on it in the kernel");
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves as a small SVG picture.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace manager_model {
+
+enum class scale { linear, logarithmic };
+
+struct curve {
+  std::string name;
+  std::vector<std::pair<double, double>> points;
+};
+
+struct chart {
+  std::string title, x_label, y_label;
+  scale x = scale::linear, y = scale::linear;
+  std::vector<curve> curves;
+};
+
+/// Points that a logarithm does not know are left out.
+void write_svg(std::ostream &to, const chart &c);
+
+} // namespace manager_model
