@@ -11,7 +11,9 @@ namespace {
 constexpr auto in = mode_of::in, out = mode_of::out, inout = mode_of::inout;
 
 /// A number for block (i, j) of matrix m.
-constexpr std::uint64_t block(std::uint64_t m, std::uint64_t i, std::uint64_t j) { return (m << 60) | (i << 30) | j; }
+constexpr std::uint64_t block(std::uint64_t m, std::uint64_t i, std::uint64_t j) {
+  return (m << 60) | (i << 30) | j;
+}
 
 /// Which blocks are there at the start: the pattern of the Barcelona OpenMP Tasks Suite.
 bool present(std::uint32_t i, std::uint32_t j) {
@@ -91,8 +93,8 @@ task_graph sparselu(std::uint32_t n, double body_ns) {
   return g.build();
 }
 
-/// Each step: a task that creates n * n force tasks (of positions, into the forces of one block) and waits for them, and one that
-/// moves the particles and empties the forces.
+/// Each step: a task that creates n * n force tasks (of positions, into the forces of one block) and waits
+/// for them, and one that moves the particles and empties the forces.
 task_graph nbody(std::uint32_t n, std::uint32_t steps, double body_ns) {
   graph_builder g;
   std::vector<task_id> solvers;
@@ -110,11 +112,16 @@ task_graph nbody(std::uint32_t n, std::uint32_t steps, double body_ns) {
 std::span<const program> programs() noexcept {
   static constexpr double ms = 1e6;
   static constexpr std::array<program, 10> all{{
-      {"synthetic", false, 10000, 0, 0.2 * ms}, {"synthetic", true, 10000, 0, 0.1 * ms}, //
-      {"cholesky", false, 32, 0, 8 * ms},       {"cholesky", true, 64, 0, 1 * ms},       //
-      {"matmul", false, 16, 0, 48 * ms},        {"matmul", true, 32, 0, 6 * ms},         //
-      {"sparselu", false, 50, 0, 4 * ms},       {"sparselu", true, 100, 0, 0.5 * ms},    //
-      {"nbody", false, 128, 16, 0.4 * ms},      {"nbody", true, 256, 16, 0.1 * ms},
+      {"synthetic", false, 10000, 0, 0.2 * ms},
+      {"synthetic", true, 10000, 0, 0.1 * ms}, //
+      {"cholesky", false, 32, 0, 8 * ms},
+      {"cholesky", true, 64, 0, 1 * ms}, //
+      {"matmul", false, 16, 0, 48 * ms},
+      {"matmul", true, 32, 0, 6 * ms}, //
+      {"sparselu", false, 50, 0, 4 * ms},
+      {"sparselu", true, 100, 0, 0.5 * ms}, //
+      {"nbody", false, 128, 16, 0.4 * ms},
+      {"nbody", true, 256, 16, 0.1 * ms},
   }};
   return all;
 }

@@ -8,8 +8,8 @@
 
 namespace manager_model {
 
-/// `n`: tasks per wave (synthetic), blocks per side (matmul, cholesky, sparselu), blocks of particles (nbody, for `steps` steps).
-/// `body_ns`: of a typical task; others of the same program in proportion to their work.
+/// `n`: tasks per wave (synthetic), blocks per side (matmul, cholesky, sparselu), blocks of particles (nbody,
+/// for `steps` steps). `body_ns`: of a typical task; others of the same program in proportion to their work.
 [[nodiscard]] task_graph synthetic(std::uint32_t n, double body_ns);
 [[nodiscard]] task_graph matmul(std::uint32_t n, double body_ns);
 [[nodiscard]] task_graph cholesky(std::uint32_t n, double body_ns);

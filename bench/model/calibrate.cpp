@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft-manager-calibrate: measures what the actions of the runtime cost on this machine, for weft-manager-model.
+// weft-manager-calibrate: measures what the actions of the runtime cost on this machine, for
+// weft-manager-model.
 #include "base/clock.hpp"
 #include "mem/slab.hpp"
 #include "queue/spin_lock.hpp"

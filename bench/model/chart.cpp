@@ -14,7 +14,7 @@ constexpr const char *k_colours[] = {"#1f4e79", "#c0504d", "#e0a030", "#3a7d44",
 
 /// One direction: from the least value to the greatest, and the places of round numbers.
 class axis {
-public:
+ public:
   axis(scale s, const chart &c, double std::pair<double, double>::*of) : m_scale(s) {
     for (const curve &line : c.curves)
       for (const auto &p : line.points)
@@ -40,7 +40,8 @@ public:
     std::vector<double> t;
     if (m_scale == scale::logarithmic) {
       const double base = m_high / m_low > 2000 ? 10 : 2;
-      for (double v = std::pow(base, std::ceil(std::log(m_low) / std::log(base) - 1e-9)); v <= m_high * (1 + 1e-9); v *= base)
+      for (double v = std::pow(base, std::ceil(std::log(m_low) / std::log(base) - 1e-9));
+           v <= m_high * (1 + 1e-9); v *= base)
         t.push_back(v);
       return t;
     }
@@ -51,7 +52,7 @@ public:
     return t;
   }
 
-private:
+ private:
   scale m_scale;
   double m_low = std::numeric_limits<double>::infinity(), m_high = -std::numeric_limits<double>::infinity();
 };
@@ -69,14 +70,15 @@ std::string escaped(const std::string &s) {
   return out;
 }
 
-void text(std::ostream &to, double x, double y, const char *anchor, const std::string &what, const char *more = "") {
-  to << "<text x='" << number(x, "%.1f") << "' y='" << number(y, "%.1f") << "' text-anchor='" << anchor << "'" << more << '>'
-     << escaped(what) << "</text>\n";
+void text(std::ostream &to, double x, double y, const char *anchor, const std::string &what,
+          const char *more = "") {
+  to << "<text x='" << number(x, "%.1f") << "' y='" << number(y, "%.1f") << "' text-anchor='" << anchor << "'"
+     << more << '>' << escaped(what) << "</text>\n";
 }
 
 void line(std::ostream &to, double x1, double y1, double x2, double y2, const char *colour) {
-  to << "<line x1='" << number(x1, "%.1f") << "' y1='" << number(y1, "%.1f") << "' x2='" << number(x2, "%.1f") << "' y2='"
-     << number(y2, "%.1f") << "' stroke='" << colour << "'/>\n";
+  to << "<line x1='" << number(x1, "%.1f") << "' y1='" << number(y1, "%.1f") << "' x2='" << number(x2, "%.1f")
+     << "' y2='" << number(y2, "%.1f") << "' stroke='" << colour << "'/>\n";
 }
 
 void frame(std::ostream &to, const chart &c, const axis &x, const axis &y) {
@@ -100,7 +102,8 @@ void frame(std::ostream &to, const chart &c, const axis &x, const axis &y) {
 void write_svg(std::ostream &to, const chart &c) {
   using point = std::pair<double, double>;
   const axis x(c.x, c, &point::first), y(c.y, c, &point::second);
-  to << "<svg xmlns='http://www.w3.org/2000/svg' width='740' height='390' font-family='sans-serif' font-size='11'>\n"
+  to << "<svg xmlns='http://www.w3.org/2000/svg' width='740' height='390' font-family='sans-serif' "
+        "font-size='11'>\n"
      << "<rect width='740' height='390' fill='white'/>\n";
   frame(to, c, x, y);
   for (std::size_t i = 0; i < c.curves.size(); ++i) {
@@ -108,7 +111,8 @@ void write_svg(std::ostream &to, const chart &c) {
     to << "<polyline fill='none' stroke-width='1.6' stroke='" << colour << "' points='";
     for (const auto &[px, py] : c.curves[i].points)
       if (x.knows(px) && y.knows(py))
-        to << number(k_left + x.at(px) * k_width, "%.1f") << ',' << number(k_top + (1 - y.at(py)) * k_height, "%.1f") << ' ';
+        to << number(k_left + x.at(px) * k_width, "%.1f") << ','
+           << number(k_top + (1 - y.at(py)) * k_height, "%.1f") << ' ';
     to << "'/>\n";
     const double at = k_top + 14 + 16 * static_cast<double>(i);
     line(to, k_left + k_width + 12, at - 4, k_left + k_width + 30, at - 4, colour);

@@ -13,9 +13,10 @@ struct sample {
   std::int64_t in_graph, queued, ready;
 };
 
-/// Tasks in the graph, tasks whose submission or end is queued as a message, and ready tasks. Keeps some hundred samples, evenly in time.
+/// Tasks in the graph, tasks whose submission or end is queued as a message, and ready tasks. Keeps some
+/// hundred samples, evenly in time.
 class timeline {
-public:
+ public:
   void note(double now, const sample &s) {
     m_peak.in_graph = std::max(m_peak.in_graph, s.in_graph);
     m_peak.queued = std::max(m_peak.queued, s.queued);
@@ -31,7 +32,7 @@ public:
   [[nodiscard]] const std::vector<sample> &samples() const noexcept { return m_samples; }
   [[nodiscard]] const sample &peak() const noexcept { return m_peak; }
 
-private:
+ private:
   static constexpr std::size_t k_most = 1024;
   void thin_out() {
     std::size_t kept = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of a program in model form: who creates whom in which order, how long each body takes, who waits for whom.
+// The tasks of a program in model form: who creates whom in which order, how long each body takes, who waits
+// for whom.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct task_node {
 
 /// A task creates all of its children, waits for them, and then works. Task 0 is the main task.
 class task_graph {
-public:
+ public:
   [[nodiscard]] std::size_t size() const noexcept { return m_tasks.size(); }
   [[nodiscard]] const task_node &operator[](task_id t) const noexcept { return m_tasks[t]; }
   [[nodiscard]] std::span<const task_id> successors(task_id t) const noexcept {
@@ -32,7 +33,7 @@ public:
   /// The longest chain of bodies: no number of workers is faster.
   [[nodiscard]] double critical_path_ns() const;
 
-private:
+ private:
   friend class graph_builder;
   std::vector<task_node> m_tasks;
   std::vector<std::size_t> m_first_edge;
@@ -46,9 +47,10 @@ struct data_access {
   mode_of mode;
 };
 
-/// Makes a graph as a runtime would: an access waits for the last writer of its datum among its siblings, a writer for the readers as well.
+/// Makes a graph as a runtime would: an access waits for the last writer of its datum among its siblings, a
+/// writer for the readers as well.
 class graph_builder {
-public:
+ public:
   graph_builder();
   /// Children of one parent are made in one go.
   task_id add(task_id parent, double body_ns, std::span<const data_access> accesses);
@@ -57,7 +59,7 @@ public:
   }
   [[nodiscard]] task_graph build();
 
-private:
+ private:
   struct history {
     task_id writer = 0; // 0: none; the main task is nobody's sibling
     std::vector<task_id> readers;

@@ -21,7 +21,8 @@ bool managing_world::pushes_new(task_id child) {
   return pushes;
 }
 
-/// Listing 4.2: the hysteresis. Its bounds double when it is turned off by the very next call, else they are halved.
+/// Listing 4.2: the hysteresis. Its bounds double when it is turned off by the very next call, else they are
+/// halved.
 bool managing_world::pushes_done(actor w) {
   if (m_p.mode != manage_mode::hybrid)
     return m_p.mode != manage_mode::direct;
@@ -51,12 +52,14 @@ bool managing_world::pushes_done(actor w) {
 /// Hybrid: behind its own done only.
 bool managing_world::pushes_delete(actor w) const {
   const worker_state &me = m_actors[w];
-  return m_p.mode == manage_mode::central || std::any_of(me.submits.begin(), me.submits.end(), [&](const message &m) {
-    return m.what == message_kind::done && m.task == me.task;
-  });
+  return m_p.mode == manage_mode::central ||
+         std::any_of(me.submits.begin(), me.submits.end(),
+                     [&](const message &m) { return m.what == message_kind::done && m.task == me.task; });
 }
 
-std::uint32_t managing_world::ready_for(actor w) const noexcept { return static_cast<std::uint32_t>(m_actors[w].ready.size()); }
+std::uint32_t managing_world::ready_for(actor w) const noexcept {
+  return static_cast<std::uint32_t>(m_actors[w].ready.size());
+}
 
 void managing_world::send(actor from, message m) {
   worker_state &me = m_actors[from];
@@ -116,7 +119,8 @@ void managing_world::next_queue(worker_state &me) noexcept {
 /// The next message that the manager gets; false when its time has come to leave. Listing 6.1.
 bool managing_world::next_message_distributed(worker_state &me, double &cost) {
   for (;;) {
-    if (me.queue == m_p.workers || (me.ops == 0 && static_cast<double>(m_ready) >= m_p.min_ready)) { // a round is over
+    if (me.queue == m_p.workers ||
+        (me.ops == 0 && static_cast<double>(m_ready) >= m_p.min_ready)) { // a round is over
       if (me.in_submits)
         m_actors[me.queue].submits_taken = false;
       me.in_submits = false;

@@ -7,10 +7,10 @@
 namespace manager_model {
 
 class managing_world : public world {
-public:
+ public:
   using world::world;
 
-protected:
+ protected:
   // what a worker asks before it acts itself
   [[nodiscard]] bool pushes_new(task_id child);
   [[nodiscard]] bool pushes_done(actor w);
@@ -24,7 +24,7 @@ protected:
   void apply(actor w);
   void message_applied(actor w);
 
-private:
+ private:
   [[nodiscard]] bool next_message_central(worker_state &me, double &cost);
   [[nodiscard]] bool next_message_distributed(worker_state &me, double &cost);
   void stop_managing(actor w, double cost);

@@ -31,7 +31,8 @@ struct parameter_info {
 };
 [[nodiscard]] std::span<const parameter_info> all_parameters() noexcept;
 
-/// "name = value" or "name=value". Throws std::invalid_argument, which names what is wrong and what is allowed.
+/// "name = value" or "name=value". Throws std::invalid_argument, which names what is wrong and what is
+/// allowed.
 void set(parameters &p, std::string_view assignment);
 /// `origin` stands in the messages, with the line.
 void read(parameters &p, std::istream &from, std::string_view origin);

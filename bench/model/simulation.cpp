@@ -9,11 +9,11 @@ namespace manager_model {
 namespace {
 
 class simulation : public managing_world {
-public:
+ public:
   using managing_world::managing_world;
   outcome run();
 
-private:
+ private:
   void act(actor w);
   void look(actor w);
   void begin(actor w);

@@ -20,9 +20,12 @@ void world::at(double when, actor who, step what) {
   m_events.push({when, m_numbers++, who});
 }
 
-void world::note() { m_out.counts.note(m_now, {m_now, m_in_graph, m_queued, m_ready}); }
+void world::note() {
+  m_out.counts.note(m_now, {m_now, m_in_graph, m_queued, m_ready});
+}
 
-/// When an action on the graph of the task's siblings is over. Whoever asks first gets the lock first: requests come in the order of time.
+/// When an action on the graph of the task's siblings is over. Whoever asks first gets the lock first:
+/// requests come in the order of time.
 double world::apply_cost(actor who, task_id child, double per_access, mean &to) {
   graph_state &g = m_graphs[m_graph[child].parent];
   const bool locks = m_p.graph_lock != 0 && !(m_p.mode == manage_mode::central && m_p.forced != 0);

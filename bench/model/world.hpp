@@ -74,10 +74,10 @@ struct graph_state { // of the children of one task
 };
 
 class world {
-public:
+ public:
   world(const task_graph &graph, const parameters &p);
 
-protected:
+ protected:
   struct event {
     double at;
     std::uint64_t number;
@@ -103,7 +103,9 @@ protected:
   void wake(actor w);
   void let_creators_go(actor by);
 
-  [[nodiscard]] bool central() const noexcept { return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid; }
+  [[nodiscard]] bool central() const noexcept {
+    return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid;
+  }
   [[nodiscard]] actor manager() const noexcept { return static_cast<actor>(m_p.workers); }
 
   const task_graph &m_graph;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functionality dispatcher: callbacks of modules and users, run where time is to spare. docs/design/dispatcher.md
+// The functionality dispatcher: callbacks of modules and users, run where time is to spare.
+// docs/design/dispatcher.md
 #pragma once
 
 #include "manage/registry.hpp"
@@ -15,9 +16,11 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A callback of one place. One that is `concurrent` is for modules of the runtime: several threads may be in it, and it spawns nothing.
+/// A callback of one place. One that is `concurrent` is for modules of the runtime: several threads may be in
+/// it, and it spawns nothing.
 struct service_entry : registration<> {
-  service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context, bool concurrent = false)
+  service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context,
+                bool concurrent = false)
       : registration(priority, concurrent), name(name), f(f), context(context), where(where) {}
   const char *const name;
   bool (*const f)(void *);
@@ -27,9 +30,10 @@ struct service_entry : registration<> {
   std::atomic<std::uint64_t> reported{0}; // ns
 };
 
-/// The services of one place. Of those that are not concurrent one thread calls at a time; a second one that comes does not wait.
+/// The services of one place. Of those that are not concurrent one thread calls at a time; a second one that
+/// comes does not wait.
 class service_list {
-public:
+ public:
   explicit service_list(place where) noexcept : m_where(where) {}
   void add(service_entry &e);
   /// Returns when no call of `e` is running, but for one that removes itself.
@@ -47,7 +51,7 @@ public:
   void after_fork_in_parent() { m_registry.after_fork(); }
   void forget_after_fork();
 
-private:
+ private:
   static constexpr const char *k_root_label = "service";
   bool call(executor &e, service_entry &s, std::uint64_t &now);
   [[nodiscard]] bool settle();
@@ -67,7 +71,9 @@ void services_before_fork();
 void services_after_fork_in_parent();
 void services_after_fork_in_child();
 /// Whether the timer is to call the services of a place.
-[[nodiscard]] inline bool timer_has_services() noexcept { return anyone_at(place::timer) || anyone_at(place::idle); }
+[[nodiscard]] inline bool timer_has_services() noexcept {
+  return anyone_at(place::timer) || anyone_at(place::idle);
+}
 
 /// A call that runs longer is reported with its name; 0: none is.
 void set_slow_call_ns(std::uint64_t ns) noexcept;

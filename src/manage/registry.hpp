@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is to be called, in order of priority: a list that may change while what stands in it is being called.
 //
-// Roles       A registration is added once and removed once. Callers: begin_next, end, for one round of calls each. Registrants: add, remove; a call may be one. Onlookers: visit.
-// Word        registration::calls: calls that are running + k_ending once remove() has begun. m_ended: counts the calls that ended
+// Roles       A registration is added once and removed once. Callers: begin_next, end, for one round of calls
+// each. Registrants: add, remove; a call may be one. Onlookers: visit. Word        registration::calls: calls
+// that are running + k_ending once remove() has begun. m_ended: counts the calls that ended
 //             while somebody waited for that; what remove() sleeps on.
-// Invariants  I1  The list, and the order numbers, change under m_lock only; it is sorted by priority, then by order of registration.
-//             I2  A call begins under m_lock, of a registration in the list without k_ending. So after remove() has set k_ending the
+// Invariants  I1  The list, and the order numbers, change under m_lock only; it is sorted by priority, then
+// by order of registration.
+//             I2  A call begins under m_lock, of a registration in the list without k_ending. So after
+//             remove() has set k_ending the
 //                 count only falls, but for the calls of the remover itself, which tells how many these are.
-//             I3  A round knows its place by priority and number, not by address: whatever is added or removed meanwhile, each
-//                 registration that stays is called once, and none that was added after the round began. So a round ends.
-// Orders      O1  calls decreased, release, with remove's acquire load: what a call did happened before remove() returns.
-//             O2  m_ended increased, release, with remove's acquire load: who sees the end counted sees the count of calls, or does
+//             I3  A round knows its place by priority and number, not by address: whatever is added or
+//             removed meanwhile, each
+//                 registration that stays is called once, and none that was added after the round began. So a
+//                 round ends.
+// Orders      O1  calls decreased, release, with remove's acquire load: what a call did happened before
+// remove() returns.
+//             O2  m_ended increased, release, with remove's acquire load: who sees the end counted sees the
+//             count of calls, or does
 //                 not sleep.
 //             All else is ordered by m_lock.
 // Progress    Blocking; m_lock is held over a walk of the list and never over a call.
-// Reclamation The registrant's: after remove() has returned nobody touches the registration. A call that removes its own registration does
+// Reclamation The registrant's: after remove() has returned nobody touches the registration. A call that
+// removes its own registration does
 //             not end().
 // Checked by  tests/model/dispatcher_models.cpp: registry_*
 #pragma once
@@ -39,7 +47,7 @@ struct registration {
 
 template <class P = real_atomics>
 class registry {
-public:
+ public:
   using entry = registration<P>;
 
   void add(entry &e) noexcept {
@@ -63,8 +71,8 @@ public:
     e.calls.fetch_or(k_ending, std::memory_order_relaxed);
     m_lock.unlock();
     for (;;) {
-      const std::uint32_t ended = m_ended.load(std::memory_order_acquire);            // O2
-      if (e.calls.load(std::memory_order_acquire) == (own | k_ending)) // O1
+      const std::uint32_t ended = m_ended.load(std::memory_order_acquire); // O2
+      if (e.calls.load(std::memory_order_acquire) == (own | k_ending))     // O1
         break;
       P::futex_wait(m_ended, ended);
     }
@@ -92,7 +100,8 @@ public:
     return r;
   }
 
-  /// The next one to be called; its call has begun. Null: the round is over. Who is not `alone` gets concurrent ones only.
+  /// The next one to be called; its call has begun. Null: the round is over. Who is not `alone` gets
+  /// concurrent ones only.
   [[nodiscard]] entry *begin_next(round &r, bool alone) noexcept {
     m_lock.lock();
     entry *e = m_first.get();
@@ -131,11 +140,12 @@ public:
       e->calls.store(e->calls.load(std::memory_order_relaxed) & k_ending, std::memory_order_relaxed);
   }
 
-private:
+ private:
   static constexpr std::uint32_t k_ending = 1u << 31;
 
   static bool is_due(entry &e, const round &r, bool alone) noexcept {
-    const bool ahead = e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
+    const bool ahead =
+        e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
     return ahead && e.number.get() < r.m_limit && (alone || e.concurrent) &&
            (e.calls.load(std::memory_order_relaxed) & k_ending) == 0;
   }

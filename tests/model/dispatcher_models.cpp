@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of the dispatcher's registry (src/manage/registry.hpp): registration while callbacks run. The end of a registration is modelled by
-// plain data that a call reads and its owner writes afterwards: a call too late is a race. A sleeper that nobody wakes is a deadlock.
+// Models of the dispatcher's registry (src/manage/registry.hpp): registration while callbacks run. The end of
+// a registration is modelled by plain data that a call reads and its owner writes afterwards: a call too late
+// is a race. A sleeper that nobody wakes is a deadlock.
 #include "checker/models.hpp"
 
 #include "manage/registry.hpp"
@@ -107,7 +108,8 @@ struct registry_ends_itself {
 const passes<registry_ends_itself<false>> s1{"registry_call_ends_itself"};
 const passes<registry_ends_itself<true>> s2{"registry_concurrent_call_ends_itself"};
 
-/// A round goes on, in order, while its neighbours come and go; and it ends although each call adds another one.
+/// A round goes on, in order, while its neighbours come and go; and it ends although each call adds another
+/// one.
 struct registry_changes_under_a_round {
   static constexpr int threads = 2;
   place_model place;
@@ -136,7 +138,9 @@ struct registry_changes_under_a_round {
       return false;
     });
   }
-  void check() { expect(seen == 13 || seen == 123, "everybody who stays is called once, in order of priority"); }
+  void check() {
+    expect(seen == 13 || seen == 123, "everybody who stays is called once, in order of priority");
+  }
 };
 const passes<registry_changes_under_a_round> r1{"registry_changes_under_a_round"};
 

@@ -20,7 +20,8 @@ namespace {
 
 using test::poller;
 
-constexpr weft::place k_all_places[] = {weft::place::idle, weft::place::timer, weft::place::taskwait, weft::place::scheduling_point};
+constexpr weft::place k_all_places[] = {weft::place::idle, weft::place::timer, weft::place::taskwait,
+                                        weft::place::scheduling_point};
 
 /// Something that passes all places.
 void pass_by() {
@@ -67,13 +68,17 @@ TEST(service_places, of_a_scheduling_point_is_called_by_taskyield_and_leaves_err
   static std::atomic<int> calls;
   here = 1;
   calls = 0;
-  weft::service s("test", weft::place::scheduling_point, [](void *) {
-    calls += here;
-    errno = ENOENT;
-    return false;
-  }, nullptr);
+  weft::service s(
+      "test", weft::place::scheduling_point,
+      [](void *) {
+        calls += here;
+        errno = ENOENT;
+        return false;
+      },
+      nullptr);
   errno = E2BIG;
-  EXPECT_TRUE(test::eventually([] { return weft::taskyield(), calls > 0; })) << "another thread may have the turn";
+  EXPECT_TRUE(test::eventually([] { return weft::taskyield(), calls > 0; }))
+      << "another thread may have the turn";
   EXPECT_EQ(errno, E2BIG);
   here = 0;
 }
@@ -106,7 +111,10 @@ TEST(service_places, of_higher_priority_is_called_first_and_equals_as_they_came)
     }
     EXPECT_NE(l.names.find("abcz"), std::string::npos) << l.names;
     EXPECT_EQ(l.names.find("ac"), std::string::npos) << l.names;
-    EXPECT_EQ(l.names.find("za" "c"), std::string::npos) << l.names;
+    EXPECT_EQ(l.names.find("za"
+                           "c"),
+              std::string::npos)
+        << l.names;
   }
 }
 
@@ -119,7 +127,8 @@ TEST(service_places, of_idle_is_called_while_no_worker_is_idle) {
     weft::spawn([&] {
       --waiting;
       int before = -1;
-      for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1); !called && std::chrono::steady_clock::now() < end;) {
+      for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+           !called && std::chrono::steady_clock::now() < end;) {
         if (waiting == 0 && before < 0)
           before = p.calls;
         if (before >= 0 && p.calls > before + 3)
@@ -167,20 +176,25 @@ TEST(service_places, of_a_place_that_there_is_not_is_refused) {
     ADD_FAILURE() << "accepted";
   } catch (const weft::error &e) {
     EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    EXPECT_NE(std::string(e.what()).find("service 'lost' has no place of that number (4)"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("service 'lost' has no place of that number (4)"), std::string::npos)
+        << e.what();
   }
 }
 
-// ---- calls that take long -------------------------------------------------------------------------------------------
+// ---- calls that take long
+// -------------------------------------------------------------------------------------------
 
 TEST(service_places, that_takes_long_is_reported_with_its_name_and_once) {
   auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}}, [] {
     static std::atomic<int> calls{0};
     weft::service quick("quick", weft::place::timer, [](void *) { return false; }, nullptr);
-    weft::service slow("sluggish", weft::place::idle, [](void *) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(3));
-      return ++calls > 0;
-    }, nullptr);
+    weft::service slow(
+        "sluggish", weft::place::idle,
+        [](void *) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(3));
+          return ++calls > 0;
+        },
+        nullptr);
     EXPECT_TRUE(test::eventually([] { return calls > 5; }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -191,7 +205,7 @@ TEST(service_places, that_takes_long_is_reported_with_its_name_and_once) {
 
 /// What is written to standard error meanwhile.
 class listener {
-public:
+ public:
   listener() : m_file(std::tmpfile()), m_before(dup(2)) { dup2(fileno(m_file), 2); }
   listener(const listener &) = delete;
   listener &operator=(const listener &) = delete;
@@ -205,32 +219,37 @@ public:
     return pread(fileno(m_file), heard, sizeof heard - 1, 0) > 0 && std::strstr(heard, text);
   }
 
-private:
+ private:
   std::FILE *m_file;
   int m_before;
 };
 
 TEST(service_places, that_does_not_return_is_reported_while_it_runs) {
   for (const char *with : {"a poller beside it", "nobody but the watcher"}) {
-    auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
-      static std::atomic<bool> go{false};
-      std::unique_ptr<weft::service> beside;
-      if (std::getenv("BESIDE")[0] == 'a')
-        beside = std::make_unique<weft::service>("beside", weft::place::idle, [](void *) { return false; }, nullptr);
-      weft::service s("stuck", weft::place::timer, [](void *) {
-        while (!go)
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        return false;
-      }, nullptr);
-      listener l;
-      bool heard = false; // a task that sleeps would wait for the timer
-      for (int i = 0; i != 6000 && !heard; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        heard = l.has_heard("warning: service 'stuck' (place timer) has not returned for ");
-      }
-      EXPECT_TRUE(heard);
-      go = true;
-    });
+    auto end =
+        test::in_process({{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
+          static std::atomic<bool> go{false};
+          std::unique_ptr<weft::service> beside;
+          if (std::getenv("BESIDE")[0] == 'a')
+            beside = std::make_unique<weft::service>(
+                "beside", weft::place::idle, [](void *) { return false; }, nullptr);
+          weft::service s(
+              "stuck", weft::place::timer,
+              [](void *) {
+                while (!go)
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                return false;
+              },
+              nullptr);
+          listener l;
+          bool heard = false; // a task that sleeps would wait for the timer
+          for (int i = 0; i != 6000 && !heard; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            heard = l.has_heard("warning: service 'stuck' (place timer) has not returned for ");
+          }
+          EXPECT_TRUE(heard);
+          go = true;
+        });
     EXPECT_TRUE(end.exited(0)) << with << end;
   }
 }
@@ -238,10 +257,13 @@ TEST(service_places, that_does_not_return_is_reported_while_it_runs) {
 TEST(service_places, nothing_is_reported_when_the_setting_is_off) {
   auto end = test::in_process({{"WEFT_POLL_SLOW", "off"}}, [] {
     static std::atomic<int> calls{0};
-    weft::service slow("sluggish", weft::place::idle, [](void *) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(60));
-      return ++calls > 0;
-    }, nullptr);
+    weft::service slow(
+        "sluggish", weft::place::idle,
+        [](void *) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(60));
+          return ++calls > 0;
+        },
+        nullptr);
     EXPECT_TRUE(test::eventually([] { return calls > 1; }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -249,22 +271,23 @@ TEST(service_places, nothing_is_reported_when_the_setting_is_off) {
 }
 
 TEST(service_places, of_the_timer_is_called_in_a_forked_child) {
-  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
-    poller p;
-    weft::service s("timed", weft::place::timer, &poller::call, &p);
-    EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
-    const pid_t child = fork();
-    if (child == 0) {
-      alarm(30);
-      p.inside = 0;
-      weft::start();
-      const int before = p.calls;
-      _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  });
+  auto end = test::in_process(
+      {{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
+        poller p;
+        weft::service s("timed", weft::place::timer, &poller::call, &p);
+        EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
+        const pid_t child = fork();
+        if (child == 0) {
+          alarm(30);
+          p.inside = 0;
+          weft::start();
+          const int before = p.calls;
+          _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatcher's own promises, without workers: the order of calls, concurrent callbacks, changes in the middle of a round.
+// The dispatcher's own promises, without workers: the order of calls, concurrent callbacks, changes in the
+// middle of a round.
 #include "manage/dispatcher.hpp"
 
 #include <gtest/gtest.h>
@@ -62,16 +63,18 @@ TEST(registry, a_round_goes_on_when_its_neighbours_change) {
   named a('a', 3), b('b', 2), c('c', 1), late('l', 0), early('e', 9);
   for (named *each : {&a, &b, &c})
     list.add(*each);
-  EXPECT_EQ(called(list, true, [&](named &n) {
-    if (&n != &b)
-      return false;
-    list.remove(a, 0); // was called
-    list.remove(c, 0); // was to be called
-    list.add(late);
-    list.add(early);
-    list.remove(b, 1); // itself
-    return true;
-  }), "ab");
+  EXPECT_EQ(called(list, true,
+                   [&](named &n) {
+                     if (&n != &b)
+                       return false;
+                     list.remove(a, 0); // was called
+                     list.remove(c, 0); // was to be called
+                     list.add(late);
+                     list.add(early);
+                     list.remove(b, 1); // itself
+                     return true;
+                   }),
+            "ab");
   EXPECT_EQ(called(list), "el");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of the managers on graphs that are small enough to work out by hand. The sums in the comments are the hand's.
+// The model of the managers on graphs that are small enough to work out by hand. The sums in the comments are
+// the hand's.
 #include "applications.hpp"
 #include "simulation.hpp"
 
@@ -40,13 +41,14 @@ task_graph chain(int n, double body) {
 }
 
 TEST(direct, one_worker_adds_everything_up) {
-  // two children: 2 * (10 + 5); each body 100, done 3, deleted 2; the second one's deletion comes before the main task goes on
+  // two children: 2 * (10 + 5); each body 100, done 3, deleted 2; the second one's deletion comes before the
+  // main task goes on
   EXPECT_EQ(simulate(independent(2, 100), by_hand(manage_mode::direct, 1)).time_ns, 30 + 2 * 105);
 }
 
 TEST(direct, two_workers_share_independent_tasks) {
-  // worker 0 creates until 60. Worker 1: task 1 15-115, done 118, deleted 120; task 3 120-220, 225. Worker 0: task 2 60-160, 165;
-  // task 4 165-265, done 268: worker 1, asleep since 225, goes on with the main task.
+  // worker 0 creates until 60. Worker 1: task 1 15-115, done 118, deleted 120; task 3 120-220, 225. Worker 0:
+  // task 2 60-160, 165; task 4 165-265, done 268: worker 1, asleep since 225, goes on with the main task.
   const outcome o = simulate(independent(4, 100), by_hand(manage_mode::direct, 2));
   EXPECT_EQ(o.time_ns, 268);
   EXPECT_EQ(o.creator_ns, 60);
@@ -64,11 +66,13 @@ TEST(direct, a_chain_is_one_worker_s) {
 TEST(direct, a_worker_that_works_on_the_graph_has_cold_caches_in_the_next_body) {
   parameters p = by_hand(manage_mode::direct, 2);
   p.pollution = 0.5;
-  EXPECT_EQ(simulate(chain(3, 100), p).time_ns, 328 + 50 + 50) << "the first body came to a worker that had not";
+  EXPECT_EQ(simulate(chain(3, 100), p).time_ns, 328 + 50 + 50)
+      << "the first body came to a worker that had not";
 }
 
 TEST(direct, a_lock_is_taken_in_turn) {
-  // submission 1 10-15, 2 25-30, 3 40-45; task 1, of 28, ends at 43: its done waits from 43 to 45, 45-48. Deleted 50; task 3 50-78, done
+  // submission 1 10-15, 2 25-30, 3 40-45; task 1, of 28, ends at 43: its done waits from 43 to 45, 45-48.
+  // Deleted 50; task 3 50-78, done
   // 81. Worker 0 runs task 2 from 45, 73-76. The lock costs 0, so 2 is all that anybody waits.
   const outcome o = simulate(independent(3, 28), by_hand(manage_mode::direct, 2));
   EXPECT_EQ(o.time_ns, 81);
@@ -98,7 +102,8 @@ TEST(direct, the_throttle_holds_the_creator_back) {
 }
 
 TEST(central, the_manager_applies_everything) {
-  // created 10, message at 11; popped 12, submitted 17; body 17-117; done pushed 118, popped 119, applied 122: the main task ends.
+  // created 10, message at 11; popped 12, submitted 17; body 17-117; done pushed 118, popped 119, applied
+  // 122: the main task ends.
   const outcome o = simulate(independent(1, 100), by_hand(manage_mode::central, 1));
   EXPECT_EQ(o.time_ns, 122);
   EXPECT_EQ(o.creator_ns, 11);
@@ -120,7 +125,8 @@ TEST(central, forced_without_locks_pays_for_none) {
 }
 
 TEST(hybrid, with_nothing_ready_a_worker_applies_the_end_itself) {
-  // as central until 117; no task is ready for the worker, so it ends the task itself: 120, deleted 122, then the main task
+  // as central until 117; no task is ready for the worker, so it ends the task itself: 120, deleted 122, then
+  // the main task
   const outcome o = simulate(independent(1, 100), by_hand(manage_mode::hybrid, 1));
   EXPECT_EQ(o.time_ns, 122);
   EXPECT_EQ(o.applied_by_workers, 1u);
@@ -142,8 +148,9 @@ TEST(hybrid, only_siblings_of_queued_submissions_are_pushed) {
 }
 
 TEST(distributed, an_idle_worker_becomes_a_manager) {
-  // messages at 11 and 22; popped 23, submitted 28; 29, 34. Body 34-134, pushed 135; body 135-235, pushed 236; as a manager: popped 237,
-  // done 240, deleted 242; 243, 246, 248; the main task is ready, and the manager finds no more.
+  // messages at 11 and 22; popped 23, submitted 28; 29, 34. Body 34-134, pushed 135; body 135-235, pushed
+  // 236; as a manager: popped 237, done 240, deleted 242; 243, 246, 248; the main task is ready, and the
+  // manager finds no more.
   const outcome o = simulate(independent(2, 100), by_hand(manage_mode::distributed, 1));
   EXPECT_EQ(o.time_ns, 248);
   EXPECT_EQ(o.creator_ns, 22);
@@ -163,15 +170,18 @@ TEST(distributed, managers_leave_when_enough_is_ready) {
 
 TEST(distributed, keeps_fewer_tasks_in_the_graph_than_direct) {
   const task_graph g = matmul(16, 2000);
-  const outcome direct = simulate(g, by_hand(manage_mode::direct, 8)), distributed = simulate(g, by_hand(manage_mode::distributed, 8));
+  const outcome direct = simulate(g, by_hand(manage_mode::direct, 8)),
+                distributed = simulate(g, by_hand(manage_mode::distributed, 8));
   EXPECT_LT(distributed.counts.peak().in_graph, direct.counts.peak().in_graph / 2);
   EXPECT_GT(distributed.counts.peak().queued, distributed.counts.peak().in_graph);
 }
 
-constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::central, manage_mode::hybrid, manage_mode::distributed};
+constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::central, manage_mode::hybrid,
+                                   manage_mode::distributed};
 
 TEST(every_mode, runs_every_task_of_every_program_and_is_no_faster_than_it_can_be) {
-  const task_graph graphs[] = {synthetic(200, 1000), matmul(6, 1000), cholesky(9, 1000), sparselu(12, 1000), nbody(6, 3, 1000)};
+  const task_graph graphs[] = {synthetic(200, 1000), matmul(6, 1000), cholesky(9, 1000), sparselu(12, 1000),
+                               nbody(6, 3, 1000)};
   for (const task_graph &g : graphs)
     for (manage_mode mode : k_modes)
       for (unsigned workers : {1u, 2u, 3u, 16u})
