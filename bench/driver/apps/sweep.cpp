@@ -131,12 +131,13 @@ void sweep::measure_tile(const subject &s, long tile, int run) {
   for (std::size_t i = 0; i < here.size(); ++i) {
     const series &one = here[(i + static_cast<std::size_t>(run)) % here.size()];
     sample like{s.name, one.name, m_options.workers, s.size, tile, run};
-    if (over() || m_record.find(like) || m_failed.count(s.name + one.name) || is_hopeless(like))
+    const std::string place = s.name + ' ' + one.name + ' ' + std::to_string(tile);
+    if (over() || m_record.find(like) || m_failed.count(place) || is_hopeless(like))
       continue;
     try {
       take(s, one, like);
     } catch (const std::exception &e) {
-      m_failed.insert(s.name + one.name);
+      m_failed.insert(place);
       fail(one.name + " failed at " + s.name + ", tile " + std::to_string(tile) + ": " + e.what());
     }
   }

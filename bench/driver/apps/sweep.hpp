@@ -40,7 +40,8 @@ class sweep {
   record &m_record;
   std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
   std::map<std::string, double> m_slow; // series and application -> its last repetition
-  std::set<std::string> m_absent, m_failed;
+  std::set<std::string> m_absent;
+  std::set<std::string> m_failed; // application, series and tile: once is enough
   std::vector<std::string> m_failures;
 };
 
