@@ -69,6 +69,7 @@ struct cycles {
   void put(numbered &n) {
     lock.lock();
     const int at = pooled.get();
+    expect(at < nodes, "a node is ready once per round");
     pool[at] = &n;
     pooled.set(at + 1);
     lock.unlock();
@@ -85,6 +86,7 @@ struct cycles {
   }
   void end(int t) {
     ++ends[t];
+    expect(whole != nullptr, "exactly one ends the graph");
     for (int i = 0; i < nodes; ++i)
       runs[i] = whole->all[i].runs;
     whole.reset(); // whoever touches it now is found out
@@ -93,6 +95,7 @@ struct cycles {
   }
   void run_from(int t, numbered *n) {
     while (n) {
+      expect(whole != nullptr, "the graph is there as long as a node is ready");
       graph &g = *whole;
       if (g.begin(*n, false)) {
         ++n->runs;
