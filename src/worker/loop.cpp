@@ -193,6 +193,7 @@ void run_recorded(worker &w, runnable *r) {
     if (++here->own_in_a_row < k_own_in_a_row) [[likely]]
       continue;
     here->own_in_a_row = 0;
+    offer_time(place::scheduling_point);
     if (runnable *other = the_runtime().ready->get_shared_first(here->id)) {
       here->handoff = other;
       return enqueue(here, *r, origin::fresh);
