@@ -128,7 +128,8 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
 
 /// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
 WEFT_INLINE bool ends_commonly(const task &t) noexcept {
-  return t.children.done(t.owned_children) && !peek_extra(t) && !t.children_domain && !t.has(k_waited_for | detail::k_destroys | detail::k_special) &&
+  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
+  return t.children.done(t.owned_children) && bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) &&
          (t.extent == 0 || (t.extent == 1 && !mailbox::looks_closer()));
 }
 
