@@ -181,7 +181,7 @@ class reduction_clause {
 /// The task adds to `object` by `op`, together with its neighbours: consecutive siblings that name the object with the same operation
 /// run in any order, at once, and are ordered with all others. In its body the task adds to reduction_local(object) only: a copy that
 /// begins with the identity. The copies are added to the object when the last of these tasks has released it and something else has come: a
-/// sibling that names it in another way, the parent's taskwait() or group.wait(), or the end of the parent's body; so before whatever
+/// sibling that names it in another way, the parent's taskwait(), group.wait() or handle.get(), or the end of the parent's body; so before whatever
 /// is ordered behind them.
 ///
 ///     weft::spawn([&] { weft::reduction_local(total) += work(); }, weft::reduction(total, weft::sum));

@@ -21,8 +21,20 @@ data_access *find_access(task &t, const void *address) noexcept {
   return nullptr;
 }
 
-/// Children of a final task are not entered: what they name is that task's.
-bool is_entered(const task &t) noexcept { return !(t.has(k_final) && t.parent && t.parent->has(k_final)); }
+bool is_entered(const task &t) noexcept {
+  const task *at = &t;
+  while (at->has(k_implicit) && at->parent)
+    at = at->parent;
+  return !at->has(k_final) || !at->parent->has(k_final);
+}
+
+/// Who borrows for what runs as `t`: the branch of a join that it is part of, when another worker has taken that, else `covering`.
+const task &borrower(const task &t, const task &covering) noexcept {
+  const task *at = &t;
+  while (at != &covering && !at->has(k_implicit))
+    at = at->parent;
+  return *at;
+}
 
 bool has_for_itself(const task &t, const data_access &a) noexcept {
   const std::uint32_t kind = a.flags.load(std::memory_order_relaxed); // O4 of access_state.hpp: the kind never changes
@@ -47,26 +59,21 @@ void *borrow(reduction_store &store, const task &t, const task &holder, const vo
 
 void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t bytes) {
   worker &w = this_worker();
-  task &holder = *w.current;
-  task *t = &holder;
-  while (t->has(k_implicit) && t->parent) // a branch of a join
-    t = t->parent;
-  if (t->has(k_implicit))
+  task &asking = *w.current;
+  task &t = covering_task(asking);
+  if (t.has(k_implicit))
     throw_error(errc::not_a_task, "reduction_local() outside of a task; spawn a task that names weft::reduction()");
-  const task *const asking = t;
-  while (!is_entered(*t))
-    t = t->parent;
-  if (data_access *a = find_access(*t, address)) {
-    if (t->has(k_special) && a->joined && a->joined->how == sharing::reduction &&
+  if (data_access *a = find_access(t, address)) {
+    if (t.has(k_special) && a->joined && a->joined->how == sharing::reduction &&
         !(a->flags.load(std::memory_order_relaxed) & k_weak)) // O4 of access_state.hpp
-      return borrow(*a->joined->copies, *asking, t == asking ? holder : *t, &w, bytes * static_cast<std::size_t>(count));
-    if (has_for_itself(*t, *a))
+      return borrow(*a->joined->copies, asking, borrower(asking, t), &w, bytes * static_cast<std::size_t>(count));
+    if (has_for_itself(t, *a))
       return const_cast<void *>(address);
-  } else if (t != asking) { // data that the final task does not name: its children touch it in place
+  } else if (!is_entered(asking)) { // data that the final task does not name: its children touch it in place
     return const_cast<void *>(address);
   }
   throw_error(errc::invalid_argument, "task '%s' has asked for its copy of %p, which it does not reduce; name weft::reduction() "
-              "among its accesses", label_of(*asking), address);
+              "among its accesses", label_of(asking), address);
 }
 
 } // namespace detail

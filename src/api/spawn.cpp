@@ -273,6 +273,7 @@ void task_wait_done(task *t) {
     throw_error(errc::invalid_argument, "a handle without a task is waited for; it was moved from, or get() was called");
   this_worker();
   wait_until_done(*t);
+  end_cohorts(*this_worker_or_null()->current);
 }
 
 bool task_is_done(const task *t) noexcept {

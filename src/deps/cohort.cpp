@@ -56,7 +56,8 @@ task_arbiter &arbiter_of_children(task &parent) noexcept {
 }
 static_assert(k_arbiters == std::size_t{1} << (64 - 58));
 
-void set_up(cohort &c, task &parent, const data_access &member) {
+void set_up(cohort &c, task &below, const data_access &member) {
+  task &parent = covering_task(below);
   cohort *above = joined_by(parent, member.address, c.how);
   if (c.how == sharing::commutative) {
     c.guard = &arbiter_of_children(parent);

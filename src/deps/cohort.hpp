@@ -56,6 +56,14 @@ struct cohort {
 extern const body_ops k_cohort_ops;
 [[nodiscard]] inline bool is_cohort(const task &t) noexcept { return t.ops == &k_cohort_ops; }
 
+/// Whose accesses cover what runs as `t`: a branch of a join belongs to its task, and children of a final task are not entered.
+[[nodiscard]] inline task &covering_task(task &t) noexcept {
+  task *covers = &t;
+  while (covers->parent && (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has(detail::k_final))))
+    covers = covers->parent;
+  return *covers;
+}
+
 template <class F>
 void exclusion_traits::for_each(task &t, F f) {
   for (std::uint32_t i = 0; i < t.extent; ++i) {

@@ -92,11 +92,8 @@ void give_back_copies(task &t, const void *holder) noexcept {
 }
 
 void give_back_copies_of_branch(task &branch) noexcept {
-  task *t = &branch;
-  while (t->has(detail::k_implicit) && t->parent)
-    t = t->parent;
-  if (t->has(detail::k_special))
-    give_back_copies(*t, &branch);
+  if (task &t = covering_task(branch); t.has(detail::k_special))
+    give_back_copies(t, &branch);
 }
 
 } // namespace rt

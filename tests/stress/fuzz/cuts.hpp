@@ -96,7 +96,7 @@ inline bool cut_use(node &n, std::size_t i) {
   if (i < n.uses.size()) {
     if (!is_weak(n.uses[i].mode))
       return false;
-    n.uses[i].mode = static_cast<access_mode>(static_cast<int>(n.uses[i].mode) - 3);
+    n.uses[i].mode = strong_of(n.uses[i].mode);
     return true;
   }
   i -= n.uses.size();

@@ -14,6 +14,8 @@ namespace fuzz {
 // The accesses stand in the order of access_mode.
 #define FUZZ_FACTS \
   FACT(in) FACT(out) FACT(inout) FACT(weak_in) FACT(weak_out) FACT(weak_inout) \
+  FACT(concurrent) FACT(commutative) FACT(weak_concurrent) FACT(weak_commutative) FACT(reduction) FACT(weak_reduction) \
+  FACT(adds_atomically) FACT(adds_in_turn) FACT(adds_to_a_copy) FACT(adds_alone) FACT(shares_in_two_ways) \
   FACT(null_access) FACT(twice) FACT(list) FACT(taskwait) FACT(taskwait_on) FACT(yield) FACT(sleep) \
   FACT(block_by_thread) FACT(block_by_task) FACT(timed_block) FACT(mutex) FACT(event) FACT(group) FACT(parents_group) FACT(chaos) FACT(flood) \
   FACT(handle) FACT(join) FACT(final) FACT(if_false) FACT(wait_clause) FACT(priority) FACT(onready) \

@@ -59,8 +59,14 @@ class generator {
 
   void touch(body &b, int cell) {
     right &r = b.rights[cell];
-    if (r.write && b.busy.quiet(cell, true)) {
-      if (r.written && chance(70)) {
+    const bool alone = b.busy.quiet(cell, true);
+    if (r.add) {
+      if (r.share != way::commutative || alone)
+        b.steps.push_back({act::add, cell, static_cast<int>(r.share), chance(25)});
+    } else if (r.write && alone) {
+      if (r.written && chance(15)) {
+        b.steps.push_back({act::add, cell});
+      } else if (r.written && chance(70)) {
         b.steps.push_back({act::update, cell});
       } else {
         b.steps.push_back({act::write, cell});
@@ -73,7 +79,7 @@ class generator {
   void touch_all(body &b, int percent) {
     std::vector<int> cells;
     for (auto &[cell, r] : b.rights)
-      if (r.read || r.write)
+      if (r.read || r.write || r.add)
         cells.push_back(cell);
     for (int cell : cells)
       if (chance(percent))
@@ -82,6 +88,11 @@ class generator {
 
   access_mode choose_mode(const right &r, bool may_be_weak) {
     bool weak = may_be_weak && chance(45);
+    if (r.share != way::none || (r.child_write && r.written && chance(35))) {
+      const way any = static_cast<way>(in_range(1, 3));
+      const access_mode m = mode_of(any, weak);
+      return may_name(r, m) ? m : mode_of(r.share, weak);
+    }
     if (!r.child_write)
       return weak ? access_mode::weak_in : access_mode::in;
     if (!r.written)
@@ -94,7 +105,7 @@ class generator {
   void choose_uses(body &b, node &child, bool only_strong) {
     std::vector<int> cells;
     for (auto &[cell, r] : b.rights)
-      if ((r.child_read && r.written) || r.child_write)
+      if ((r.child_read && r.written) || r.child_write || r.share != way::none)
         cells.push_back(cell);
     std::shuffle(cells.begin(), cells.end(), m_random);
     std::size_t n =
@@ -109,14 +120,21 @@ class generator {
       use again = child.uses[static_cast<std::size_t>(in_range(0, static_cast<int>(n) - 1))];
       const right &r = b.rights[again.cell];
       bool weak = chance(75) ? is_weak(again.mode) : !is_weak(again.mode);
-      if (r.child_write && r.written && chance(60))
+      if (way_of(again.mode) != way::none || r.share != way::none)
+        again.mode = r.share == way::none && chance(40) ? mode_of(static_cast<way>(in_range(0, 3)), weak)
+                                                        : mode_of(way_of(again.mode), weak);
+      else if (r.child_write && r.written && chance(60))
         again.mode = weak ? access_mode::weak_inout : access_mode::inout;
       else if (r.written)
         again.mode = weak ? access_mode::weak_in : access_mode::in;
       child.uses.insert(child.uses.begin() + in_range(0, static_cast<int>(n)), again);
-      if (r.written && chance(50))
+      if (r.written && r.share == way::none && chance(50))
         child.uses.push_back({again.cell, weak ? access_mode::weak_in : access_mode::in});
     }
+    stay_in_turn(child);
+    for (const use &u : child.uses)
+      if (!is_weak(u.mode) && is_write(u.mode))
+        b.rights[u.cell].written = true;
   }
 
   void spawn(body &b) {
@@ -250,6 +268,10 @@ class generator {
     for (auto &[cell, r] : b.rights) {
       if (r.write)
         shares[in_range(0, 1)][cell] = {true, true, true, true, r.written};
+      else if (r.add && r.share == way::commutative)
+        shares[in_range(0, 1)][cell] = r;
+      else if (r.add)
+        shares[0][cell] = shares[1][cell] = {false, false, false, false, true, r.share, true};
       else if (r.read && r.written)
         shares[0][cell] = shares[1][cell] = {true, false, true, false, true};
     }

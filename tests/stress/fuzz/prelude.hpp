@@ -40,6 +40,23 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 [[maybe_unused]] void count(void *counter) { ++*static_cast<std::atomic<int> *>(counter); }
 
 )";
+inline constexpr const char *k_adding = R"(std::uint64_t combined(int way, std::uint64_t a, std::uint64_t b) {
+  return way == 0 ? a + b : way == 1 ? a ^ b : way == 2 ? a * b : a < b ? b : a;
+}
+[[maybe_unused]] void add_atomically(std::uint64_t &cell, int way, std::uint64_t value) {
+  std::atomic_ref<std::uint64_t> shared(cell);
+  std::uint64_t before = shared.load();
+  while (!shared.compare_exchange_weak(before, combined(way, before, value))) {
+  }
+}
+[[maybe_unused]] void add(std::uint64_t &cell, int way, std::uint64_t value, bool yields) {
+  const std::uint64_t before = cell;
+  if (yields)
+    weft::taskyield();
+  cell = combined(way, before, value);
+}
+
+)";
 inline constexpr const char *k_outside = R"(// Threads that Weft does not know.
 std::mutex outside_mutex;
 std::vector<std::thread> outside_threads;

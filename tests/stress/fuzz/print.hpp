@@ -76,6 +76,8 @@ class printer {
   void helpers() {
     if (uses(act::hold) || uses(act::block) || uses(act::timed_block))
       m_text += k_outside;
+    if (uses(act::add))
+      m_text += k_adding;
     if (uses(act::lock))
       m_text += k_locks;
     if (uses(act::chaos))
@@ -130,6 +132,8 @@ class printer {
       return line("write(" + cell(s.cell) + ", " + digest + ", " + id + ");");
     case act::update:
       return line("update(" + cell(s.cell) + ", " + digest + ", " + id + ");");
+    case act::add:
+      return add(n, s);
     case act::spawn:
       return spawn(n, *s.child, group);
     case act::wait_all:
@@ -168,6 +172,15 @@ class printer {
     case act::fail:
       return line("throw failed();");
     }
+  }
+
+  void add(const node &n, const step &s) {
+    const std::string value = constant(addend(s.cell, n.id)), way_of_cell = number(s.cell % 4);
+    const bool copy = static_cast<way>(s.amount) == way::reduction;
+    if (static_cast<way>(s.amount) == way::concurrent)
+      return line("add_atomically(" + cell(s.cell) + ", " + way_of_cell + ", " + value + ");");
+    line("add(" + (copy ? "weft::reduction_local(" + cell(s.cell) + ")" : cell(s.cell)) + ", " + way_of_cell + ", " + value + ", " +
+         (s.flag ? "true" : "false") + ");");
   }
 
   void waits(const node &n, const std::string &call, bool throws) {
@@ -239,11 +252,15 @@ class printer {
     for (const use &u : n.uses)
       if (u.cell != n.lost)
         clauses +=
-            ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) + ")";
+            ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) +
+            (way_of(u.mode) == way::reduction ? std::string(", weft::") + k_operations[u.cell % 4] : "") + ")";
     line(clauses + options(n) + ");");
     m_indent -= 4;
   }
-  static constexpr const char *k_modes[] = {"in", "out", "inout", "weak_in", "weak_out", "weak_inout"};
+  static constexpr const char *k_modes[] = {"in", "out", "inout", "weak_in", "weak_out", "weak_inout",
+                                            "concurrent", "commutative", "weak_concurrent", "weak_commutative",
+                                            "reduction", "weak_reduction"};
+  static constexpr const char *k_operations[] = {"sum", "bit_xor", "product", "maximum"};
 
   static std::string options(const node &n) {
     std::string text;

@@ -17,8 +17,56 @@ namespace fuzz {
 
 using weft::access_mode;
 
+/// How tasks share a cell: those that do so add to it, in whatever order they run.
+enum class way : std::uint8_t { none, concurrent, commutative, reduction };
+inline way way_of(access_mode m) {
+  switch (m) {
+  case access_mode::concurrent:
+  case access_mode::weak_concurrent:
+    return way::concurrent;
+  case access_mode::commutative:
+  case access_mode::weak_commutative:
+    return way::commutative;
+  case access_mode::reduction:
+  case access_mode::weak_reduction:
+    return way::reduction;
+  default:
+    return way::none;
+  }
+}
+inline access_mode strong_of(access_mode m) {
+  switch (m) {
+  case access_mode::weak_in:
+    return access_mode::in;
+  case access_mode::weak_out:
+    return access_mode::out;
+  case access_mode::weak_inout:
+    return access_mode::inout;
+  case access_mode::weak_concurrent:
+    return access_mode::concurrent;
+  case access_mode::weak_commutative:
+    return access_mode::commutative;
+  case access_mode::weak_reduction:
+    return access_mode::reduction;
+  default:
+    return m;
+  }
+}
+inline access_mode mode_of(way w, bool weak) {
+  switch (w) {
+  case way::concurrent:
+    return weak ? access_mode::weak_concurrent : access_mode::concurrent;
+  case way::commutative:
+    return weak ? access_mode::weak_commutative : access_mode::commutative;
+  case way::reduction:
+    return weak ? access_mode::weak_reduction : access_mode::reduction;
+  case way::none:
+    break;
+  }
+  return weak ? access_mode::weak_inout : access_mode::inout;
+}
 inline bool is_weak(access_mode m) {
-  return m >= access_mode::weak_in;
+  return strong_of(m) != m;
 }
 inline bool is_write(access_mode m) {
   return m != access_mode::in && m != access_mode::weak_in;
@@ -33,6 +81,7 @@ enum class act : std::uint8_t {
   read,        // cell -> digest
   write,       // digest -> cell; what was there before is lost
   update,      // cell and digest -> cell
+  add,         // adds to the cell in the way `amount`; `flag`: yields amid it, where nobody else may come in
   spawn,       // child
   wait_all,    // taskwait; `flag`: it throws
   wait_on,     // taskwait on cell; `flag`: to write it

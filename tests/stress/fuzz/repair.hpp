@@ -72,6 +72,8 @@ class repairer {
     case act::write:
     case act::update:
       return touch(b, s);
+    case act::add:
+      return add(b, s);
     case act::spawn:
       return spawn(b, *s.child), true;
     case act::wait_all:
@@ -113,6 +115,14 @@ class repairer {
     return r.written = true;
   }
 
+  static bool add(body &b, step &s) {
+    right &r = b.rights[s.cell];
+    s.amount = static_cast<int>(r.share);
+    if (r.share != way::none)
+      return r.add && (r.share != way::commutative || b.busy.quiet(s.cell, true));
+    return r.write && r.written && b.busy.quiet(s.cell, true);
+  }
+
   static void spawn(body &b, node &n) {
     group_facts *group = nullptr;
     if (!b.in_branch && n.group >= 0 && n.group < b.task.groups)
@@ -143,15 +153,22 @@ class repairer {
 
   static void choose_uses(body &b, node &n) {
     std::erase_if(n.uses, [&](const use &u) {
-      const right &r = b.rights[u.cell];
-      return is_write(u.mode) ? !r.child_write : !r.child_read;
+      return !may_name(b.rights[u.cell], u.mode);
     });
+    std::map<int, unsigned> ways;
+    for (const use &u : n.uses)
+      ways[u.cell] |= 1u << static_cast<unsigned>(way_of(u.mode));
+    std::erase_if(n.uses, [&](const use &u) { // two ways are an inout, which may be too much
+      const right &r = b.rights[u.cell];
+      return (ways[u.cell] & (ways[u.cell] - 1)) != 0 && !r.child_write && way_of(u.mode) != r.share;
+    });
+    stay_in_turn(n);
     for (const use &u : n.uses)
       if (u.mode == access_mode::out)
         b.rights[u.cell].written = true;
     std::erase_if(n.uses, [&](const use &u) {
       const bool reads = u.mode != access_mode::out && u.mode != access_mode::weak_out;
-      return reads && !b.rights[u.cell].written;
+      return reads && b.rights[u.cell].share == way::none && !b.rights[u.cell].written;
     });
   }
 
@@ -221,6 +238,11 @@ class repairer {
       for (auto &[cell, r] : b.rights)
         if (named.count(cell) && r.write) // of one branch only
           rights[cell] = {true, true, true, true, r.written};
+        else if (r.add && r.share == way::commutative) {
+          if (named.count(cell))
+            rights[cell] = r;
+        } else if (r.add)
+          rights[cell] = {false, false, false, false, true, r.share, true};
         else if (r.read && !r.write)
           rights[cell] = {true, false, true, false, r.written};
       body branch{b.task, rights, nullptr, true};

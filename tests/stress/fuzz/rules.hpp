@@ -14,15 +14,45 @@ struct right {
   bool read = false, write = false;             // itself
   bool child_read = false, child_write = false; // its children
   bool written = true;                          // holds a defined value: an out access must write first
+  way share = way::none;                        // not none: the flags of above are false
+  bool add = false;                             // itself, when it shares
 };
+
+/// Whether a child may name the cell so. A task that is alone with the cell may let its children share it in any way.
+inline bool may_name(const right &r, access_mode m) {
+  const way w = way_of(m);
+  if (w == way::none)
+    return is_write(m) ? r.child_write : r.child_read;
+  if (r.share == way::none)
+    return r.child_write && r.written;
+  return w == r.share || (r.share == way::commutative && r.add);
+}
+
+/// A task that has its turn at something must not wait for what others have, who may wait for their turn: it names all of its
+/// data strongly.
+inline void stay_in_turn(node &n) {
+  const bool takes_turns =
+      std::any_of(n.uses.begin(), n.uses.end(), [](const use &u) { return u.mode == access_mode::commutative; });
+  for (use &u : n.uses)
+    if (takes_turns)
+      u.mode = strong_of(u.mode);
+}
 inline constexpr right k_all_rights{true, true, true, true, true};
 using right_map = std::map<int, right>;
 
 /// The rights that accesses give to their task.
 inline right_map rights_of(const node &n) {
   right_map rights;
+  std::map<int, unsigned> ways; // a set per cell: two are an inout
+  for (const use &u : n.uses)
+    ways[u.cell] |= 1u << static_cast<unsigned>(way_of(u.mode));
   for (const use &u : n.uses) {
     right &r = rights[u.cell];
+    if (const way w = way_of(u.mode); ways[u.cell] == 1u << static_cast<unsigned>(w) && w != way::none) {
+      r.share = w;
+      r.add = r.add || !is_weak(u.mode);
+      continue;
+    }
     bool fresh = !r.child_read && !r.child_write;
     bool reads = u.mode != access_mode::out && u.mode != access_mode::weak_out;
     if (fresh)

@@ -160,6 +160,8 @@ class parallel_run {
     case act::write:
     case act::update:
       return touch(s.what, cell(s.cell), c.digest, c.task.id);
+    case act::add:
+      return add(c, s);
     case act::spawn:
       return spawn(c, *s.child);
     case act::wait_all:
@@ -205,6 +207,36 @@ class parallel_run {
       note(fact::exception);
       throw flagged{c.task.id};
     }
+  }
+
+  void add(context &c, const step &s) {
+    std::uint64_t &x = cell(s.cell);
+    const std::uint64_t value = addend(s.cell, c.task.id);
+    switch (static_cast<way>(s.amount)) {
+    case way::concurrent: {
+      note(fact::adds_atomically);
+      std::atomic_ref<std::uint64_t> shared(x);
+      std::uint64_t before = shared.load(std::memory_order_relaxed);
+      while (!shared.compare_exchange_weak(before, combined(s.cell, before, value), std::memory_order_relaxed)) {
+      }
+      return;
+    }
+    case way::commutative:
+      note(fact::adds_in_turn);
+      return add_slowly(x, s, value);
+    case way::reduction:
+      note(fact::adds_to_a_copy);
+      return add_slowly(weft::reduction_local(x), s, value);
+    case way::none:
+      note(fact::adds_alone);
+      return add_slowly(x, s, value);
+    }
+  }
+  static void add_slowly(std::uint64_t &x, const step &s, std::uint64_t value) {
+    const std::uint64_t before = x;
+    if (s.flag)
+      weft::taskyield();
+    x = combined(s.cell, before, value);
   }
 
   /// A wait that must throw, or must not.
@@ -345,6 +377,23 @@ class parallel_run {
   }
   static void count(void *context) { ++*static_cast<std::atomic<int> *>(context); }
 
+  template <class Op>
+  weft::reduction_clause<std::uint64_t> reduction_by(Op op, const use &u) {
+    return is_weak(u.mode) ? weft::weak_reduction(cell(u.cell), op) : weft::reduction(cell(u.cell), op);
+  }
+  weft::reduction_clause<std::uint64_t> reduction_of(const use &u) {
+    switch (u.cell % 4) {
+    case 0:
+      return reduction_by(weft::sum, u);
+    case 1:
+      return reduction_by(weft::bit_xor, u);
+    case 2:
+      return reduction_by(weft::product, u);
+    default:
+      return reduction_by(weft::maximum, u);
+    }
+  }
+
   void spawn(context &c, const node &n) {
     weft::task_group *group = nullptr;
     if (n.group >= 0) {
@@ -359,14 +408,21 @@ class parallel_run {
       accesses.push_back({nullptr, access_mode::inout});
       note(fact::null_access);
     }
+    std::deque<weft::reduction_clause<std::uint64_t>> reductions; // the accesses refer to them
     for (const use &u : n.uses) {
       if (u.cell == n.lost)
         continue;
       note(static_cast<fact>(u.mode));
-      for (const weft::access &a : accesses)
-        if (a.address == &cell(u.cell))
+      for (const use &other : n.uses)
+        if (&other < &u && other.cell == u.cell) {
           note(fact::twice);
-      accesses.push_back({&cell(u.cell), u.mode});
+          if (way_of(other.mode) != way_of(u.mode))
+            note(fact::shares_in_two_ways);
+        }
+      if (way_of(u.mode) != way::reduction)
+        accesses.push_back({&cell(u.cell), u.mode});
+      else
+        accesses.push_back(reductions.emplace_back(reduction_of(u)));
     }
     if (n.tracked) {
       note(fact::handle);

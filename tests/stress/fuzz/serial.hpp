@@ -34,6 +34,22 @@ inline void touch(act what, std::uint64_t &cell, std::uint64_t &digest, int id) 
     break;
   }
 }
+/// Operations that do not care for order; a cell has one of them.
+inline std::uint64_t combined(int cell, std::uint64_t a, std::uint64_t b) {
+  switch (cell % 4) {
+  case 0:
+    return a + b;
+  case 1:
+    return a ^ b;
+  case 2:
+    return a * b;
+  default:
+    return a < b ? b : a;
+  }
+}
+inline std::uint64_t addend(int cell, int id) {
+  return mix(static_cast<std::uint64_t>(cell), static_cast<std::uint64_t>(id)) | 1; // odd: a product stays what it is worth
+}
 inline void event(std::uint64_t &cell, int id) {
   cell = mix(cell, ~static_cast<std::uint64_t>(id));
 }
@@ -63,6 +79,8 @@ class serial_run {
       auto cell = static_cast<std::size_t>(s.cell);
       if (s.what <= act::update) {
         touch(s.what, m_data[cell], digest, n.id);
+      } else if (s.what == act::add) {
+        m_data[cell] = combined(s.cell, m_data[cell], addend(s.cell, n.id));
       } else if (s.what == act::spawn) {
         body(*s.child);
       } else if (s.what == act::flood) {
