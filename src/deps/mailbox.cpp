@@ -71,7 +71,15 @@ private:
 
 } // namespace
 
-void use_locked_dependencies(bool on) noexcept { mailbox::s_locked = on; }
+void use_locked_dependencies(bool on) noexcept {
+  mailbox::s_locked = on;
+  mailbox::s_closer = mailbox::s_locked || mailbox::s_checks;
+}
+
+void check_declarations(bool on) noexcept {
+  mailbox::s_checks = on;
+  mailbox::s_closer = mailbox::s_locked || mailbox::s_checks;
+}
 
 void mailbox::deliver_chain(message m) noexcept {
   while (m.to)

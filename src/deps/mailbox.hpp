@@ -11,6 +11,8 @@ namespace rt {
 
 /// Chooses how deliveries are made atomic: wait-free, or by a lock per address (an ablation of the paper). Before any task.
 void use_locked_dependencies(bool on) noexcept;
+/// Setting deps.check. Before any task.
+void check_declarations(bool on) noexcept;
 
 struct message {
   data_access *to; // null: none
@@ -96,7 +98,8 @@ private:
 
 public:
   /// Something is to be done with every access that the common way does not do.
-  [[nodiscard]] static bool looks_closer() noexcept { return s_locked; }
+  [[nodiscard]] static bool looks_closer() noexcept { return s_closer; }
+  [[nodiscard]] static bool checks() noexcept { return s_checks; }
 
   // What has become of cohorts is done last, one after the other: chains of them may be long.
   void has_changed(task &cohort) noexcept { m_cohorts.push_back(&cohort); }
@@ -110,7 +113,10 @@ private:
   WEFT_NOINLINE void serve_cohorts_slowly() noexcept;
 
   friend void use_locked_dependencies(bool on) noexcept;
+  friend void check_declarations(bool on) noexcept;
   static inline bool s_locked = false;
+  static inline bool s_checks = false;
+  static inline bool s_closer = false; // either
 
   ready_list m_cohorts; // opened by their predecessor, or left by their last member
   ready_list &m_ready;

@@ -2,6 +2,7 @@
 // Entering and releasing the accesses of a task that has several, or whose children have some.
 #include "base/error.hpp"
 #include "deps/access.hpp"
+#include "deps/check.hpp"
 #include "task/lifecycle.hpp"
 
 #include <algorithm>
@@ -157,6 +158,8 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   t.extent = count;
   if (count == 0)
     return true;
+  if (mailbox::checks()) [[unlikely]]
+    report_undeclared(t);
   domain &d = domain_of(*t.parent);
   d.reserve(count);
   data_access *records = t.accesses();

@@ -393,6 +393,7 @@ runtime::runtime()
       successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), crew(*this),
       watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
+  check_declarations(cfg.deps_check);
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
   measure_stacks(cfg.stack_watermark);

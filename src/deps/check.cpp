@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deps/check.hpp"
+
+#include "base/log.hpp"
+#include "deps/access.hpp"
+#include "deps/cohort.hpp"
+
+#include <atomic>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// An access of a task that is, or is about to be, entered.
+struct declaration {
+  std::uint32_t kind;
+  sharing how;
+  const detail::reduction_spec *reduction;
+};
+
+declaration of_child(const data_access &a) noexcept {
+  return {kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr};
+}
+declaration of_parent(const data_access &a) noexcept {
+  const bool reduces = a.joined && a.joined->how == sharing::reduction;
+  return {kind_of(a), a.joined ? a.joined->how : sharing::none, reduces ? &a.joined->copies->how() : nullptr};
+}
+
+const char *name_of(const declaration &d) noexcept {
+  static constexpr const char *k_names[][2] = {
+      {"inout", "weak_inout"}, {"concurrent", "weak_concurrent"}, {"commutative", "weak_commutative"}, {"reduction", "weak_reduction"}};
+  const bool weak = (d.kind & k_weak) != 0;
+  if (d.kind & k_reads)
+    return weak ? "weak_in" : "in";
+  return k_names[static_cast<std::size_t>(d.how)][weak];
+}
+
+/// A strongly commutative task has its turn, so its children may do as they like.
+bool covers(const declaration &parent, const declaration &child) noexcept {
+  if (parent.kind & k_reads)
+    return (child.kind & k_reads) != 0;
+  if (parent.how == sharing::none || (parent.how == sharing::commutative && !(parent.kind & k_weak)))
+    return true;
+  return parent.how == child.how && (!parent.reduction || is_same(*parent.reduction, *child.reduction));
+}
+
+/// True for the first call with such a pair of tasks; some pairs are taken for others when there are very many.
+bool is_new(const task &parent, const task &child) noexcept {
+  constexpr std::size_t k_pairs = 1024;
+  static std::atomic<std::uintptr_t> seen[k_pairs];
+  const auto kind = [](const task &t) {
+    return reinterpret_cast<std::uintptr_t>(t.ops) * 3 ^ reinterpret_cast<std::uintptr_t>(t.label);
+  };
+  const std::uintptr_t key = (kind(parent) * 5 + kind(child)) | 1;
+  return seen[(key * 0x9E3779B97F4A7C15u) >> 54].exchange(key, std::memory_order_relaxed) != key; // a number, which guards nothing
+}
+
+void report(const task &parent, const task &child, const data_access &a, const data_access *declared) noexcept {
+  const char *const how = name_of(of_child(a));
+  if (!declared)
+    warn("task '%s' names %p (%s), which its parent '%s' does not declare, so it is ordered among its siblings only; name it in the "
+         "parent too, weakly if only children touch it", label_of(child), a.address, how, label_of(parent));
+  else
+    warn("task '%s' names %p (%s), but its parent '%s' declares it (%s) only; name it for more in the parent", label_of(child),
+         a.address, how, label_of(parent), name_of(of_parent(*declared)));
+}
+
+} // namespace
+
+void report_undeclared(task &t) noexcept {
+  task &parent = covering_task(*t.parent);
+  if (parent.extent == 0)
+    return;
+  for (std::uint32_t i = 0; i < t.extent; ++i) {
+    const data_access &a = t.accesses()[i];
+    const data_access *declared = nullptr;
+    for (std::uint32_t k = 0; k < parent.extent && !declared; ++k)
+      if (parent.accesses()[k].address == a.address)
+        declared = &parent.accesses()[k];
+    if (declared && covers(of_parent(*declared), of_child(a)))
+      continue;
+    if (is_new(parent, t))
+      report(parent, t, a, declared);
+  }
+}
+
+} // namespace rt
+} // namespace weft::inline v0

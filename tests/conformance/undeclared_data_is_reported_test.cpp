@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Promise: with setting deps.check a task that names what its parent does not declare, or declares for less, is reported with both
+// labels and the address; what is covered is not reported, and nothing is without the setting.
+#include "support/case_process.hpp"
+
+#include <weft/weft.hpp>
+
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace {
+
+int g_x, g_y;
+
+std::string hex(const void *p) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", p);
+  return text;
+}
+
+template <class Child, class... Parent>
+void below(Child child, Parent... parent) {
+  for (int i = 0; i != 3; ++i)
+    weft::spawn([child] { weft::spawn([] {}, child, weft::label("inner")); }, parent..., weft::label("outer"));
+  weft::taskwait();
+}
+
+/// What is said, which is one line.
+template <class F>
+std::string said(const char *check, F f) {
+  const test::ending end = test::in_process({{"WEFT_DEPS_CHECK", check}}, [f] {
+    std::printf("%s\n", (hex(&g_x) + " is x").c_str());
+    f();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  return end.output;
+}
+void expect_report(const std::string &text, const std::string &how, const std::string &parents) {
+  const std::string x = text.substr(0, text.find(" is x")), address = x.substr(x.rfind("0x"));
+  const std::string begin = "task 'inner' names " + address + " (" + how + ")";
+  const std::size_t at = text.find(begin);
+  EXPECT_NE(at, std::string::npos) << text;
+  EXPECT_NE(text.find("its parent 'outer' " + parents), std::string::npos) << text;
+  EXPECT_EQ(text.find(begin, at + 1), std::string::npos) << "said more than once: " << text;
+}
+
+TEST(deps_check, names_what_the_parent_does_not_declare) {
+  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_inout(g_y)); }), "inout", "does not declare");
+}
+TEST(deps_check, names_a_child_that_writes_what_its_parent_reads) {
+  expect_report(said("true", [] { below(weft::out(g_x), weft::in(g_x)); }), "inout", "declares it (in) only");
+}
+TEST(deps_check, names_a_child_that_does_not_take_turns_below_one_that_has_none) {
+  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_commutative(g_x)); }), "inout",
+                "declares it (weak_commutative) only");
+}
+TEST(deps_check, is_silent_where_nothing_is_wrong_and_where_it_is_off) {
+  const std::string covered = said("true", [] {
+    below(weft::in(g_x), weft::weak_in(g_x));
+    below(weft::out(g_x), weft::inout(g_x));
+    below(weft::commutative(g_x), weft::weak_commutative(g_x));
+    below(weft::inout(g_x), weft::commutative(g_x));
+    below(weft::concurrent(g_x), weft::weak_concurrent(g_x));
+    below(weft::inout(g_x)); // declares nothing
+    weft::spawn([] { weft::spawn([] {}, weft::reduction(g_x, weft::sum)); }, weft::weak_reduction(g_x, weft::sum));
+    weft::taskwait();
+  });
+  EXPECT_EQ(covered.find("names"), std::string::npos) << covered;
+}
+TEST(deps_check, is_off_by_default) {
+  const test::ending end = test::in_process({}, [] { below(weft::inout(g_x), weft::weak_inout(g_y)); });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_EQ(end.output.find("names"), std::string::npos) << end;
+}
+
+} // namespace

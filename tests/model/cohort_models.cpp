@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/deps/cohort_state.hpp, exclusion.hpp and the copies of reduction.hpp: members go once, when their cohort is open,
+// and the last to leave sees what all have done; commutative tasks take turns and never wait in a circle; a copy is one task's at a
+// time, and combining sees them all.
+#include "checker/models.hpp"
+
+#include "deps/cohort_state.hpp"
+#include "deps/exclusion.hpp"
+#include "deps/reduction.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using P = model_atomics;
+
+/// Thread 0 registers members and closes; thread 1 opens. Whoever lets a member go runs it.
+template <int Members>
+struct joined_meanwhile {
+  static constexpr int threads = 2;
+  struct member {
+    model_var<member *> successor{};
+    model_var<int> datum{0};
+    int ran = 0;
+  };
+  cohort_state<P, member> cohort;
+  member members[Members];
+  int ended = 0;
+  bool opened = false;
+
+  void go(member &m) {
+    expect(++m.ran == 1, "a member goes once");
+    m.datum.set(1);
+    leave();
+  }
+  void leave() {
+    if (!cohort.leave())
+      return;
+    expect(++ended == 1, "a cohort ends once");
+    expect(cohort.was_opened(), "a cohort with members was opened before it ends");
+    for (member &m : members)
+      expect(m.datum.get() == 1, "all members have run at the end");
+  }
+  void run(int thread) {
+    if (thread == 1) {
+      for (member *m = cohort.open(); m;) {
+        member *const next = m->successor.get();
+        m->successor.set(nullptr);
+        go(*m);
+        m = next;
+      }
+      return;
+    }
+    for (member &m : members)
+      if (cohort.admit(m))
+        go(m);
+    leave();
+  }
+  void check() { expect(ended == 1, "the cohort has ended"); }
+};
+const passes<joined_meanwhile<1>> c1{"cohort_one_member"};
+const passes<joined_meanwhile<2>> c2{"cohort_two_members"};
+
+/// Tasks that need one or two of two exclusions. Each is ready on a thread of its own; who gives up runs whom it hands on.
+template <int Tasks, unsigned... Needs>
+struct turns {
+  static constexpr int threads = Tasks;
+  struct task;
+  using exclusion_of_model = exclusion<P, task>;
+  struct task {
+    model_var<task *> link{};
+    model_var<std::uint32_t> ticket{};
+    exclusion_of_model *needs[2] = {};
+    int ran = 0;
+  };
+  struct traits {
+    template <class F>
+    static void for_each(task &t, F f) {
+      for (exclusion_of_model *e : t.needs)
+        if (e && !f(*e))
+          return;
+    }
+    static task *next(const task &t) { return t.link.get(); }
+    static void set_next(task &t, task *next) { t.link.set(next); }
+    static std::uint32_t age(const task &t) { return t.ticket.get(); }
+    static void set_age(task &t, std::uint32_t age) { t.ticket.set(age); }
+  };
+  arbiter<P, task, traits> guard;
+  exclusion_of_model exclusions[2];
+  model_var<int> data[2];
+  task tasks[Tasks];
+
+  turns() {
+    const unsigned needs[] = {Needs...};
+    for (int i = 0; i < Tasks; ++i)
+      for (int e = 0; e < 2; ++e)
+        if (needs[i] & (1u << e)) // the second task takes them the other way round
+          tasks[i].needs[i % 2 ? 1 - e : e] = &exclusions[e];
+  }
+
+  void body(task &t) {
+    expect(++t.ran == 1, "a task runs once");
+    for (exclusion_of_model *e : t.needs)
+      if (e) {
+        model_var<int> &datum = data[e - exclusions];
+        datum.set(datum.get() + 1); // a race unless they take turns
+      }
+    for (exclusion_of_model *e : t.needs) {
+      task *ready = nullptr;
+      if (e)
+        guard.give_up(*e, [&](task &other) {
+          expect(!ready, "one exclusion goes to one task");
+          ready = &other;
+        });
+      if (ready)
+        body(*ready);
+    }
+  }
+  void run(int thread) {
+    if (guard.take(tasks[thread]))
+      body(tasks[thread]);
+  }
+  void check() {
+    int uses[2] = {};
+    for (task &t : tasks) {
+      expect(t.ran == 1, "every task has run");
+      for (exclusion_of_model *e : t.needs)
+        if (e)
+          ++uses[e - exclusions];
+    }
+    for (int e = 0; e < 2; ++e) {
+      expect(data[e].get() == uses[e], "no turn was lost");
+      expect(!exclusions[e].waiting.get(), "nobody waits");
+    }
+  }
+};
+const passes<turns<2, 0b01, 0b01>> t1{"exclusion_one"};
+const passes<turns<2, 0b11, 0b11>> t2{"exclusion_two_each"};
+const passes<turns<3, 0b11, 0b10, 0b01>> t3{"exclusion_three_tasks"};
+
+/// Tasks add to copies; the last to leave adds the copies.
+template <int Tasks>
+struct reduced {
+  static constexpr int threads = 2;
+  struct copy {
+    model_var<copy *> next{};
+    model_var<const void *> holder{};
+    model_var<const void *> place{};
+    model_var<int> value{0};
+  };
+  struct member {
+    model_var<member *> successor{};
+  };
+  cohort_state<P, member> cohort;
+  copy_shelf<P, copy> shelf;
+  copy copies[Tasks];
+  member members[Tasks];
+  model_var<int> total{0};
+  int ended = 0;
+
+  reduced() {
+    (void)cohort.open();
+    for (member &m : members)
+      (void)cohort.admit(m);
+    (void)cohort.leave(); // closed
+  }
+  void task(int i, int thread) {
+    copy *c = shelf.borrow(&members[i], &copies[thread]);
+    if (!c) {
+      c = &copies[i];
+      shelf.add(*c, &members[i], &copies[thread]);
+    }
+    c->value.set(c->value.get() + i + 1); // a race if it were lent twice
+    expect(shelf.borrow(&members[i], nullptr) == c, "a task keeps its copy");
+    shelf.give_back(&members[i]);
+    if (!cohort.leave())
+      return;
+    ++ended;
+    for (copy *each = shelf.first(); each; each = each->next.get())
+      total.set(total.get() + each->value.get());
+  }
+  void run(int thread) {
+    for (int i = thread; i < Tasks; i += threads)
+      task(i, thread);
+  }
+  void check() {
+    expect(ended == 1, "combined once");
+    expect(total.get() == Tasks * (Tasks + 1) / 2, "nothing is lost");
+  }
+};
+const passes<reduced<2>> r1{"reduction_two_tasks"};
+const passes<reduced<3>> r2{"reduction_three_tasks"};
+
+} // namespace
