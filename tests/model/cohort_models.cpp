@@ -26,7 +26,6 @@ struct joined_meanwhile {
   cohort_state<P, member> cohort;
   member members[Members];
   int ended = 0;
-  bool opened = false;
 
   void go(member &m) {
     expect(++m.ran == 1, "a member goes once");
@@ -54,6 +53,9 @@ struct joined_meanwhile {
     for (member &m : members)
       if (cohort.admit(m))
         go(m);
+    if (cohort.is_over()) // the parent may look at the data already
+      for (member &m : members)
+        expect(m.datum.get() == 1, "who sees the end sees what the members have done");
     leave();
   }
   void check() { expect(ended == 1, "the cohort has ended"); }
