@@ -268,7 +268,7 @@ class generator {
     for (auto &[cell, r] : b.rights) {
       if (r.write)
         shares[in_range(0, 1)][cell] = {true, true, true, true, r.written};
-      else if (r.add && r.share == way::commutative)
+      else if (r.add && r.share != way::concurrent) // a reduction below a final task may be in place
         shares[in_range(0, 1)][cell] = r;
       else if (r.add)
         shares[0][cell] = shares[1][cell] = {false, false, false, false, true, r.share, true};

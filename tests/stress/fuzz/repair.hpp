@@ -231,14 +231,16 @@ class repairer {
         std::any_of(b.groups.begin(), b.groups.end(), [](const group_facts &g) { return g.open; });
     if (open || b.pending_failure || !b.busy.none() || (s.first.empty() && s.second.empty()))
       return false;
+    std::set<int> taken; // by the first branch
     for (std::vector<step> *list : {&s.first, &s.second}) {
       std::set<int> named;
       collect(*list, named);
+      std::erase_if(named, [&](int cell) { return taken.count(cell) != 0; });
       right_map rights;
       for (auto &[cell, r] : b.rights)
         if (named.count(cell) && r.write) // of one branch only
           rights[cell] = {true, true, true, true, r.written};
-        else if (r.add && r.share == way::commutative) {
+        else if (r.add && r.share != way::concurrent) {
           if (named.count(cell))
             rights[cell] = r;
         } else if (r.add)
@@ -250,6 +252,7 @@ class repairer {
       close(branch, *list);
       if (branch.unwaited)
         wait_all(branch, list->emplace_back(step{act::wait_all}));
+      taken = std::move(named);
       for (auto &[cell, r] : rights)
         b.rights[cell].written = r.written;
     }
