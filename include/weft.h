@@ -10,6 +10,7 @@
 #include <weft/c/access.h>
 #include <weft/c/block.h>
 #include <weft/c/error.h>
+#include <weft/c/function.h>
 #include <weft/c/group.h>
 #include <weft/c/handle.h>
 #include <weft/c/join.h>

@@ -19,6 +19,12 @@ struct priority {
   explicit constexpr priority(int value) noexcept : value(value) {}
   int value;
 };
+/// A hint: how much work the body is, in a unit of your choice that is the same for all tasks of one label (elements, operations). It
+/// orders nothing; stats() adds it up, this_task::cost() tells it. Cost: one allocation for a task that has it, nothing for others.
+struct cost {
+  explicit constexpr cost(std::uint64_t amount) noexcept : amount(amount) {}
+  std::uint64_t amount;
+};
 /// Children of a final task run in place at once, in the order of their creation. A final task therefore waits for its weak
 /// accesses as for strong ones.
 struct final {

@@ -37,6 +37,7 @@ struct statistics {
   std::uint64_t slept = 0;     ///< times a worker slept in the kernel
   std::uint64_t throttled = 0; ///< times a producer was held back
   std::uint64_t live_bytes = 0;///< task memory in use
+  std::uint64_t cost = 0;      ///< sum of the cost clauses of the tasks created
 };
 [[nodiscard]] WEFT_API statistics stats();
 /// How many of the executed bodies worker `id` ran; 0 when there is no such worker.

@@ -46,16 +46,36 @@ void taskwait(const Accesses &...accesses) {
 }
 inline void taskwait(std::span<const access> list) { spawn([] {}, accesses(list), if_(false), label("taskwait on")); }
 
+/// Gives up some of the running task's accesses before its body ends: what waits for those only may start, as at the end of the body.
+/// Children that were spawned before and touch the data delay it until they have released it, too.
+///
+///     weft::release(weft::out(x));
+///
+/// The address counts, not the mode. The task, and children that it spawns later, must not touch the data any more. Releasing again is
+/// harmless; a null address is ignored; in a child of a final task, whose accesses were never entered, nothing happens. Cost: a look
+/// through the task's accesses, and what the end of the body then need not do. Throws weft::error: invalid_argument for an access that
+/// the task has not declared, and then none is released; not_a_task on a thread, in a service, in an onready function, and in a branch
+/// of join() that another worker runs.
+WEFT_API void release(std::span<const access> list);
+template <class... Accesses>
+  requires(sizeof...(Accesses) > 0 && (std::is_same_v<Accesses, access> && ...))
+void release(const Accesses &...accesses) {
+  const access list[] = {accesses...};
+  release(std::span<const access>(list));
+}
+
 /// Lets other ready work run before the caller goes on. Returns at once when there is none. Any thread; errors as taskwait().
 WEFT_API void taskyield();
 
-/// What the caller knows of itself and of time. Any thread; the first three cost a few instructions and never start the runtime.
+/// What the caller knows of itself and of time. Any thread; the first four cost a few instructions and never start the runtime.
 namespace this_task {
 
 /// The label of the running task; "main" for the first thread, "thread" for other threads of the user.
 [[nodiscard]] WEFT_API const char *label() noexcept;
 /// True in a final task or a descendant of one.
 [[nodiscard]] WEFT_API bool in_final() noexcept;
+/// What clause cost said of the running task; 0 without one.
+[[nodiscard]] WEFT_API std::uint64_t cost() noexcept;
 /// True when the group of the running task has been cancelled.
 [[nodiscard]] WEFT_API bool cancelled() noexcept;
 /// Suspends the caller for at least `ns` nanoseconds; the core goes on with other tasks. 0 or less is a taskyield(). The first

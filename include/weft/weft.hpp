@@ -5,6 +5,7 @@
 #include <weft/access.hpp>
 #include <weft/block.hpp>
 #include <weft/error.hpp>
+#include <weft/function.hpp>
 #include <weft/group.hpp>
 #include <weft/handle.hpp>
 #include <weft/join.hpp>

@@ -99,6 +99,7 @@ detail::spawn_options core_options(const weft_spawn_options &from) noexcept {
   to.onready = from.onready;
   to.onready_context = from.onready_context;
   to.stack_bytes = from.stack_bytes;
+  to.cost = from.cost;
   to.priority = from.priority;
   to.flags = static_cast<std::uint8_t>(from.flags);
   return to;
@@ -200,6 +201,13 @@ int weft_taskwait_on(const weft_access *list, size_t count) {
   });
 }
 
+int weft_release(const weft_access *list, size_t count) {
+  return guarded([&] {
+    const access_list accesses(list, count, "weft_release");
+    weft::release(accesses.span());
+  });
+}
+
 int weft_taskyield() {
   return guarded([] { weft::taskyield(); });
 }
@@ -210,6 +218,9 @@ int weft_task_sleep_for(int64_t ns) {
 
 const char *weft_task_label() {
   return weft::this_task::label();
+}
+uint64_t weft_task_cost() {
+  return weft::this_task::cost();
 }
 int weft_task_in_final() {
   return weft::this_task::in_final() ? 1 : 0;

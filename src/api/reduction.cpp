@@ -16,7 +16,7 @@ using namespace rt;
 
 data_access *find_access(task &t, const void *address) noexcept {
   for (std::uint32_t i = 0; i < t.extent; ++i)
-    if (t.accesses()[i].address == address)
+    if (t.accesses()[i].address == address && !is_finished(t.accesses()[i]))
       return &t.accesses()[i];
   return nullptr;
 }

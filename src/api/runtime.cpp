@@ -62,6 +62,7 @@ statistics stats() {
     s.stolen += read(w->counts.joins_stolen);
     s.slept += read(w->counts.slept);
     s.throttled += read(w->counts.throttled);
+    s.cost += read(w->counts.cost);
   }
   s.stolen += rt.ready->steals();
   if (worker *w = this_worker_or_null())

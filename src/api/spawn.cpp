@@ -46,7 +46,9 @@ void put_options(task &t, const detail::spawn_options &o) {
   t.set(o.flags);
   if (o.flags & detail::k_tracked)
     t.references.store(2, std::memory_order_relaxed); // O1: nobody else knows the task yet
-  if (!o.onready && !o.stack_bytes)
+  if (t.priority < 0)
+    t.set(detail::k_special); // never an immediate successor
+  if (!o.onready && !o.stack_bytes && !o.cost)
     return;
   if (o.stack_bytes > (std::size_t{1} << 40))
     throw_error(errc::invalid_argument, "stack_bytes(%zu) is more than any machine has; give the number of bytes", o.stack_bytes);
@@ -54,7 +56,11 @@ void put_options(task &t, const detail::spawn_options &o) {
   x.onready = o.onready;
   x.onready_context = o.onready_context;
   x.stack_bytes = o.stack_bytes;
-  t.set(detail::k_special);
+  x.cost = o.cost;
+  if (o.cost)
+    count(this_worker().counts.cost, o.cost);
+  if (o.onready || o.stack_bytes)
+    t.set(detail::k_special);
 }
 
 /// The creator runs the task itself, on its own stack.

@@ -53,6 +53,12 @@ const char *label() noexcept {
   return e && e->current ? label_of(*e->current) : "";
 }
 
+std::uint64_t cost() noexcept {
+  executor *e = this_executor();
+  const task_extra *x = e && e->current ? peek_extra(*e->current) : nullptr;
+  return x ? x->cost : 0;
+}
+
 bool in_final() noexcept {
   executor *e = this_executor();
   return e && e->current && is_final(*e->current);
@@ -98,19 +104,19 @@ void sleep_for_ns(std::int64_t ns) {
 namespace {
 
 void publish_blocked(executor &, frame &f, void *word) {
-  if (!static_cast<block_word<frame> *>(word)->publish(f))
+  if (!static_cast<block_word<runnable> *>(word)->publish(f))
     make_ready(f);
 }
 
-struct block_until : timed_block<frame> {
-  block_until(block_word<frame> &word, std::uint64_t at) noexcept : timed_block(word), deadline(at) {}
+struct block_until : timed_block<runnable> {
+  block_until(block_word<runnable> &word, std::uint64_t at) noexcept : timed_block(word), deadline(at) {}
   std::uint64_t deadline;
   timer::call call;
 };
 
 void time_is_over(void *p) {
-  if (frame *f = static_cast<block_until *>(p)->expire())
-    make_ready(*f);
+  if (runnable *f = static_cast<block_until *>(p)->expire())
+    make_ready(*static_cast<frame *>(f));
 }
 
 void publish_timed(executor &, frame &f, void *p) {
@@ -130,13 +136,13 @@ namespace this_task {
 task_ref self() { return task_ref(this_worker().current); }
 
 void block() {
-  block_word<frame> &word = extra_of(*this_worker().current).block;
+  block_word<runnable> &word = extra_of(*this_worker().current).block;
   if (!word.take())
     suspend(&publish_blocked, &word);
 }
 
 bool block_for_ns(std::int64_t ns) {
-  block_word<frame> &word = extra_of(*this_worker().current).block;
+  block_word<runnable> &word = extra_of(*this_worker().current).block;
   if (word.take())
     return true;
   if (ns <= 0)
@@ -166,8 +172,12 @@ void unblock(task_ref r) {
   if (!done.accepted)
     throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block",
                 label_of(*r.get()));
-  if (done.resumed && !mutant(bug::unblock_wakes_nobody))
-    make_ready(*done.resumed);
+  if (!done.resumed || mutant(bug::unblock_wakes_nobody))
+    return;
+  if (done.resumed->what == runnable::kind::frame)
+    make_ready(*static_cast<frame *>(done.resumed));
+  else
+    enqueue_ready(*done.resumed); // a task that waits to run again
 }
 
 void decrease_events(task_ref r, std::uint32_t n) {

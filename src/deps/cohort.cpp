@@ -38,7 +38,7 @@ data_access *access_of(task &t, const void *address) noexcept {
 /// The cohort that `t` belongs to by an access, or null.
 cohort *joined_by(task &t, const void *address, sharing how) noexcept {
   data_access *a = t.has(detail::k_special) ? access_of(t, address) : nullptr;
-  return a && a->joined && a->joined->how == how ? a->joined : nullptr;
+  return a && !is_finished(*a) && a->joined && a->joined->how == how ? a->joined : nullptr;
 }
 
 bool is_weak(const data_access &a) noexcept { return (kind_of(a) & k_weak) != 0; }
@@ -49,7 +49,7 @@ task_arbiter &arbiter_of_children(task &parent) noexcept {
   if (parent.has(detail::k_special))
     for (std::uint32_t i = 0; i < parent.extent; ++i) {
       const data_access &a = parent.accesses()[i];
-      if (a.joined && a.joined->how == sharing::commutative && is_weak(a))
+      if (!is_finished(a) && a.joined && a.joined->how == sharing::commutative && is_weak(a))
         return *a.joined->guard;
     }
   return g_arbiters[(reinterpret_cast<std::uintptr_t>(&parent) * 0x9E3779B97F4A7C15u) >> 58].guard;

@@ -75,6 +75,11 @@ void exclusion_traits::for_each(task &t, F f) {
   }
 }
 
+/// The running task has given the access up, by release(); its cohort may be gone.
+[[nodiscard]] inline bool is_finished(const data_access &a) noexcept {
+  return (a.flags.load(std::memory_order_relaxed) & k_finished) != 0; // O4: set by the task itself
+}
+
 /// The task has satisfied accesses: takes what its commutative ones need. False: it waits, and is announced later. A second
 /// call for a task that was handed what it waited for returns true.
 [[nodiscard]] bool take_exclusions(task &t) noexcept;

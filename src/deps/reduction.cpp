@@ -85,10 +85,16 @@ void combine_copies(reduction_store &store, task &parent) noexcept {
     e->in_callback = outer;
 }
 
+void give_back_copy(const data_access &a, const void *holder) noexcept {
+  if (is_finished(a))
+    return;
+  if (cohort *c = a.joined; c && c->how == sharing::reduction)
+    c->copies->give_back(holder);
+}
+
 void give_back_copies(task &t, const void *holder) noexcept {
   for (std::uint32_t i = 0; i < t.extent; ++i)
-    if (cohort *c = t.accesses()[i].joined; c && c->how == sharing::reduction)
-      c->copies->give_back(holder);
+    give_back_copy(t.accesses()[i], holder);
 }
 
 void give_back_copies_of_branch(task &branch) noexcept {

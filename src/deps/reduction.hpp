@@ -107,6 +107,8 @@ private:
 /// Everything that reduces has released. An exception is the failure of `parent`, whose children they were.
 void combine_copies(reduction_store &store, task &parent) noexcept;
 
+/// Gives back what `holder` has borrowed by an access that was not released.
+void give_back_copy(const data_access &a, const void *holder) noexcept;
 /// Gives back what `holder`, the task or a branch of it, has borrowed by the accesses of `t`.
 void give_back_copies(task &t, const void *holder) noexcept;
 /// A branch of a join ends that another worker has run.

@@ -197,25 +197,27 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
 
 namespace {
 
+/// No further child with this address can come. Tells the children's last access to it what follows.
+void give_up(domain &d, data_access &own, mailbox &box) noexcept {
+  data_access *last = d.find(own.address);
+  if (cohort *c = domain::cohort_of(last))
+    last = &close_cohort(*c, box);
+  d.erase(own.address);
+  if (!last || domain::is_own(last))
+    return box.send(own, k_finished | k_kids_done);
+  last->successor.set(&own);
+  box.send(*last, k_next_known | k_next_parent);
+  box.send(own, k_finished);
+}
+
 /// Body ended: no further child can come. Tells the last access to each address what follows it.
 void close_domain(task &t, mailbox &box) noexcept {
   domain *d = t.children_domain;
   t.children_domain = nullptr;
   data_access *records = t.accesses();
-  for (std::uint32_t i = 0; i < t.extent; ++i) {
-    data_access &own = records[i];
-    data_access *last = d->find(own.address);
-    if (cohort *c = domain::cohort_of(last))
-      last = &close_cohort(*c, box);
-    d->erase(own.address);
-    if (!last || domain::is_own(last)) {
-      box.send(own, k_finished | k_kids_done);
-      continue;
-    }
-    last->successor.set(&own);
-    box.send(*last, k_next_known | k_next_parent);
-    box.send(own, k_finished);
-  }
+  for (std::uint32_t i = 0; i < t.extent; ++i)
+    if (!is_finished(records[i]))
+      give_up(*d, records[i], box);
   d->for_each([&](data_access *last) {
     cohort *c = domain::cohort_of(last);
     box.send(c ? close_cohort(*c, box) : *last, k_next_known);
@@ -236,10 +238,42 @@ std::uint32_t release_accesses(task &t, ready_list &ready) {
   } else {
     data_access *records = t.accesses();
     for (std::uint32_t i = 0; i < t.extent; ++i)
-      box.send(records[i], k_finished | k_kids_done);
+      if (!is_finished(records[i]))
+        box.send(records[i], k_finished | k_kids_done);
   }
   box.serve_cohorts();
   return box.own_deaths();
+}
+
+namespace {
+
+data_access *find_record(task &t, const void *address) noexcept {
+  for (std::uint32_t i = 0; i < t.extent; ++i)
+    if (t.accesses()[i].address == address)
+      return &t.accesses()[i];
+  return nullptr;
+}
+
+} // namespace
+
+bool has_access(task &t, const void *address) noexcept { return find_record(t, address) != nullptr; }
+
+void release_some(task &t, const access *list, std::size_t count, ready_list &ready) {
+  mailbox box(ready, &t);
+  for (std::size_t i = 0; i < count; ++i) {
+    data_access *own = list[i].address ? find_record(t, list[i].address) : nullptr;
+    if (!own || is_finished(*own))
+      continue;
+    if (t.has(detail::k_special))
+      give_back_copy(*own, &t);
+    if (t.children_domain)
+      give_up(*t.children_domain, *own, box);
+    else
+      box.send(*own, k_finished | k_kids_done);
+  }
+  box.serve_cohorts();
+  if (const std::uint32_t deaths = box.own_deaths())
+    drop_references(t, deaths);
 }
 
 void children_are_complete(task &parent) noexcept {

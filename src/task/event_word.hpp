@@ -3,7 +3,8 @@
 //
 // Roles       The running task: increase. Any thread: decrease. The worker that ends the body: end_body, once.
 // Word        Events, plus k_body from the first increase until the body has ended.
-// Invariants  I1  The word reaches zero once: when the body has ended and no event is left. Whoever brings it there ends the task.
+// Invariants  I1  The word reaches zero once: when the body has ended and no event is left. Whoever brings it there ends the task, or
+//                 lets it begin again (once per run of the body, then).
 //             I2  A decrease that would take more than there is changes nothing.
 // Orders      O1  decrease and end_body release, with O2: what was done before is done before the task ends.
 //             O2  the operation that reaches zero acquires, with O1 of all others: each continues the release sequences of those
@@ -30,6 +31,12 @@ public:
     m_used.set(true);
     m_word.fetch_add(hold + n, std::memory_order_relaxed);
   }
+
+  /// The running task: whether an event is left. "None" is exact, and what was done before the decrease is seen.
+  [[nodiscard]] bool any() const noexcept { return (m_word.load(std::memory_order_acquire) & (k_body - 1)) != 0; } // O2
+
+  /// Who has brought the word to zero, when the body is to run again.
+  void begin_again() noexcept { m_used.set(false); }
 
   /// True: no event is left, the caller ends the task.
   [[nodiscard]] bool end_body() noexcept {

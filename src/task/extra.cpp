@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extra block of a task, and room for some when memory is gone.
 #include "queue/spin_lock.hpp"
+#include "task/rerun_clock.hpp"
 #include "task/task.hpp"
 
 #include <cstdlib>
@@ -34,6 +35,11 @@ void *take_reserve() noexcept {
 }
 
 } // namespace
+
+task_extra::~task_extra() {
+  if (clock)
+    clock->free(clock);
+}
 
 void *task_extra::operator new(std::size_t bytes) {
   void *p = std::malloc(bytes);

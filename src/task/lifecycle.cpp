@@ -116,6 +116,11 @@ bool g_measures_stacks = false; // written before any task
 /// The end of a body that is not common: see execute().
 WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
   task_extra *const x = peek_extra(t);
+  if (x && x->instead_of_end && !t.has(detail::k_cancelled)) {
+    this_executor()->current = outer;
+    std::exchange(x->instead_of_end, nullptr)(t); // the last touch
+    return nullptr;
+  }
   if (x)
     end_locals(*x); // still as the task
   this_executor()->current = outer;
@@ -236,6 +241,10 @@ void run_whole(task &t) noexcept {
 void events_are_over(task &t) {
   if (is_recorded(t))
     return recorded_is_over(t);
+  if (task_extra *x = peek_extra(t); x && std::exchange(x->again_when_over, false)) {
+    x->events.begin_again();
+    return enqueue_ready(t);
+  }
   ready_list ready;
   end_task(t, false, ready);
   enqueue_all(ready);
@@ -270,19 +279,32 @@ bool announce_specially(task &t) {
       return false;
     call_onready(t);
   }
-  if (!t.has(detail::k_undeferred))
-    return true;
+  if (!t.has(detail::k_undeferred)) {
+    if (t.priority >= 0)
+      return true;
+    enqueue_ready(t); // whatever else is ready goes first
+    return false;
+  }
   if (void *creator = raise_signal(t.done_word, k_runnable_now); creator && !mutant(bug::undeferred_creator_forgotten))
     make_ready(*static_cast<frame *>(creator));
   return false;
 }
 
 runnable *first_of(ready_list &ready) {
-  runnable *r = ready.pop_front();
-  if (r && !announce_ready(*static_cast<task *>(r)))
-    r = nullptr;
-  enqueue_all(ready);
-  return r;
+  runnable *first = ready.pop_front();
+  if (ready.empty()) [[likely]]
+    return first && announce_ready(*static_cast<task *>(first)) ? first : nullptr;
+  if (!announce_ready(*static_cast<task *>(first)))
+    first = nullptr;
+  while (runnable *r = ready.pop_front()) {
+    if (!announce_ready(*static_cast<task *>(r)))
+      continue;
+    if (!first || r->priority > first->priority)
+      std::swap(r, first);
+    if (r)
+      enqueue_ready(*r);
+  }
+  return first;
 }
 
 void enqueue_all(ready_list &ready) {

@@ -35,7 +35,8 @@ bool announce_specially(task &t);
 inline bool announce_ready(task &t) {
   return !t.has(detail::k_special | detail::k_undeferred) || announce_specially(t);
 }
-/// Takes the first of the list, for the caller to run or enqueue, and enqueues the others. Null: there is none to be run by the caller.
+/// Takes the first of the largest priority, for the caller to run or enqueue, and enqueues the others. Null: there is none to be run by
+/// the caller.
 [[nodiscard]] runnable *first_of(ready_list &ready);
 /// Enqueues all of the list; none is undeferred or they are announced to their creators.
 void enqueue_all(ready_list &ready);

@@ -33,16 +33,22 @@ class iteration;
 /// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
 struct task_extra {
   event_word<> events;
-  block_word<frame> block;
+  block_word<runnable> block; // the blocked frame, or the task itself: see run_again.cpp
   void (*onready)(void *) = nullptr;
   void *onready_context = nullptr;
   std::size_t stack_bytes = 0;
+  std::uint64_t cost = 0;
+  void (*instead_of_end)(task &) = nullptr; // when the body returns; of the running task
+  bool again_when_over = false;             // the last event makes the task run again; handed on by the events
+  struct rerun_clock *clock = nullptr;      // of a task that runs again after a time
   std::exception_ptr own_error;             // for the handle; published by the done word
   std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
   std::atomic<local_value *> locals{nullptr}; // see locals.hpp
   iteration *iterated = nullptr;              // of a taskiter: see recorded.hpp
 
+  task_extra() = default;
+  ~task_extra();
   /// Some room is set aside, so that failures can be told when memory is gone.
   static void *operator new(std::size_t bytes);
   static void operator delete(void *p) noexcept;

@@ -13,6 +13,7 @@
 #include "task/failure.hpp"
 #include "task/locals.hpp"
 #include "topo/machine.hpp"
+#include "worker/functions.hpp"
 
 #include <weft/task.hpp>
 
@@ -189,6 +190,7 @@ void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
   unlock_settings();
   services_after_fork_in_child();
+  forget_functions_after_fork();
   worker *w = this_worker_or_null();
   const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
   forget_heaps_in_child();
@@ -210,10 +212,10 @@ void after_fork_in_child() {
 
 void at_exit() { stop_runtime(); }
 
-/// Tasks that services have spawned have no other waiter.
+/// Functions, and tasks that services have spawned, have no other waiter.
 void wait_for_services(const runtime &rt) {
   const std::int64_t period_ns = std::chrono::nanoseconds(rt.cfg.poll_period).count();
-  while (services_have_tasks())
+  while (functions_are_pending() || services_have_tasks())
     try {
       this_task::sleep_for_ns(period_ns);
     } catch (const std::exception &) { // no memory or no stack for that

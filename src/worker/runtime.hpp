@@ -34,9 +34,10 @@ struct counters {
   std::uint64_t slept = 0;
   std::uint64_t throttled = 0;
   std::uint64_t joins_stolen = 0;
+  std::uint64_t cost = 0; // of the tasks spawned
 };
 
-inline void count(std::uint64_t &c) noexcept { __atomic_store_n(&c, c + 1, __ATOMIC_RELAXED); }
+inline void count(std::uint64_t &c, std::uint64_t n = 1) noexcept { __atomic_store_n(&c, c + n, __ATOMIC_RELAXED); }
 
 /// A thread that runs tasks: one of ours, or one of the user's while it waits.
 struct alignas(128) worker : executor {

@@ -32,6 +32,8 @@ void print_summary(const runtime &rt) {
        "producers held back %llu times",
        wide(s.spawned), wide(s.executed), rt.workers, wide(s.suspended), wide(s.stolen), wide(s.slept),
        wide(s.throttled));
+  if (s.cost)
+    note("stats: the cost clauses of the tasks add up to %llu", wide(s.cost));
   const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O1: pairs with make_worker
   for (unsigned id = 0; id < used; ++id)
     if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1

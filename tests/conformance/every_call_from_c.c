@@ -65,6 +65,57 @@ static void accesses_order_tasks(void) {
   EXPECT(weft_taskwait(NULL) == 0);
 }
 
+struct race {
+  int x, y, released, refused;
+};
+
+static int give_up_early(void *p) {
+  struct race *r = p;
+  const weft_access x = weft_out(&r->x), wrong = weft_out(&r->refused);
+  r->x = 1;
+  r->refused = weft_release(&wrong, 1) == WEFT_ERR_INVALID_ARGUMENT;
+  if (weft_release(&x, 1))
+    return 1;
+  while (!__atomic_load_n(&r->y, __ATOMIC_ACQUIRE)) // the successor runs meanwhile
+    if (weft_task_sleep_for(1000))
+      return 2;
+  return weft_task_cost() == 5 ? 0 : 3;
+}
+
+static int follow(void *p) {
+  struct race *r = p;
+  r->released = r->x;
+  __atomic_store_n(&r->y, 1, __ATOMIC_RELEASE);
+  return 0;
+}
+
+static void a_task_releases_early(void) {
+  struct race r = {0, 0, 0, 0};
+  const weft_access out = weft_out(&r.x), in = weft_in(&r.x);
+  weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+  o.cost = 5;
+  EXPECT(weft_spawn(give_up_early, &r, 0, &out, 1, &o, NULL) == 0);
+  EXPECT(weft_spawn(follow, &r, 0, &in, 1, NULL, NULL) == 0);
+  int code = 0;
+  EXPECT(weft_taskwait(&code) == 0);
+  EXPECT(code == 0 && r.released == 1 && r.refused == 1);
+}
+
+static void functions_run_in_their_stream(void) {
+  weft_stream *stream = NULL;
+  int x = 0, completed = 0;
+  EXPECT(weft_stream_create("in order", &stream) == 0);
+  weft_function_options o = WEFT_FUNCTION_OPTIONS_INIT;
+  o.label = "errand";
+  o.stream = stream;
+  EXPECT(weft_spawn_function(set_one, &x, count_call, &completed, &o) == 0);
+  EXPECT(weft_spawn_function(increment, &x, count_call, &completed, &o) == 0);
+  EXPECT(weft_spawn_function(NULL, &x, NULL, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_stream_wait(stream) == 0);
+  EXPECT(x == 2 && completed == 2);
+  EXPECT(weft_stream_destroy(stream) == 0);
+}
+
 struct seen {
   char label[16];
   int in_final, cancelled, ready_calls;
@@ -320,7 +371,7 @@ static void totals_are_told(void) {
   uint64_t first = 0, second = 0;
   memset(&s, 0, sizeof s);
   s.size = sizeof s;
-  EXPECT(weft_stats(&s) == 0 && s.spawned > 0 && s.executed == s.spawned);
+  EXPECT(weft_stats(&s) == 0 && s.spawned > 0 && s.executed == s.spawned && s.cost == 5);
   EXPECT(weft_executed_by(0, &first) == 0 && weft_executed_by(1, &second) == 0);
   EXPECT(first + second <= s.executed && first + second > 0);
 }
@@ -337,6 +388,8 @@ static void the_end_is_final(void) {
 int main(void) {
   settings_come_first();
   accesses_order_tasks();
+  a_task_releases_early();
+  functions_run_in_their_stream();
   every_option_reaches_its_task();
   groups_fail_and_are_cancelled();
   a_service_ends_a_block_and_an_event();

@@ -219,6 +219,39 @@ const passes<events_end_once<1, 1>> v1{"events_one"};
 const passes<events_end_once<1, 2>> v2{"events_two_of_one_thread"};
 const passes<events_end_once<2, 1>> v3{"events_two_threads"};
 
+/// The body runs again when its event is taken back: who brings the word to zero lets it begin, once, and it counts anew.
+struct events_run_again {
+  static constexpr int threads = 2;
+  event_word<P> word;
+  model_var<int> done[2] = {};
+  model_atomic<int> announced{0};
+  int ended[2] = {};
+  void second_run(int t) {
+    for (auto &d : done)
+      expect(d.get() == 1, "the second run sees the first and what the event stood for");
+    word.begin_again();
+    expect(!word.any(), "no event is left from the first run");
+    word.increase(1);
+    expect(word.decrease(1) == decreased::some_left, "the second run has not ended");
+    ended[t] = word.end_body();
+  }
+  void run(int t) {
+    done[t].set(1);
+    if (t == 0) {
+      word.increase(1);
+      announced.store(1, release);
+      if (word.end_body())
+        second_run(0);
+      return;
+    }
+    P::await(announced, [](int n) { return n == 1; }, acquire);
+    if (word.decrease(1) == decreased::last)
+      second_run(1);
+  }
+  void check() { expect(ended[0] + ended[1] == 1, "the task ends once, after the second run"); }
+};
+const passes<events_run_again> v5{"events_run_again"};
+
 /// One event, and two who take it back: one of them is told so, and the task ends once.
 struct events_underflow {
   static constexpr int threads = 3;

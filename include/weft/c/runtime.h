@@ -59,6 +59,7 @@ typedef struct weft_statistics {
   uint64_t slept;      // times a worker slept in the kernel
   uint64_t throttled;  // times a producer was held back
   uint64_t live_bytes; // task memory in use
+  uint64_t cost;       // sum of the cost hints of the tasks created
 } weft_statistics;
 
 // Fills *statistics as far as its `size` says; exact when nothing runs.

@@ -38,9 +38,10 @@ typedef struct weft_spawn_options {
   void (*onready)(void *context); // called once when the task may run, on any thread; must not wait; or NULL
   void *onready_context;
   weft_group *group; // the group that the task belongs to; or NULL
+  uint64_t cost;     // a hint: the work of the body, in a unit that all tasks of the label share; 0: unknown
 } weft_spawn_options;
 
-#define WEFT_SPAWN_OPTIONS_INIT {sizeof(weft_spawn_options), 0, 0, 0, 0, 0, 0, 0}
+#define WEFT_SPAWN_OPTIONS_INIT {sizeof(weft_spawn_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
 // Creates a task that calls body() once every access of `list` allows it: after the earlier siblings that
 // write what it reads, and after the earlier siblings that touch what it writes.
@@ -77,6 +78,16 @@ WEFT_API int weft_taskwait(int *code);
 // Errors: as weft_spawn(). Failures stay with weft_taskwait().
 WEFT_API int weft_taskwait_on(const weft_access *list, size_t count);
 
+// Gives up some of the running task's accesses before its body ends: what waits for those only may start.
+// Children that were spawned before and touch the data delay it until they have released it, too.
+//
+// The address of an access counts, not its mode. The task, and children that it spawns later, must not
+// touch the data any more. Releasing again is harmless, and so is a release in a child of a final task.
+// Callable from: tasks.
+// Blocks: never.
+// Errors: INVALID_ARGUMENT (an access that the task has not declared; then none is released), NOT_A_TASK.
+WEFT_API int weft_release(const weft_access *list, size_t count);
+
 // Lets other ready work run before the caller goes on. Returns at once when there is none.
 //
 // Callable from: any thread, and tasks.
@@ -104,6 +115,11 @@ WEFT_API const char *weft_task_label(void);
 // Callable from: anywhere.
 // Blocks: never.
 WEFT_API int weft_task_in_final(void);
+
+// The cost that the running task was spawned with, 0 without one.
+// Callable from: anywhere.
+// Blocks: never.
+WEFT_API uint64_t weft_task_cost(void);
 
 // 1 when the group of the running task has been cancelled, else 0.
 // Callable from: anywhere.

@@ -72,6 +72,7 @@ struct spawn_options {
   void (*onready)(void *context) = nullptr;
   void *onready_context = nullptr;
   std::size_t stack_bytes = 0;
+  std::uint64_t cost = 0;
   std::int32_t priority = 0;
   std::uint8_t flags = 0;
 };

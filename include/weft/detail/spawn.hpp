@@ -78,7 +78,7 @@ template <class Clause>
 inline constexpr bool is_option =
     std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> || std::is_same_v<Clause, weft::v0::final> ||
     std::is_same_v<Clause, if_> || std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
-    std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, onready>;
+    std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, cost> || std::is_same_v<Clause, onready>;
 
 template <class Clause>
 void put_option(spawn_options &o, const Clause &c) noexcept {
@@ -94,6 +94,8 @@ void put_option(spawn_options &o, const Clause &c) noexcept {
     o.flags |= k_wait;
   else if constexpr (std::is_same_v<Clause, stack_bytes>)
     o.stack_bytes = c.bytes;
+  else if constexpr (std::is_same_v<Clause, cost>)
+    o.cost = c.amount;
   else if constexpr (std::is_same_v<Clause, onready>) {
     o.onready = c.f;
     o.onready_context = c.context;
@@ -122,7 +124,7 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
   static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
   static_assert(((is_access<Clauses> || is_list<Clauses> || is_option<Clauses>)&&...),
                 "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), label, priority, "
-                "final, if_, wait, tracked, stack_bytes or onready");
+                "final, if_, wait, tracked, stack_bytes, cost or onready");
   static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
   using result = std::invoke_result_t<closure &>;
   static_assert(!std::is_reference_v<result>, "the callable of weft::spawn returns a reference: return a value or a pointer");

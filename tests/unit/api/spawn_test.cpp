@@ -285,6 +285,33 @@ TEST(spawn, the_central_policy_runs_the_higher_priority_first) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+/// All become ready at once, by the end of a task on which they depend; the worker goes on with one of them.
+std::vector<int> order_of_priorities() {
+  std::vector<int> order;
+  int gate = 0;
+  weft::spawn([&] { gate = 1; }, weft::out(gate));
+  for (int p : {3, -4, 9, 0, 7, -9})
+    weft::spawn([&order, p] { order.push_back(p); }, weft::in(gate), weft::priority(p));
+  EXPECT_TRUE(test::eventually([&] { return order.size() == 6; })); // a taskwait would choose by itself
+  weft::taskwait();
+  return order;
+}
+
+TEST(spawn, every_policy_runs_the_higher_priority_first) {
+  for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
+    for (const char *successor : {"0", "1"}) {
+      if (test::is_child() && (std::string(std::getenv("WEFT_SCHED_POLICY")) != policy ||
+                               std::string(std::getenv("WEFT_SCHED_IMMEDIATE_SUCCESSOR")) != successor))
+        continue;
+      auto end = test::in_process({{"WEFT_WORKERS", "1"},
+                                   {"WEFT_SCHED_POLICY", policy},
+                                   {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", successor},
+                                   {"WEFT_WATCH_MAX_SPARES", "0"}},
+                                  [] { EXPECT_EQ(order_of_priorities(), (std::vector<int>{9, 7, 3, 0, -4, -9})); });
+      EXPECT_TRUE(end.exited(0)) << policy << ", immediate successor " << successor << ": " << end;
+    }
+}
+
 TEST(spawn, priority_never_overrules_the_data_flow) {
   int x = 0;
   std::vector<int> order;

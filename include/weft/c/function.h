@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Independent functions: tasks that no other task waits for, and streams, which run them one after another.
+#pragma once
+
+#include <weft/c/error.h>
+#include <weft/c/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_stream weft_stream;
+
+// Makes a stream: functions that are spawned into it run one after another, in the order of the spawns.
+// Several streams run side by side.
+//
+// Ownership: the caller gives *stream back with weft_stream_destroy(). `label` must outlive it, or is NULL.
+// Callable from: any thread, and tasks.
+// Blocks: never.
+// Errors: INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES.
+WEFT_API int weft_stream_create(const char *label, weft_stream **stream);
+
+// Waits until every function that was spawned into the stream before has ended, with its descendants and
+// its completion function.
+//
+// Callable from: any thread, and tasks.
+// Blocks: yes; the worker runs other tasks meanwhile.
+// Errors: INVALID_ARGUMENT (NULL, a stream of before fork()), DEADLOCK (called by a function of the
+//   stream), NO_BLOCK, OUT_OF_RESOURCES, SHUT_DOWN.
+WEFT_API int weft_stream_wait(weft_stream *stream);
+
+// Gives a stream back; does not wait: what was spawned into it runs, in order. NULL does nothing.
+//
+// Callable from: any thread, and tasks.
+// Blocks: never.
+WEFT_API int weft_stream_destroy(weft_stream *stream);
+
+// What can be said of a function. Later versions add members at the end; `size` says which the caller knows.
+typedef struct weft_function_options {
+  size_t size;         // sizeof(weft_function_options)
+  const char *label;   // for messages and tools; must outlive the function; or NULL
+  int priority;        // larger runs earlier where the policy has a choice; clamped to -32768..32767
+  weft_stream *stream; // the stream it runs in; or NULL
+} weft_function_options;
+
+#define WEFT_FUNCTION_OPTIONS_INIT {sizeof(weft_function_options), 0, 0, 0}
+
+// Spawns body(arg) as an independent task: nobody waits for it but the end of the program, and its
+// children are ordered among themselves, with no other task. When it and all of its descendants are
+// complete (external events, too), on_completion(completion_arg) runs as a task of its own, once.
+//
+// A code other than 0 is reported on standard error; on_completion runs nevertheless.
+// Ownership: `arg` and `completion_arg` are passed on as they are; `options` is read before the call
+//   returns.
+// Callable from: any thread, and tasks, services and onready functions.
+// Blocks: when the creator is throttled (setting throttle.bytes).
+// Errors: INVALID_ARGUMENT (no body, options without size), NOT_SUPPORTED (options of a later version),
+//   OUT_OF_RESOURCES, SHUT_DOWN.
+WEFT_API int weft_spawn_function(weft_body body, void *arg, void (*on_completion)(void *arg), void *completion_arg,
+                                 const weft_function_options *options);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unstable: what layers over Weft need of a task and users do not. Changes with any version.
+#pragma once
+
+#include <weft/block.hpp>
+#include <weft/detail/core.hpp>
+
+namespace weft::inline v0 {
+namespace layer {
+
+/// The task that runs; empty on a thread (the first one, too), in a service or an onready function, and in a branch of join() that
+/// another worker runs. Never starts the runtime.
+[[nodiscard]] WEFT_API task_ref running_task() noexcept;
+
+/// Whether the running task has external events. "No" is exact, "yes" may have just become wrong. False outside of tasks.
+[[nodiscard]] WEFT_API bool has_events() noexcept;
+
+/// When the body of a task is to run again.
+enum class again : std::uint8_t {
+  when_unblocked, ///< unblock() was called, perhaps already
+  at_once,        ///< as soon as a worker takes it, behind work that is ready
+  yielding,       ///< as after a taskyield()
+  after,          ///< a time has passed
+  without_events, ///< it has no external events left
+};
+
+/// When the running body has returned, it is run again, in place of the task's end; no stack is kept meanwhile. The task keeps its
+/// accesses, its children and its task-local values. The last call of a run counts; a body that throws ends its task. `ns` is for
+/// `after`. Throws weft::error: not_a_task outside of tasks; not_supported for a task that its creator runs in place (if_(false), a child
+/// of a final task) and for one that returns a value; out_of_resources.
+WEFT_API void run_again(again when, std::uint64_t ns = 0);
+
+/// Whether Weft was shut down: nothing can be spawned any more.
+[[nodiscard]] WEFT_API bool is_over() noexcept;
+
+} // namespace layer
+} // namespace weft::inline v0

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function is a task below functions_root(); what comes after its deep completion stands in the destructor of its closure.
+#include "api/function.hpp"
+
+#include "base/error.hpp"
+#include "queue/spin_lock.hpp"
+#include "worker/functions.hpp"
+#include "worker/runtime.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace weft::inline v0 {
+
+using namespace rt;
+
+/// Kept by the stream object and by each of its functions that has not ended.
+struct stream::state {
+  explicit state(const char *name) noexcept : label(name) {}
+  const char *label;
+  unsigned generation = functions_generation();
+  std::atomic<std::uint32_t> references{1};
+  spin_lock<> lock;
+  intrusive_queue<runnable> waiting; // guarded by the lock
+  bool busy = false;                 // one of its functions runs or is ready; guarded by the lock
+};
+
+namespace {
+
+using stream_state = stream::state;
+
+/// The storage of a function, of its completion function, and of what a waiter puts into a stream.
+struct closure {
+  any_function f;
+  void *arg;
+  void (*invoke)(void *storage);
+  task *completion;
+  stream_state *in;
+};
+
+closure &content_of(task &t) noexcept { return *static_cast<closure *>(detail::storage(&t)); }
+
+void drop(stream_state &s) noexcept {
+  if (take_away(s.references, 1))
+    delete &s;
+}
+
+/// True: `t` is the stream's turn and is to be enqueued.
+bool take_turn(stream_state &s, task &t) noexcept {
+  s.references.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard guard(s.lock);
+  if (std::exchange(s.busy, true)) {
+    s.waiting.push_back(&t);
+    return false;
+  }
+  return true;
+}
+
+void pass_turn(stream_state &s) noexcept {
+  s.lock.lock();
+  runnable *next = s.waiting.pop_front();
+  s.busy = next != nullptr;
+  s.lock.unlock();
+  if (next)
+    enqueue_ready(*next);
+  drop(s);
+}
+
+void invoke(void *storage) {
+  if (auto *c = static_cast<closure *>(storage); c->f)
+    c->invoke(storage);
+}
+
+/// Deeply complete: then comes the completion function, then the stream's next.
+void over(void *storage) noexcept {
+  const auto *c = static_cast<closure *>(storage);
+  if (c->completion)
+    enqueue_ready(*c->completion);
+  else if (c->in)
+    pass_turn(*c->in);
+}
+
+constexpr detail::body_ops k_ops{&invoke, &over, nullptr, true, sizeof(closure)};
+
+void call_directly(void *storage) {
+  const auto *c = static_cast<closure *>(storage);
+  reinterpret_cast<void (*)(void *)>(c->f)(c->arg);
+}
+
+task &make(worker &w, const closure &c, const char *label, std::int32_t priority) {
+  void *block = w.memory->allocate(task::block_bytes(k_ops, 0));
+  if (!block)
+    throw_error(errc::out_of_resources, "no memory for function '%s'; spawn fewer at a time or lower throttle.bytes",
+                label ? label : "task");
+  task *t = ::new (block) task(k_ops, &functions_root(), nullptr);
+  t->label = label;
+  t->priority = static_cast<std::int16_t>(std::clamp(priority, -32768, 32767));
+  if (t->priority < 0)
+    t->set(detail::k_special); // never an immediate successor
+  ::new (detail::storage(t)) closure(c);
+  return *t;
+}
+
+/// From here on the task runs, sooner or later.
+void submit(worker &w, task &t, stream_state *in) {
+  functions_root().children.add_by_stranger();
+  count(w.counts.spawned);
+  if (!in || take_turn(*in, t))
+    enqueue(&w, t, origin::fresh);
+}
+
+stream_state *state_of(const stream *s) {
+  if (!s)
+    return nullptr;
+  stream_state &state = s->internals();
+  if (state.generation != functions_generation())
+    throw_error(errc::invalid_argument, "stream '%s' was made before fork(), and its functions are the parent's; make a stream in the "
+                "child", state.label);
+  return &state;
+}
+
+/// Whether the caller descends from a function of the stream.
+bool runs_in(const stream_state &s, const task *t) noexcept {
+  for (; t; t = t->parent)
+    if (t->ops == &k_ops && static_cast<const closure *>(detail::storage(const_cast<task *>(t)))->in == &s)
+      return true;
+  return false;
+}
+
+} // namespace
+
+namespace rt {
+
+void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *),
+                         void *completion_arg, const function_options &options) {
+  if (!f)
+    throw_error(errc::invalid_argument, "spawn_function() has no function to call; pass one");
+  worker &w = this_worker();
+  stream_state *const in = state_of(options.in);
+  task &t = make(w, {f, arg, invoke, nullptr, in}, options.label, options.priority);
+  if (on_completion)
+    try {
+      const auto after = reinterpret_cast<any_function>(on_completion);
+      content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in}, options.label, options.priority);
+      functions_root().children.add_by_stranger();
+      count(w.counts.spawned);
+    } catch (...) {
+      w.memory->deallocate(&t);
+      throw;
+    }
+  submit(w, t, in);
+  if (the_runtime().producers.over()) [[unlikely]]
+    the_runtime().producers.hold_back(w);
+}
+
+} // namespace rt
+
+void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *), void *completion_arg,
+                    const function_options &options) {
+  spawn_function_with(&call_directly, reinterpret_cast<any_function>(f), arg, on_completion, completion_arg, options);
+}
+
+stream::stream(const char *label) : m_state(new (std::nothrow) state(label ? label : "stream")) {
+  if (!m_state)
+    throw_error(errc::out_of_resources, "no memory for stream '%s'", label ? label : "stream");
+}
+
+stream::~stream() { drop(*m_state); }
+
+void stream::wait() {
+  worker &w = this_worker();
+  stream_state &s = *state_of(this);
+  if (runs_in(s, w.current))
+    throw_error(errc::deadlock, "stream '%s' is waited for by its own function '%s', which would wait for itself; wait outside of it",
+                s.label, label_of(*w.current));
+  task &marker = make(w, {nullptr, nullptr, nullptr, nullptr, &s}, s.label, 0);
+  marker.set(detail::k_tracked); // its end is signalled
+  marker.references.store(2, std::memory_order_relaxed); // nobody else knows it yet
+  submit(w, marker, &s);
+  struct dropper {
+    ~dropper() { drop_references(t, 1); }
+    task &t;
+  } const mine{marker};
+  wait_until_done(marker);
+}
+
+} // namespace weft::inline v0

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parent of independent functions. It has no accesses and no body; only the end of the program waits for it.
+#pragma once
+
+#include "task/task.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+task &functions_root() noexcept;
+/// Whether functions have been spawned that are not complete.
+[[nodiscard]] bool functions_are_pending() noexcept;
+
+/// fork(): the child has none of its parent's functions. Streams that were made before tell by this number.
+void forget_functions_after_fork();
+[[nodiscard]] unsigned functions_generation() noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0
