@@ -48,15 +48,23 @@ cmake_program() {
   fi
   expect "$what" cmake-build/program
   expect "$what, weft::weft-static" cmake-build/program-static
+  if [ -e cmake-build/program-alpi ]; then expect "$what, weft::alpi" cmake-build/program-alpi; fi
 }
 
-package() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "$@" weft; }
+package_of() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "${@:2}" "$1"; }
+package() { package_of weft "$@"; }
 
 use_shared() {
   cmake_program "$1: find_package" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix"
 
   "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs) -o program
   expect "$1: pkg-config" env LD_LIBRARY_PATH="$libdir" ./program
+
+  [ -e "$libdir/libweft-alpi.so" ] || fail "there is no libweft-alpi.so"
+  "$cxx" -std=c++20 "$consumer/program-alpi.cpp" -Wl,--as-needed $(package_of weft-alpi --cflags --libs) -ldl -o program
+  expect "$1: pkg-config, weft-alpi" env LD_LIBRARY_PATH="$libdir" ./program
+  echo '#include <alpi/alpi.h>' >header.c
+  "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.c || fail "alpi.h is not C99"
 
   "$cxx" -std=c++20 "$consumer/program.cpp" -I"$prefix/include" -L"$libdir" -lweft -Wl,-rpath,"$libdir" -o program
   expect "$1: -I -L -lweft" ./program
@@ -78,7 +86,7 @@ use_static() {
   fi
 
   # pkg-config cannot choose between libweft.so and libweft.a, so only the latter is left.
-  rm -f "$libdir"/libweft.so*
+  rm -f "$libdir"/libweft.so* "$libdir"/libweft-alpi.so*
   "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs --static) -o program
   expect "$1: pkg-config --static" ./program
   "$cxx" -std=c++20 -static "$consumer/program.cpp" $(package --cflags --libs --static) -o program

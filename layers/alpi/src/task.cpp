@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocking, events, suspension.
+#include "guard.hpp"
+
+#include <weft/task.hpp>
+#include <weft/task_local.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+using namespace weft_alpi;
+
+namespace {
+
+struct plan {
+  weft::layer::again when = weft::layer::again::when_unblocked;
+  std::uint64_t ns = 0;
+};
+
+weft::task_local<plan> &plan_of_task() {
+  static weft::task_local<plan> plans;
+  return plans;
+}
+
+bool read_mode(alpi_suspend_mode_t mode, std::uint64_t args, plan &to) noexcept {
+  switch (mode) {
+  case ALPI_SUSPEND_NONE:
+    to = {weft::layer::again::when_unblocked, 0};
+    return true;
+  case ALPI_SUSPEND_SUBMIT:
+    to = {args == 0 ? weft::layer::again::at_once : weft::layer::again::yielding, 0};
+    return args <= 1;
+  case ALPI_SUSPEND_TIMEOUT_SUBMIT:
+    to = {weft::layer::again::after, args};
+    return true;
+  case ALPI_SUSPEND_EVENT_SUBMIT:
+    to = {weft::layer::again::without_events, 0};
+    return true;
+  }
+  return false;
+}
+
+} // namespace
+
+int alpi_task_self(alpi_task **task) {
+  if (!task)
+    return ALPI_ERR_PARAMETER;
+  *task = handle(weft::layer::running_task());
+  return ALPI_SUCCESS;
+}
+
+int alpi_task_block(alpi_task *task) {
+  if (const int wrong = check_caller(task))
+    return wrong;
+  return guarded([] { weft::this_task::block(); });
+}
+
+int alpi_task_unblock(alpi_task *task) {
+  if (!task)
+    return ALPI_ERR_PARAMETER;
+  return guarded([&] { weft::unblock(ref(task)); });
+}
+
+int alpi_task_waitfor_ns(uint64_t target_ns, uint64_t *actual_ns) {
+  if (!weft::layer::running_task())
+    return ALPI_ERR_OUTSIDE_TASK;
+  using clock = std::chrono::steady_clock;
+  const clock::time_point start = clock::now();
+  const int code = guarded([&] {
+    weft::this_task::sleep_for_ns(target_ns > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(target_ns));
+  });
+  if (actual_ns)
+    *actual_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(clock::now() - start).count());
+  return code;
+}
+
+int alpi_task_events_increase(alpi_task *task, uint64_t increment) {
+  if (const int wrong = check_caller(task))
+    return wrong;
+  if (increment > UINT32_MAX)
+    return ALPI_ERR_PARAMETER;
+  return guarded([&] { weft::this_task::increase_events(static_cast<std::uint32_t>(increment)); });
+}
+
+int alpi_task_events_test(alpi_task *task, uint64_t *has_events) {
+  if (const int wrong = check_caller(task))
+    return wrong;
+  if (!has_events)
+    return ALPI_ERR_PARAMETER;
+  *has_events = weft::layer::has_events() ? 1 : 0;
+  return ALPI_SUCCESS;
+}
+
+int alpi_task_events_decrease(alpi_task *task, uint64_t decrement) {
+  if (!task || decrement > UINT32_MAX)
+    return ALPI_ERR_PARAMETER;
+  return guarded([&] { weft::decrease_events(ref(task), static_cast<std::uint32_t>(decrement)); });
+}
+
+int alpi_task_suspend_mode_set(alpi_task *task, alpi_suspend_mode_t suspend_mode, uint64_t args) {
+  if (const int wrong = check_caller(task))
+    return wrong;
+  plan wanted;
+  if (!read_mode(suspend_mode, args, wanted))
+    return ALPI_ERR_PARAMETER;
+  return guarded([&] { *plan_of_task() = wanted; });
+}
+
+int alpi_task_suspend(alpi_task *task) {
+  if (const int wrong = check_caller(task))
+    return wrong;
+  return guarded([] {
+    const plan wanted = *plan_of_task();
+    weft::layer::run_again(wanted.when, wanted.ns);
+  });
+}
