@@ -218,6 +218,8 @@ void close_domain(task &t, mailbox &box) noexcept {
   for (std::uint32_t i = 0; i < t.extent; ++i)
     if (!is_finished(records[i]))
       give_up(*d, records[i], box);
+    else if (domain::is_own(d->find(records[i].address))) // the table was made, or pruned, after the release
+      d->erase(records[i].address);
   d->for_each([&](data_access *last) {
     cohort *c = domain::cohort_of(last);
     box.send(c ? close_cohort(*c, box) : *last, k_next_known);

@@ -191,6 +191,22 @@ TEST(release, works_for_many_accesses) {
   EXPECT_EQ(ran, 40);
 }
 
+TEST(release, before_any_child_leaves_nothing_to_the_end_of_the_body) {
+  int x = 0, y = 0, seen = 0;
+  weft::spawn(
+      [&] {
+        x = 1;
+        weft::release(weft::out(x));
+        weft::spawn([&] { y = 1; }, weft::out(y));
+        weft::spawn([&] { seen += y; }, weft::in(y));
+      },
+      weft::out(x));
+  weft::spawn([&] { x += 1; }, weft::inout(x));
+  weft::taskwait();
+  EXPECT_EQ(x, 2);
+  EXPECT_EQ(seen, 1);
+}
+
 TEST(release, of_a_commutative_access_lets_the_next_one_have_it) {
   int x = 0, sum = 0;
   std::atomic<int> inside{0}, released{0};
