@@ -109,8 +109,8 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
   return {task_before, true, deliver(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u))};
 }
 
-/// Goes on with what a delivery to `a` has caused. Returns a task that may run now, or null; others are enqueued.
-runnable *go_on_releasing(data_access &a, const delivery<data_access> &d) noexcept;
+/// Goes on with what a delivery to `a`, an access of `t`, has caused. Returns a task that may run now, or null; others are enqueued.
+runnable *go_on_releasing(data_access &a, task &t, const delivery<data_access> &d) noexcept;
 
 struct released {
   runnable *next;       // may run now, and has been announced; or null
@@ -127,7 +127,7 @@ WEFT_INLINE released release_common(task &t) noexcept {
     if (more == k_satisfied) [[likely]]
       next = take_away(u.unsatisfied, 1) && announce_ready(u) ? &u : nullptr;
     else
-      next = go_on_releasing(*successor, {more, next_to_it, child});
+      next = go_on_releasing(*successor, u, {more, next_to_it, child});
   }
   return {next, caused & k_died ? 1u : 0u};
 }

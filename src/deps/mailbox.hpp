@@ -32,11 +32,11 @@ public:
     if (const message m = deliver_one(a, bits); m.to)
       deliver_chain(m);
   }
-  /// Goes on with a delivery to `a` that has been made.
-  void go_on(data_access &a, const delivery<data_access> &d) noexcept {
+  /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it died by this.
+  void go_on(data_access &a, task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_died && a.joined)
       leave_cohort(a);
-    go_on(*a.task, d);
+    go_on(t, d);
   }
   /// The same for an access of `t` that stands in a chain.
   void go_on(task &t, const delivery<data_access> &d) noexcept {

@@ -131,10 +131,10 @@ bool go_on_entering(task &t, task &before, const delivery<data_access> &d) noexc
   return box.own_satisfied() != 0;
 }
 
-runnable *go_on_releasing(data_access &a, const delivery<data_access> &d) noexcept {
+runnable *go_on_releasing(data_access &a, task &t, const delivery<data_access> &d) noexcept {
   ready_list ready;
   mailbox box(ready, nullptr);
-  box.go_on(a, d);
+  box.go_on(a, t, d);
   box.serve_cohorts();
   return first_of(ready);
 }

@@ -5,16 +5,35 @@
 #include <weft/weft.hpp>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace {
+
+/// As the kernel sees it: a worker on its way to sleep still runs.
+bool all_other_threads_sleep() {
+  for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (thread.path().filename() == std::to_string(gettid()))
+      continue;
+    std::ifstream file(thread.path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    const auto name_end = text.rfind(')'); // "tid (name) state ..."
+    if (name_end == std::string::npos || text.compare(name_end, 3, ") S") != 0)
+      return false;
+  }
+  return true;
+}
 
 TEST(taskfor, wakes_nobody_for_one_chunk) {
   const auto end = test::in_process({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", "stealing"}}, [] {
     weft::start();
     weft::spawn([] {
-      while (weft::stats().slept < 3) // the other three workers are asleep
+      while (weft::stats().slept < 3 || !all_other_threads_sleep())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       const auto before = weft::stats();
       // In place, so that the spawn wakes nobody either.
