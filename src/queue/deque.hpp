@@ -132,12 +132,18 @@ class work_deque {
     return {item, steal_outcome::taken};
   }
 
-  /// A guess, unless the owner asks and gets true.
+  /// Which items stand in it: [top, bottom). An item that was alone never has the number of the one that was alone before it.
+  struct extent_type {
+    std::int64_t top, bottom;
+    [[nodiscard]] std::size_t size() const noexcept { return bottom > top ? static_cast<std::size_t>(bottom - top) : 0; }
+  };
+
+  /// Guesses, unless the owner asks and gets true.
   bool empty() const noexcept { return size() == 0; }
-  std::size_t size() const noexcept {
+  std::size_t size() const noexcept { return extent().size(); }
+  extent_type extent() const noexcept {
     const std::int64_t top = m_top.load(std::memory_order_relaxed);
-    const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
-    return bottom > top ? static_cast<std::size_t>(bottom - top) : 0;
+    return {top, m_bottom.load(std::memory_order_relaxed)};
   }
 
  private:

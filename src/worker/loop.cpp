@@ -9,13 +9,15 @@
 #include "task/signal_word.hpp"
 #include "worker/runtime.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr int k_looks_per_clock_read = 32;
+constexpr int k_looks_per_clock_read = 4;
+constexpr int k_most_pauses = 16; // between two looks: whoever looks takes cache lines from those who work
 constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work: starting it again takes a look of the watcher
 constexpr std::uint32_t k_own_in_a_row = 61; // then shared work gets a look; as in Go and tokio
 constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only with this much stack left
@@ -69,11 +71,13 @@ runnable *spin(worker &w) {
   runnable *r = nullptr;
   if (rt.spin_ns != 0 && rt.idle.begin_search(w.id, rt.most_searchers)) {
     const std::uint64_t until = now_ns() + rt.spin_ns;
+    int pauses = 1;
     do {
       for (int i = 0; i < k_looks_per_clock_read && !r; ++i) {
         r = look(w);
-        if (!r)
+        for (int k = 0; k < pauses && !r; ++k)
           cpu_pause();
+        pauses = std::min(2 * pauses, k_most_pauses);
       }
     } while (!r && !rt.stopping.load(std::memory_order_relaxed) && now_ns() < until);
   }
