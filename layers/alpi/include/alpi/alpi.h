@@ -19,15 +19,19 @@
 #define ALPI_FEATURE_RESOURCES (1 << 2) // cpus
 #define ALPI_FEATURE_SUSPEND (1 << 3)   // suspend
 
+// Callers hand over any number, which an enumeration of C++ may only hold when it says how large it is.
 #ifdef __cplusplus
+#define ALPI_ENUM enum : int
 extern "C" {
+#else
+#define ALPI_ENUM enum
 #endif
 #pragma GCC visibility push(default)
 
 struct alpi_task; // a handle; valid until the task is complete
 struct alpi_attr; // attributes of a task to be spawned
 
-typedef enum {
+typedef ALPI_ENUM {
   ALPI_SUCCESS = 0,
   ALPI_ERR_VERSION = 1,         // the version is not compatible
   ALPI_ERR_NOT_INITIALIZED = 2, // the runtime cannot start, or was shut down
@@ -39,7 +43,7 @@ typedef enum {
   ALPI_ERR_MAX = 8
 } alpi_error_t;
 
-typedef enum {
+typedef ALPI_ENUM {
   ALPI_INFO_RUNTIME_NAME = 0,
   ALPI_INFO_RUNTIME_VENDOR = 1,
   ALPI_INFO_VERSION = 2 // of the interface and of the runtime, to be shown
@@ -103,7 +107,7 @@ int alpi_cpu_logical_id(uint64_t *logical_id);
 // The same with the operating system's number of the CPU, which may change at any time. (1.0)
 int alpi_cpu_system_id(uint64_t *system_id);
 
-typedef enum {
+typedef ALPI_ENUM {
   ALPI_SUSPEND_NONE = 0,           // until alpi_task_unblock()
   ALPI_SUSPEND_SUBMIT = 1,         // at once: args 0 behind ready tasks, 1 as one that yields
   ALPI_SUSPEND_TIMEOUT_SUBMIT = 2, // after args nanoseconds
