@@ -129,12 +129,17 @@ TEST(every_setting, of_the_ablations_runs_with_every_other) {
 /// One worker takes pairs of a task and its successor from a queue that is first in, first out. How many successors ran at once?
 int immediate_successors_of_200() {
   int x[200], a[200], b[200], clock = 0;
+  const weft::task_ref self = weft::this_task::self();
+  const auto tick = [&] {
+    if (++clock == 400)
+      weft::unblock(self);
+    return clock;
+  };
   for (int i = 0; i != 200; ++i) {
-    weft::spawn([&, i] { a[i] = clock++; }, weft::out(x[i]));
-    weft::spawn([&, i] { b[i] = clock++; }, weft::inout(x[i]));
+    weft::spawn([&, i] { a[i] = tick(); }, weft::out(x[i]));
+    weft::spawn([&, i] { b[i] = tick(); }, weft::inout(x[i]));
   }
-  while (clock != 400) // a taskwait would run the newest itself
-    weft::this_task::sleep_for(std::chrono::milliseconds(1));
+  weft::this_task::block(); // a taskwait would run the newest itself
   int at_once = 0;
   for (int i = 0; i != 200; ++i)
     at_once += b[i] == a[i] + 1;

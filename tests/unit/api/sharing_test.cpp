@@ -59,8 +59,8 @@ TEST(concurrent, children_of_weak_tasks_run_at_once_too) {
 
 TEST(concurrent, runs_of_them_are_ordered_among_others) {
   const int rounds = test::scaled(200);
-  int x = 0, wrong = 0;
-  std::atomic<int> sum{0};
+  int x = 0;
+  std::atomic<int> sum{0}, wrong{0};
   for (int r = 0; r != rounds; ++r) {
     weft::spawn([&, r] { wrong += sum != 5 * r, x = r; }, weft::inout(x));
     for (int i = 0; i != 5; ++i)
