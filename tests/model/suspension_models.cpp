@@ -252,6 +252,24 @@ struct events_run_again {
 };
 const passes<events_run_again> v5{"events_run_again"};
 
+/// The running task asks whether its event is over; told so, it sees what came before.
+struct events_asked {
+  static constexpr int threads = 2;
+  event_word<P> word;
+  model_var<int> data{0};
+  events_asked() { word.increase(1); }
+  void run(int thread) {
+    if (thread == 1) {
+      data.set(1);
+      (void)word.decrease(1);
+    } else if (!word.any()) {
+      expect(data.get() == 1, "who is told that no event is left sees what the event stood for");
+    }
+  }
+  void check() { expect(!word.any(), "the event is over"); }
+};
+const passes<events_asked> v6{"events_asked"};
+
 /// One event, and two who take it back: one of them is told so, and the task ends once.
 struct events_underflow {
   static constexpr int threads = 3;
