@@ -239,6 +239,11 @@ template <class T, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> weak_reduction(T *first, std::ptrdiff_t count, Op, const std::type_identity_t<T> &identity) noexcept {
   return {first, count, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::weak_reduction};
 }
+template <class T, std::size_t N, reduces<T> Op>
+  requires detail::has_identity<Op, T>
+[[nodiscard]] reduction_clause<T> weak_reduction(T (&array)[N], Op op) noexcept {
+  return weak_reduction(&array[0], static_cast<std::ptrdiff_t>(N), op);
+}
 
 /// The running task's copy of an object that it reduces; it is the task's until its accesses are released, and other tasks' afterwards, which
 /// go on where it left. A branch of a join() that another worker runs has one of its own. In a task that has the object for itself

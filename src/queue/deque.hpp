@@ -132,10 +132,13 @@ class work_deque {
     return {item, steal_outcome::taken};
   }
 
-  /// Which items stand in it: [top, bottom). An item that was alone never has the number of the one that was alone before it.
+  /// The numbers of the items that stand in it: [top, bottom). Who takes the last item takes its number out of use; other numbers that the
+  /// owner took back are given again.
   struct extent_type {
     std::int64_t top, bottom;
     [[nodiscard]] std::size_t size() const noexcept { return bottom > top ? static_cast<std::size_t>(bottom - top) : 0; }
+    /// One item, and none of those that stood there at `before`.
+    [[nodiscard]] bool is_one_new_since(const extent_type &before) const noexcept { return size() == 1 && bottom > before.bottom; }
   };
 
   /// Guesses, unless the owner asks and gets true.

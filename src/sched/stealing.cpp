@@ -112,8 +112,8 @@ private:
   }
   home &at(unsigned id) noexcept { return *m_homes[id].load(std::memory_order_relaxed); }
 
-  /// False when there is nothing, or one item that goes as fast as it comes: what comes next was pushed after this look, so that a
-  /// thief which is about to sleep is woken for it.
+  /// False when there is nothing, or one item that came after the first look, where items go as fast as they come: a thief that is about to
+  /// sleep is woken for what was pushed after it looked.
   static bool worth_a_steal(const work_deque<runnable *> &from) noexcept {
     const auto seen = from.extent();
     if (seen.size() == 0 || seen.size() >= k_backlog)
@@ -121,7 +121,7 @@ private:
     for (int i = 0; i < k_gathering; ++i)
       cpu_pause();
     const auto now = from.extent();
-    return now.size() > 1 || (now.size() == 1 && now.bottom == seen.bottom);
+    return now.size() > 0 && !now.is_one_new_since(seen);
   }
 
   runnable *steal(home &mine) {

@@ -110,10 +110,14 @@ TEST(reduction, of_arrays) {
         weft::reduction(x.data(), 1000, weft::sum));
   int y[3] = {};
   weft::spawn([&] { weft::reduction_local(y)[2] = 9; }, weft::reduction(y, weft::maximum));
+  weft::spawn([&] { weft::spawn([&] { weft::reduction_local(y)[1] = 4; }, weft::reduction(y, weft::maximum)); },
+              weft::weak_reduction(y, weft::maximum));
   weft::taskwait();
   for (int k = 0; k != 1000; ++k)
     EXPECT_EQ(x[static_cast<std::size_t>(k)], 1 + n * k);
-  EXPECT_EQ(y[0] + y[1] + y[2], 9);
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(y[1], 4);
+  EXPECT_EQ(y[2], 9);
 }
 
 constexpr auto merge = [](std::map<std::string, int> &into, const std::map<std::string, int> &from) {

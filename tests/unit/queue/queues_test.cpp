@@ -100,6 +100,26 @@ TEST(WorkDeque, OwnerTakesTheNewestAndThievesTheOldest) {
   EXPECT_FALSE(deque.steal());
 }
 
+/// What lets a thief leave a lone item alone: an item that stood there before must not pass for one that has just come.
+TEST(WorkDeque, TellsALoneItemThatIsNewFromOneThatStays) {
+  int a = 0, b = 0;
+  work_deque<int *> deque(4);
+  deque.push(&a);
+  const auto one = deque.extent();
+  EXPECT_FALSE(deque.extent().is_one_new_since(one));
+  deque.push(&b);
+  const auto two = deque.extent();
+  EXPECT_FALSE(deque.extent().is_one_new_since(one)) << "there are two";
+  deque.pop();
+  EXPECT_FALSE(deque.extent().is_one_new_since(two)) << "the older one has stayed";
+  EXPECT_FALSE(deque.extent().is_one_new_since(one));
+  deque.pop();
+  EXPECT_FALSE(deque.extent().is_one_new_since(one)) << "there is none";
+  deque.push(&a);
+  EXPECT_TRUE(deque.extent().is_one_new_since(one));
+  EXPECT_FALSE(deque.extent().is_one_new_since(two)) << "too careful: the number was b's, whom the owner took back";
+}
+
 TEST(WorkDeque, GrowsWithoutLosingItems) {
   std::vector<int> items(1000);
   work_deque<int *> deque(2);
