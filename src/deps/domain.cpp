@@ -9,6 +9,7 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_first_capacity = 16;
+constexpr std::size_t k_ahead = 8;        // entries of a table: a line from another cache takes as long as some of them
 constexpr std::size_t k_own_scanned = 16; // own accesses that prune() is willing to look through per entry
 
 } // namespace
@@ -57,13 +58,23 @@ bool domain::drop_if_released(entry &e) noexcept {
   return back_to == nullptr;
 }
 
+/// What drop_if_released() of an entry will read was written by others: the access, and later its task.
+void domain::fetch(std::size_t i) const noexcept {
+  if (data_access *a = m_entries[(i + 2 * k_ahead) & m_mask].last; is_plain(a))
+    __builtin_prefetch(a);
+  if (data_access *a = m_entries[(i + k_ahead) & m_mask].last; a && is_plain(a))
+    __builtin_prefetch(a->task, 1);
+}
+
 /// Moves what is still needed to a table that has room for `room` more: prunes, then grows or shrinks.
 void domain::rebuild(std::size_t room) {
   std::size_t kept = 0;
   if (m_entries)
-    for (std::size_t i = 0; i <= m_mask; ++i)
+    for (std::size_t i = 0; i <= m_mask; ++i) {
+      fetch(i);
       if (entry &e = m_entries[i]; e.address && e.last && !drop_if_released(e))
         ++kept;
+    }
   std::size_t capacity = k_first_capacity;
   while (capacity < kept * 2 + room * 3 / 2 + 2)
     capacity *= 2;

@@ -97,6 +97,7 @@ private:
   }
   void rebuild(std::size_t room);
   bool drop_if_released(entry &e) noexcept;
+  void fetch(std::size_t i) const noexcept;
 
   entry *m_entries = nullptr;
   std::size_t m_mask = 0;

@@ -20,6 +20,7 @@ constexpr unsigned k_look_outside_every = 61; // a prime, as in Go and tokio: sh
 // run next makes two workers pass it to and fro: 96 ns for a suspension, not 32.
 constexpr std::size_t k_backlog = 8;
 constexpr int k_gathering = 24; // pauses
+constexpr std::size_t k_lines_of_a_task = 4; // with its first accesses and a small closure
 
 struct alignas(k_apart) home {
   work_deque<runnable *> deque;
@@ -124,6 +125,12 @@ private:
     return now.size() > 0 && !now.is_one_new_since(seen);
   }
 
+  /// The lines of a task come from its creator's cache, at once rather than one after the other.
+  static void fetch(const runnable *r) noexcept {
+    for (std::size_t line = 0; line != k_lines_of_a_task; ++line)
+      __builtin_prefetch(reinterpret_cast<const char *>(r) + 64 * line, 1);
+  }
+
   runnable *steal(home &mine) {
     const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
     mine.seed = mine.seed * 1664525u + 1013904223u;
@@ -135,6 +142,7 @@ private:
           continue;
         auto s = victim->deque.steal();
         if (s) {
+          fetch(s.item);
           __atomic_store_n(&mine.steals, mine.steals + 1, __ATOMIC_RELAXED);
           return s.item;
         }

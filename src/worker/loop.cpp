@@ -121,11 +121,14 @@ runnable *wait_for_work(worker &w) {
   runtime &rt = the_runtime();
   for (;;) {
     tidy(w);
+    if (rt.producers.let_go())
+      if (runnable *r = look(w))
+        return r;
     if (runnable *r = spin(w))
       return r;
     if (rt.stopping.load(std::memory_order_acquire)) // O3
       return look(w);
-    if (rt.producers.let_go())
+    if (rt.producers.holds_any())
       continue;
     if (anyone_at(place::idle) && services(place::idle).poll(w))
       continue;

@@ -389,7 +389,7 @@ runtime::runtime()
       workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
       max_spares(allowed_spares(cfg)),
       slot_limit(k_thread_slots + max_spares), ready(make_policy(cfg, this_machine(), workers, slot_limit)),
-      idle(slot_limit + 1), producers(cfg.throttle_bytes), clock(&adopt_timer),
+      idle(slot_limit + 1), producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
       most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
       successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), crew(*this),

@@ -16,6 +16,7 @@
 #include "ult/executor.hpp"
 #include "worker/spares.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -56,10 +57,13 @@ struct alignas(128) worker : executor {
   work_deque<detail::join_job *> joins;
 };
 
-/// Holds producers back while too much task memory is alive. Its state is a counter (g_live_bytes in mem/slab.hpp).
+/// Holds producers back while too much task memory is alive: above `soft` those whose worker has other work, above `limit` all. Its state
+/// is a counter (g_live_bytes in mem/slab.hpp).
 class throttle {
 public:
-  explicit throttle(std::uint64_t limit) noexcept : m_limit(static_cast<std::int64_t>(limit)), m_now(m_limit) {}
+  /// A limit of 0 holds nobody; a soft one of 0 is none.
+  throttle(std::uint64_t limit, std::uint64_t soft) noexcept
+      : m_limit(static_cast<std::int64_t>(limit)), m_lowest(static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
   [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); } // a hint: one spawn more or less
   /// The counter has changed by a batch.
   void live_bytes_changed(std::int64_t live);
@@ -70,12 +74,16 @@ public:
   bool let_go();
 
 private:
-  [[nodiscard]] std::int64_t low() const noexcept { return m_limit / 4 * 3; }
-  void resume_all(std::int64_t now_allowed);
+  [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
+  void reset() noexcept;
+  void raise(std::int64_t live) noexcept;
+  void resume_all();
   static void publish(executor &, frame &f, void *self);
 
-  const std::int64_t m_limit; // 0: off
-  std::atomic<std::int64_t> m_now; // the limit in force: raised when producers were let go above it
+  const std::int64_t m_limit;                 // 0: off
+  const std::int64_t m_lowest;                // of the two marks
+  std::atomic<std::int64_t> m_now{m_limit};   // the limit in force: raised when producers were let go above it
+  std::atomic<std::int64_t> m_alarm{m_lowest}; // above it a producer stops and thinks
   std::atomic<bool> m_over{false};
   std::atomic<bool> m_any{false}; // somebody is held back
   spin_lock<> m_lock;

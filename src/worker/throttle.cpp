@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of live tasks is counted in batches by the slabs; a producer above the limit is suspended as a frame and goes on
-// at the low mark (three quarters), or when a worker has nothing else to run; then the limit is raised for a while, so that
+// Memory of live tasks is counted in batches by the slabs; a producer above a mark is suspended as a frame and goes on
+// at three quarters of the lowest mark, or when a worker has nothing else to run; then the marks are raised for a while, so that
 // producer and idle workers do not take turns at every task.
 #include "base/error.hpp"
 #include "base/mutant.hpp"
@@ -9,16 +9,20 @@
 
 namespace weft::inline v0 {
 namespace rt {
+namespace {
+
+bool has_own_work(const worker &w) noexcept { return w.own.deque ? !w.own.deque->empty() : the_runtime().ready->has_work(); }
+
+} // namespace
 
 void throttle::live_bytes_changed(std::int64_t live) {
   if (m_limit == 0)
     return;
   if (live <= low()) {
-    m_now.store(m_limit, std::memory_order_relaxed);
-    m_over.store(false, std::memory_order_relaxed);
+    reset();
     if (m_any.load(std::memory_order_acquire)) // O1: pairs with publish
-      resume_all(m_limit);
-  } else if (live > m_now.load(std::memory_order_relaxed)) {
+      resume_all();
+  } else if (live > m_alarm.load(std::memory_order_relaxed)) {
     m_over.store(true, std::memory_order_relaxed);
   }
 }
@@ -29,8 +33,10 @@ void throttle::publish(executor &, frame &f, void *self) {
   t.m_held.push_back(&f);
   t.m_any.store(true, std::memory_order_seq_cst); // O1: before the counter is read again, against a decrease in between
   t.m_lock.unlock();
-  if (live_bytes() <= t.low())
-    t.resume_all(t.m_limit);
+  if (live_bytes() <= t.low()) {
+    t.reset();
+    t.resume_all();
+  }
 }
 
 void throttle::hold_back(worker &w) {
@@ -39,10 +45,11 @@ void throttle::hold_back(worker &w) {
   w.memory->flush_accounting();
   trim_domain(*w.current);
   w.memory->flush_accounting();
-  if (live_bytes() <= m_now.load(std::memory_order_relaxed)) {
-    m_over.store(false, std::memory_order_relaxed);
-    return;
-  }
+  const std::int64_t live = live_bytes();
+  if (live <= m_alarm.load(std::memory_order_relaxed))
+    return m_over.store(false, std::memory_order_relaxed);
+  if (live <= m_now.load(std::memory_order_relaxed) && !has_own_work(w))
+    return raise(live);
   count(w.counts.throttled);
   try {
     suspend(&publish, this);
@@ -50,12 +57,23 @@ void throttle::hold_back(worker &w) {
   }
 }
 
-void throttle::resume_all(std::int64_t now_allowed) {
+void throttle::reset() noexcept {
+  m_now.store(m_limit, std::memory_order_relaxed);
+  m_alarm.store(m_lowest, std::memory_order_relaxed);
+  m_over.store(false, std::memory_order_relaxed);
+}
+
+void throttle::raise(std::int64_t live) noexcept {
+  if (live > m_limit)
+    m_now.store(live + m_limit / 4, std::memory_order_relaxed);
+  m_alarm.store(live + m_lowest / 4, std::memory_order_relaxed);
+  m_over.store(false, std::memory_order_relaxed);
+}
+
+void throttle::resume_all() {
   m_lock.lock();
   intrusive_queue<runnable> held = std::move(m_held);
   m_any.store(false, std::memory_order_relaxed);
-  m_now.store(now_allowed, std::memory_order_relaxed);
-  m_over.store(false, std::memory_order_relaxed);
   m_lock.unlock();
   while (runnable *r = held.pop_front())
     make_ready(*static_cast<frame *>(r));
@@ -64,7 +82,8 @@ void throttle::resume_all(std::int64_t now_allowed) {
 bool throttle::let_go() {
   if (!m_any.load(std::memory_order_acquire) || mutant(bug::throttle_keeps_producers)) // O1: pairs with publish
     return false;
-  resume_all(live_bytes() + m_limit / 4);
+  raise(live_bytes());
+  resume_all();
   return true;
 }
 

@@ -32,6 +32,7 @@ inline std::vector<dimension> dimensions_of(const other_builds &others) {
           {"deps.system", {"wait-free", "locks"}},
           {"sched.immediate_successor", {"1", "0", "0.5"}},
           {"throttle.bytes", {"16MiB", "64KiB"}},
+          {"throttle.soft", {"512KiB", "64KiB"}},
           {"spin.us", {"20us", "0us"}},
           {"mem.allocator", {"slab", "system"}}};
 }

@@ -368,8 +368,45 @@ TEST(throttle, lets_a_producer_go_on_when_its_tasks_only_wait_for_it) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(throttle, soft_holds_a_producer_back_whose_worker_has_other_work) {
+  auto end = test::in_process({{"WEFT_THROTTLE_SOFT", "64KiB"}, {"WEFT_WORKERS", "1"}}, [] {
+    const int n = test::scaled(50'000, 5'000);
+    int ran = 0;
+    std::uint64_t most = 0;
+    for (int i = 0; i != n; ++i) {
+      weft::spawn([&] { ++ran; });
+      most = std::max(most, weft::stats().live_bytes);
+    }
+    EXPECT_GT(ran, n / 2) << "tasks run while their creator is held back";
+    weft::taskwait();
+    EXPECT_EQ(ran, n);
+    EXPECT_GT(weft::stats().throttled, 0u);
+    EXPECT_LE(most, 3 * (64u << 10)); // a worker keeps up to 64 KiB to itself
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(throttle, soft_lets_a_producer_run_ahead_whose_worker_has_no_other_work) {
+  auto end = test::in_process({{"WEFT_THROTTLE_SOFT", "64KiB"}, {"WEFT_WORKERS", "1"}}, [] {
+    const int n = test::scaled(20'000, 5'000);
+    int ran = 0, x = 0;
+    std::atomic<weft::detail::task *> holder{nullptr};
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(x));
+    while (!holder)
+      weft::taskyield();
+    for (int i = 0; i != n; ++i)
+      weft::spawn([&] { ++ran; }, weft::inout(x));
+    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(weft::stats().throttled, 0u);
+    weft::decrease_events(weft::task_ref(holder));
+    weft::taskwait();
+    EXPECT_EQ(ran, n);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(throttle, off_accepts_any_number) {
-  auto end = test::in_process({{"WEFT_THROTTLE_BYTES", "off"}}, [] {
+  auto end = test::in_process({{"WEFT_THROTTLE_BYTES", "off"}, {"WEFT_THROTTLE_SOFT", "64KiB"}}, [] {
     const int n = test::scaled(50'000);
     std::atomic<int> ran{0};
     for (int i = 0; i != n; ++i)
