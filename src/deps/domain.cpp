@@ -3,19 +3,19 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_first_capacity = 16;
 constexpr std::size_t k_ahead = 8;        // entries of a table: a line from another cache takes as long as some of them
 constexpr std::size_t k_own_scanned = 16; // own accesses that prune() is willing to look through per entry
 
 } // namespace
 
 domain::domain(task &parent) : m_parent(parent) {
-  rebuild(parent.extent);
+  rebuild(parent.extent, k_first_capacity);
   for (std::uint32_t i = 0; i < parent.extent; ++i) {
     data_access &a = parent.accesses()[i];
     slot(a.address) = own(&a);
@@ -31,7 +31,7 @@ data_access *domain::find(const void *address) const noexcept {
 
 void domain::reserve(std::size_t count) {
   if ((m_used + count) * 4 > (m_mask + 1) * 3)
-    rebuild(count);
+    rebuild(count, half()); // a table that fills again and again need not grow again and again
 }
 
 void domain::erase(const void *address) noexcept {
@@ -66,39 +66,47 @@ void domain::fetch(std::size_t i) const noexcept {
     __builtin_prefetch(a->task, 1);
 }
 
-/// Moves what is still needed to a table that has room for `room` more: prunes, then grows or shrinks.
-void domain::rebuild(std::size_t room) {
+/// Drops what is not needed any more. Returns how many entries are left.
+std::size_t domain::sweep() noexcept {
   std::size_t kept = 0;
-  if (m_entries)
-    for (std::size_t i = 0; i <= m_mask; ++i) {
-      fetch(i);
-      if (entry &e = m_entries[i]; e.address && e.last && !drop_if_released(e))
-        ++kept;
-    }
-  std::size_t capacity = k_first_capacity;
+  for (std::size_t i = 0; i <= m_mask; ++i) {
+    fetch(i);
+    if (entry &e = m_entries[i]; e.last && !drop_if_released(e))
+      ++kept;
+  }
+  return kept;
+}
+
+/// Moves what is still needed to a table of at least `capacity`, a power of two, that has room for `room` more.
+void domain::rebuild(std::size_t room, std::size_t capacity) {
+  const std::size_t kept = m_entries ? sweep() : 0;
   while (capacity < kept * 2 + room * 3 / 2 + 2)
     capacity *= 2;
   auto *fresh = static_cast<entry *>(std::calloc(capacity, sizeof(entry)));
   if (!fresh)
     throw std::bad_alloc();
-  entry *old = m_entries;
-  const std::size_t old_capacity = old ? m_mask + 1 : 0;
-  m_entries = fresh;
+  entry *const old = std::exchange(m_entries, fresh);
   m_mask = capacity - 1;
   m_shift = static_cast<unsigned>(64 - __builtin_ctzll(capacity));
-  m_used = kept;
-  for (std::size_t i = 0; i < old_capacity; ++i) {
-    if (!old[i].address || !old[i].last)
-      continue;
-    std::size_t j = home(old[i].address);
-    while (m_entries[j].address)
-      j = (j + 1) & m_mask;
-    m_entries[j] = old[i];
-  }
+  m_used = m_kept = kept;
+  const entry *next = old;
+  for (std::size_t moved = 0; moved < kept; ++next)
+    if (next->last) {
+      entry_of(next->address) = *next;
+      ++moved;
+    }
   std::free(old);
 }
 
-void domain::prune() { rebuild(0); }
+void domain::prune() {
+  if (m_used != 0)
+    rebuild(0, k_first_capacity);
+}
+
+void domain::prune_when_grown() {
+  if ((m_used - m_kept) * 8 > m_mask)
+    rebuild(0, half());
+}
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -36,6 +36,8 @@ public:
 
   /// Forgets every address whose last access has released; their tasks' memory becomes free.
   void prune();
+  /// The same, when that many have come since the last time that it may be worth it.
+  void prune_when_grown();
 
   template <class F>
   void for_each(F &&f) {
@@ -95,13 +97,17 @@ private:
     e.address = address;
     return e.last;
   }
-  void rebuild(std::size_t room);
+  static constexpr std::size_t k_first_capacity = 16;
+  [[nodiscard]] std::size_t half() const noexcept { return m_mask < 2 * k_first_capacity ? k_first_capacity : (m_mask + 1) / 2; }
+  void rebuild(std::size_t room, std::size_t capacity);
+  std::size_t sweep() noexcept;
   bool drop_if_released(entry &e) noexcept;
   void fetch(std::size_t i) const noexcept;
 
   entry *m_entries = nullptr;
   std::size_t m_mask = 0;
   std::size_t m_used = 0; // slots that hold an address, erased ones too
+  std::size_t m_kept = 0; // of them, when the table was made
   unsigned m_shift = 0;
   bool m_has_cohorts = false; // some entry may name one
   task &m_parent;
@@ -119,8 +125,8 @@ void children_are_complete(task &parent) noexcept;
 /// they reduce is combined.
 void end_cohorts(task &parent) noexcept;
 
-/// Called when memory is short: frees what finished children hold.
-void trim_domain(task &parent) noexcept;
+/// Called when memory is short: frees what finished children hold; `all` of it, or when it may be much.
+void trim_domain(task &parent, bool all) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

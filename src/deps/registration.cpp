@@ -79,6 +79,15 @@ std::uint32_t fill_records(task &t, const access *list, std::size_t count, std::
   // children of a final task run in place and wait for nothing, so their parent waits for them
   const std::uint32_t mask = t.has(detail::k_final) ? ~std::uint32_t{k_weak} : ~std::uint32_t{0};
   for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t kind = kind_of(list[i].mode);
+    if (!(kind & k_shares)) [[likely]] {
+      if (!list[i].address)
+        continue;
+      data_access &a = fill(t, filled++, list[i].address, kind & mask);
+      a.shared = sharing::none;
+      a.joined = nullptr;
+      continue;
+    }
     named n = read_access(t, list[i]);
     n.kind &= mask;
     if (n.address)
@@ -279,16 +288,18 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
 }
 
 void children_are_complete(task &parent) noexcept {
-  if (parent.children_domain)
-    trim_domain(parent);
+  trim_domain(parent, true);
 }
 
-void trim_domain(task &parent) noexcept {
-  if (!parent.children_domain)
+void trim_domain(task &parent, bool all) noexcept {
+  domain *d = parent.children_domain;
+  if (!d)
     return;
-  end_cohorts(parent);
   try {
-    parent.children_domain->prune();
+    if (!all)
+      return d->prune_when_grown();
+    end_cohorts(parent);
+    d->prune();
   } catch (const std::bad_alloc &) { // the table stays as it is: it only keeps memory longer
   }
 }

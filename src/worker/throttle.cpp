@@ -43,7 +43,7 @@ void throttle::hold_back(worker &w) {
   if (w.in_callback)
     return;
   w.memory->flush_accounting();
-  trim_domain(*w.current);
+  trim_domain(*w.current, live_bytes() > m_now.load(std::memory_order_relaxed));
   w.memory->flush_accounting();
   const std::int64_t live = live_bytes();
   if (live <= m_alarm.load(std::memory_order_relaxed))
