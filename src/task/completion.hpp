@@ -12,6 +12,7 @@
 //   what all the earlier ones wrote. O2 settle: acq_rel, release pairs with O1's acquire: who reaches zero sees the waiter that
 //   the owner has put down before; acquire pairs with O1's release when settle itself finds zero. O3 done: acquire, pairs
 //   with O1's release. O4 add by a stranger: relaxed; its own later remove() is what publishes.
+//   Whoever removes several at once (a worker that runs one child after the other) removes them before it does anything else.
 // Progress: wait-free. Reclamation: a remover that did not reach zero must not touch the scope again.
 // Source: own; the bias is the trick of Rayon's and Go's counters. Checked by: tests/model/completion_models.cpp
 #pragma once
@@ -33,11 +34,11 @@ class completion_word {
   void add_by_stranger(std::int64_t n = 1) noexcept { m_word.fetch_add(n, std::memory_order_relaxed); } // O4
 
   /// True: the word reached zero, the caller acts for all.
-  [[nodiscard]] bool remove() noexcept {
-    const std::int64_t before = m_word.fetch_sub(1, order_unless(bug::completion_remove_relaxed, std::memory_order_acq_rel)); // O1
+  [[nodiscard]] bool remove(std::int64_t n = 1) noexcept {
+    const std::int64_t before = m_word.fetch_sub(n, order_unless(bug::completion_remove_relaxed, std::memory_order_acq_rel)); // O1
     if (mutant(bug::completion_read_again))
       return m_word.load(std::memory_order_acquire) == 0; // O1
-    return before == 1;
+    return before == n;
   }
 
   /// The owner stops adding; `owned` becomes visible to the removers. True: nothing is outstanding.

@@ -198,7 +198,40 @@ WEFT_COLD void skip(task &t) noexcept {
 
 } // namespace
 
-runnable *execute(executor &here, task &t, bool in_place) noexcept {
+void tell_parent(executor &here) {
+  const std::int64_t n = std::exchange(here.counted, 0);
+  task *const parent = std::exchange(here.counts_for, nullptr);
+  if (n == 0 || !parent->children.remove(n))
+    return;
+  if (!parent->next)
+    return complete_upwards(*parent);
+  if (!mutant(bug::parent_waiter_forgotten))
+    wake_waiter(parent->next);
+}
+
+namespace {
+
+WEFT_NOINLINE void count_for(executor &here, task *parent) {
+  tell_parent(here);
+  here.counts_for = parent;
+}
+
+/// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
+/// with many children would else go from cache to cache at each of them.
+WEFT_INLINE bool count_later(executor &here, const task *parent, const group_state *g) noexcept {
+  if (g || here.counts_for != parent)
+    return false;
+  ++here.counted;
+  return true;
+}
+
+enum class place_of_body { own_loop, in_place };
+
+template <place_of_body Where>
+WEFT_INLINE runnable *execute_at(executor &here, task &t) noexcept {
+  constexpr bool in_place = Where == place_of_body::in_place;
+  if (!in_place && here.counts_for != t.parent && !(mutant(bug::parent_told_late) && here.counted != 0)) [[unlikely]]
+    count_for(here, t.parent);
   task *const outer = here.current;
   here.current = &t;
   if (is_cancelled(t)) [[unlikely]]
@@ -216,19 +249,28 @@ runnable *execute(executor &here, task &t, bool in_place) noexcept {
   group_state *const g = group_of(t);
   if (take_away(t.references, 1 + r.deaths)) [[likely]] // a common task needs no more of drop_references
     now.memory->deallocate(&t);
+  if (!in_place && count_later(now, parent, g)) [[likely]]
+    return r.next;
   if (task *done = count_down(parent, g, in_place && parent == outer)) [[unlikely]]
     complete_upwards(*done);
   return r.next;
 }
 
-runnable *execute_in_place(executor &here, task &t) noexcept {
-  const exception_state outer = *here.exceptions;
-  if (!outer.caught && !outer.uncaught) [[likely]]
-    return execute(here, t, true);
-  *here.exceptions = {};
-  runnable *successor = execute(here, t, true);
+WEFT_NOINLINE runnable *execute_among_exceptions(executor &here, task &t) noexcept {
+  const exception_state outer = std::exchange(*here.exceptions, {});
+  runnable *successor = execute_at<place_of_body::in_place>(here, t);
   *this_executor()->exceptions = outer;
   return successor;
+}
+
+} // namespace
+
+runnable *execute(executor &here, task &t) noexcept { return execute_at<place_of_body::own_loop>(here, t); }
+
+runnable *execute_in_place(executor &here, task &t) noexcept {
+  if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
+    return execute_among_exceptions(here, t);
+  return execute_at<place_of_body::in_place>(here, t);
 }
 
 void run_whole(task &t) noexcept {

@@ -22,9 +22,11 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
 void get_by();
 
 /// Runs the body, or skips it when it is cancelled, and everything that follows from its end. `here`: the caller's executor, which
-/// may be another one afterwards. `in_place`: on the stack of a frame of the executor's current task. Returns a task that became
-/// ready and that the caller must run or enqueue; the others have been enqueued.
-[[nodiscard]] runnable *execute(executor &here, task &t, bool in_place) noexcept;
+/// may be another one afterwards. Returns a task that became ready and that the caller must run or enqueue; the others have been enqueued.
+[[nodiscard]] runnable *execute(executor &here, task &t) noexcept;
+/// To be called before the executor does anything else than executing the next task on a loop of its own: children that have ended are
+/// counted where they are waited for.
+void tell_parent(executor &here);
 
 /// Calls the onready function of a task that has one: a callback, with the task as the current one.
 void call_onready(task &t) noexcept;

@@ -59,6 +59,8 @@ struct executor {
   sanitized_stack *sanitized = nullptr;
   const char *stack_low = nullptr; // of the stack that it stands on
   task *current = nullptr;         // running
+  task *counts_for = nullptr;      // the parent of the tasks that it runs one after the other
+  std::int64_t counted = 0;        // of them have ended, and are still to be told to the parent
   exception_state *exceptions = nullptr; // of the thread
   int *error_number = nullptr;           // the thread's errno
   runnable *handoff = nullptr;     // first work of a fresh loop

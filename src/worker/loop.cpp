@@ -62,6 +62,7 @@ runnable *look(worker &w) {
 
 /// Everything to be said to others before this worker stops working.
 void tidy(worker &w) {
+  tell_parent(w);
   w.memory->flush_remote();
   w.memory->flush_accounting();
 }
@@ -141,7 +142,10 @@ runnable *wait_for_work(worker &w) {
 }
 
 runnable *find_work(worker &w) {
-  offer_time(place::scheduling_point);
+  if (anyone_at(place::scheduling_point)) {
+    tell_parent(w);
+    offer_time(place::scheduling_point);
+  }
   if (runnable *r = look(w)) [[likely]]
     return r;
   runnable *r = wait_for_work(w);
@@ -177,7 +181,7 @@ void run_task(worker &w, runnable *r) {
   worker *here = &w;
   for (;;) {
     count(here->counts.executed);
-    r = execute(*here, *static_cast<task *>(r), false);
+    r = execute(*here, *static_cast<task *>(r));
     if (!r)
       return;
     here = this_worker_or_null(); // the thread may have changed
@@ -218,6 +222,7 @@ WEFT_INLINE runnable *newest_of(worker &w, const lineage &l) {
 void run(worker &w, runnable *r) {
   if (r->what == runnable::kind::task) [[likely]]
     return run_task(w, r);
+  tell_parent(w);
   switch (r->what) {
   case runnable::kind::frame:
     leave_for_frame(*static_cast<frame *>(r));
@@ -255,8 +260,9 @@ void worker_loop() {
 
 /// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
 runnable *pick(executor &e) {
-  offer_time(place::scheduling_point);
   worker &w = static_cast<worker &>(e);
+  tell_parent(w);
+  offer_time(place::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue(&w, *job, origin::fresh);
   if (runnable *kept = std::exchange(w.handoff, nullptr))

@@ -13,6 +13,39 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
+/// A worker ends two children and tells of both at once, another one ends a third.
+struct completion_of_two_at_once {
+  static constexpr int threads = 3;
+  completion_word<P> word;
+  model_var<int> done[3] = {};
+  model_var<int> waiter{0};
+  int acted = 0;
+  void act() {
+    ++acted;
+    expect(waiter.get() == 1, "who acts sees the waiter");
+    for (auto &each : done)
+      expect(each.get() == 1, "who acts sees every child's work");
+  }
+  void run(int t) {
+    bool last = false;
+    if (t == 0) {
+      waiter.set(1);
+      last = word.settle(3);
+    } else if (t == 1) {
+      done[0].set(1);
+      done[1].set(1);
+      last = word.remove(2);
+    } else {
+      done[2].set(1);
+      last = word.remove();
+    }
+    if (last)
+      act();
+  }
+  void check() { expect(acted == 1, "exactly one acts"); }
+};
+const passes<completion_of_two_at_once> c0{"completion_of_two_at_once"};
+
 /// The owner spawned `Children`; thread t > 0 ends child t - 1. With Stranger, child 0 spawns one more into
 /// the scope.
 template <int Children, bool Stranger, bool Polls>

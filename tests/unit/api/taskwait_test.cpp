@@ -5,6 +5,8 @@
 
 #include <weft/weft.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 
 namespace {
@@ -38,6 +40,34 @@ TEST(taskwait, waits_for_the_callers_children_only) {
   weft::taskwait();
   EXPECT_TRUE(passed);
   EXPECT_TRUE(own_done);
+}
+
+/// Keeps its worker to itself.
+void spin_until_open(const test::gate &g) {
+  for (auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60); !g.is_open();)
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+}
+
+TEST(taskwait, is_told_of_children_before_their_worker_begins_something_else) {
+  for (int i = 0; i != 10; ++i) {
+    int data = 0;
+    test::gate waited;
+    std::atomic<weft::detail::task *> holder{nullptr};
+    std::atomic<bool> spawned{false};
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(data));
+    weft::spawn([&] {
+      for (int k = 0; k != 5; ++k)
+        weft::spawn([] {}, weft::in(data));
+      spawned = true;
+      weft::taskwait();
+      waited.open();
+    }, weft::weak_in(data));
+    weft::spawn([&] { spin_until_open(waited); }, weft::in(data), weft::priority(-1)); // is ready with those children, and runs after them
+    ASSERT_TRUE(test::eventually([&] { return holder != nullptr && spawned; }));
+    weft::decrease_events(weft::task_ref(holder));
+    EXPECT_TRUE(waited.pass()); // and not taskwait, which would run the children on this stack
+    weft::taskwait();
+  }
 }
 
 TEST(taskwait, can_be_called_again_and_again) {
