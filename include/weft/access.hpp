@@ -28,6 +28,7 @@ enum class access_mode : std::uint8_t {
 struct access {
   const void *address = nullptr;
   access_mode mode = access_mode::inout;
+  std::uint32_t bytes = 1; ///< of the object; read only where accesses are ordered as regions (<weft/region.hpp>)
 };
 
 namespace detail {
@@ -35,37 +36,44 @@ template <class T>
 [[nodiscard]] const void *address_of(T &object) noexcept { // std::addressof, without its header
   return &const_cast<const char &>(reinterpret_cast<const volatile char &>(object));
 }
+template <class T>
+constexpr std::uint32_t bytes_of() noexcept { // 1: the type is incomplete
+  if constexpr (requires { sizeof(T); })
+    return sizeof(T) < UINT32_MAX ? static_cast<std::uint32_t>(sizeof(T)) : UINT32_MAX;
+  else
+    return 1;
+}
 } // namespace detail
 
 /// Each of these names an object; none costs anything, throws or touches it. A temporary is refused: it has no address that
 /// another task could name.
 template <class T>
 [[nodiscard]] access in(const T &object) noexcept {
-  return {detail::address_of(object), access_mode::in};
+  return {detail::address_of(object), access_mode::in, detail::bytes_of<T>()};
 }
 template <class T>
 access in(const T &&) = delete;
 template <class T>
 [[nodiscard]] access out(T &object) noexcept {
-  return {detail::address_of(object), access_mode::out};
+  return {detail::address_of(object), access_mode::out, detail::bytes_of<T>()};
 }
 template <class T>
 [[nodiscard]] access inout(T &object) noexcept {
-  return {detail::address_of(object), access_mode::inout};
+  return {detail::address_of(object), access_mode::inout, detail::bytes_of<T>()};
 }
 template <class T>
 [[nodiscard]] access weak_in(const T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_in};
+  return {detail::address_of(object), access_mode::weak_in, detail::bytes_of<T>()};
 }
 template <class T>
 access weak_in(const T &&) = delete;
 template <class T>
 [[nodiscard]] access weak_out(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_out};
+  return {detail::address_of(object), access_mode::weak_out, detail::bytes_of<T>()};
 }
 template <class T>
 [[nodiscard]] access weak_inout(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_inout};
+  return {detail::address_of(object), access_mode::weak_inout, detail::bytes_of<T>()};
 }
 
 /// The task writes the object together with its neighbours: consecutive siblings that name it `concurrent` are ordered with

@@ -37,13 +37,15 @@ WEFT_API void taskwait();
 /// Waits until the current task could touch the data as the accesses say; children of it that touch other data go on.
 ///
 ///     weft::taskwait(weft::in(x));
+///     weft::taskwait(weft::in(weft::region(v).span(first, n)));
 ///
 /// Rethrows nothing: failures stay with taskwait(). Any thread. Cost: that of an empty task. Errors: as spawn() and taskwait().
 template <class... Accesses>
-  requires(sizeof...(Accesses) > 0 && (std::is_same_v<Accesses, access> && ...))
+  requires(sizeof...(Accesses) > 0 && ((std::is_same_v<Accesses, access> || std::is_same_v<Accesses, region_access>) && ...))
 void taskwait(const Accesses &...accesses) {
   spawn([] {}, accesses..., if_(false), label("taskwait on"));
 }
+inline void taskwait(std::span<const region_access> list) { spawn([] {}, regions(list), if_(false), label("taskwait on")); }
 inline void taskwait(std::span<const access> list) { spawn([] {}, accesses(list), if_(false), label("taskwait on")); }
 
 /// Gives up some of the running task's accesses before its body ends: what waits for those only may start, as at the end of the body.

@@ -12,6 +12,7 @@
 #include <weft/mutex.hpp>
 #include <weft/range.hpp>
 #include <weft/reduction.hpp>
+#include <weft/region.hpp>
 #include <weft/runtime.hpp>
 #include <weft/service.hpp>
 #include <weft/task.hpp>

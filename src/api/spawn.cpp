@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/regions.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "iter/iteration.hpp"
@@ -135,7 +136,8 @@ WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t fi
 }
 
 /// Everything but the common way.
-WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
+WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+                          const checked_regions *regions = nullptr) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
   if (parent.has(k_final))
@@ -148,7 +150,10 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
   const bool undeferred = t->has(k_undeferred);
   bool ready = true;
   try {
-    ready = first_count + second_count == 0 || enter_accesses(*t, first, first_count, second, second_count);
+    if (regions)
+      ready = enter_regions(*t, first, first_count, second, second_count, regions->data(), regions->size());
+    else
+      ready = first_count + second_count == 0 || enter_accesses(*t, first, first_count, second, second_count);
   } catch (const std::bad_alloc &) {
     give_up(t, parent);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
@@ -272,6 +277,37 @@ void task_submit(task *t, const access &only) {
 
 void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
   submit(t, first, first_count, second, second_count);
+}
+
+namespace {
+
+/// The children of the task's parent order regions from now on, unless they run in place.
+void order_regions(const task &t) {
+  task &parent = *t.parent;
+  if (!parent.has(k_final))
+    return orders_regions(parent) ? void() : turn_to_regions(parent);
+  if (iteration_of(parent))
+    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': it names a region; name objects, or their first "
+                "elements", label_of(t), label_of(parent));
+}
+
+} // namespace
+
+void task_submit_regions(task *t, const submission &s) {
+  bool submitted = false;
+  try {
+    const checked_regions regions(s, label_of(*t));
+    order_regions(*t);
+    submitted = true;
+    submit(t, s.named, s.named_count, s.list, s.list_count, &regions);
+  } catch (const std::bad_alloc &) { // before it was submitted
+    destroy_closure(t);
+    throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
+  } catch (...) {
+    if (!submitted)
+      destroy_closure(t);
+    throw;
+  }
 }
 
 void task_wait_done(task *t) {

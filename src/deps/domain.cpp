@@ -14,7 +14,9 @@ constexpr std::size_t k_own_scanned = 16; // own accesses that prune() is willin
 
 } // namespace
 
-domain::domain(task &parent) : m_parent(parent) {
+domain::entry domain::s_no_entries[2];
+
+domain::domain(task &parent) : m_parent(&parent) {
   rebuild(parent.extent, k_first_capacity);
   for (std::uint32_t i = 0; i < parent.extent; ++i) {
     data_access &a = parent.accesses()[i];
@@ -22,7 +24,10 @@ domain::domain(task &parent) : m_parent(parent) {
   }
 }
 
-domain::~domain() { std::free(m_entries); }
+domain::~domain() {
+  if (!regional())
+    std::free(m_entries);
+}
 
 data_access *domain::find(const void *address) const noexcept {
   const entry &e = entry_of(address);
@@ -46,13 +51,13 @@ bool domain::drop_if_released(entry &e) noexcept {
   // O1: acquire: who released the access touches it no more
   if (!is_released(e.last->flags.load(std::memory_order_acquire)))
     return false;
-  if (m_parent.extent > k_own_scanned)
+  if (m_parent->extent > k_own_scanned)
     return false;
   task &t = *e.last->task;
   data_access *back_to = nullptr;
-  for (std::uint32_t i = 0; i < m_parent.extent; ++i)
-    if (m_parent.accesses()[i].address == e.address)
-      back_to = own(&m_parent.accesses()[i]);
+  for (std::uint32_t i = 0; i < m_parent->extent; ++i)
+    if (m_parent->accesses()[i].address == e.address)
+      back_to = own(&m_parent->accesses()[i]);
   e.last = back_to;
   drop_references(t, 1);
   return back_to == nullptr;

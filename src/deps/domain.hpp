@@ -15,6 +15,9 @@ namespace rt {
 class domain {
 public:
   explicit domain(task &parent);
+  /// Of children whose accesses are regions: the base of region_scope. Knows no address.
+  domain() noexcept : m_entries(s_no_entries), m_mask(1), m_shift(63), m_parent(nullptr) {}
+  [[nodiscard]] bool regional() const noexcept { return !m_parent; }
   ~domain();
   domain(const domain &) = delete;
   domain &operator=(const domain &) = delete;
@@ -33,6 +36,13 @@ public:
   }
   [[nodiscard]] data_access *find(const void *address) const noexcept;
   void erase(const void *address) noexcept;
+
+  template <class F>
+  void for_each_address(F &&f) const {
+    for (std::size_t i = 0; i <= m_mask; ++i)
+      if (m_entries[i].address && m_entries[i].last)
+        f(m_entries[i].address);
+  }
 
   /// Forgets every address whose last access has released; their tasks' memory becomes free.
   void prune();
@@ -104,13 +114,14 @@ private:
   bool drop_if_released(entry &e) noexcept;
   void fetch(std::size_t i) const noexcept;
 
+  static entry s_no_entries[2]; // never written
   entry *m_entries = nullptr;
   std::size_t m_mask = 0;
   std::size_t m_used = 0; // slots that hold an address, erased ones too
   std::size_t m_kept = 0; // of them, when the table was made
   unsigned m_shift = 0;
   bool m_has_cohorts = false; // some entry may name one
-  task &m_parent;
+  task *m_parent; // null: the children's accesses are regions
 };
 
 /// Enters the accesses of a new task into its parent's domain. True: all are satisfied, the task may run; false:

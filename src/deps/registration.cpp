@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/check.hpp"
+#include "deps/region_scope.hpp"
 #include "task/lifecycle.hpp"
 
 #include <algorithm>
@@ -160,6 +161,8 @@ domain &domain_of(task &parent) {
 
 bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
                     std::size_t second_count) {
+  if (orders_regions(*t.parent)) [[unlikely]]
+    return enter_regions(t, first, first_count, second, second_count);
   std::uint32_t count = fill_records(t, first, first_count, 0);
   count = fill_records(t, second, second_count, count);
   if (count > 1)
@@ -239,6 +242,8 @@ void close_domain(task &t, mailbox &box) noexcept {
 } // namespace
 
 std::uint32_t release_accesses(task &t, ready_list &ready) {
+  if (t.children_domain && t.children_domain->regional())
+    release_regions(t, ready);
   if (t.extent == 0 && !t.children_domain)
     return 0;
   mailbox box(ready, &t);
@@ -295,6 +300,8 @@ void trim_domain(task &parent, bool all) noexcept {
   domain *d = parent.children_domain;
   if (!d)
     return;
+  if (d->regional())
+    return all ? prune_regions(parent) : void(); // what finished regions hold is small, and is pruned as the map grows
   try {
     if (!all)
       return d->prune_when_grown();

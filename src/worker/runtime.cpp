@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
+#include "deps/region_scope.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "os/affinity.hpp"
@@ -396,6 +397,7 @@ runtime::runtime()
       watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);
+  use_regions(cfg.deps_system == deps_kind::regions);
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
   measure_stacks(cfg.stack_watermark);

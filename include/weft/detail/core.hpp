@@ -13,6 +13,7 @@ namespace weft::inline v0 {
 
 class task_group;
 struct access;
+struct region_access;
 
 namespace detail {
 
@@ -88,6 +89,20 @@ WEFT_API void task_submit(task *t);
 WEFT_API void task_submit(task *t, const access &only);
 WEFT_API void task_submit(task *t, const access *first, std::size_t first_count, const access *second,
                           std::size_t second_count);
+
+/// All accesses of a task of which some are regions.
+struct submission {
+  const access *named = nullptr;
+  std::size_t named_count = 0;
+  const access *list = nullptr;
+  std::size_t list_count = 0;
+  const region_access *named_regions = nullptr;
+  std::size_t named_region_count = 0;
+  const region_access *region_list = nullptr;
+  std::size_t region_list_count = 0;
+};
+/// As task_submit(). Throws weft::error, invalid_argument, for a region that is none; the task is gone then.
+WEFT_API void task_submit_regions(task *t, const submission &s);
 
 inline void *storage(task *t) noexcept { return reinterpret_cast<char *>(t) + k_storage_offset; }
 

@@ -4,6 +4,7 @@
 
 #include <weft/clauses.hpp>
 #include <weft/detail/core.hpp>
+#include <weft/region.hpp>
 
 #include <concepts>
 #include <new>
@@ -75,6 +76,10 @@ inline constexpr bool is_access = std::is_same_v<Clause, access> || access_sourc
 template <class Clause>
 inline constexpr bool is_list = std::is_same_v<Clause, accesses>;
 template <class Clause>
+inline constexpr bool is_region = std::is_same_v<Clause, region_access>;
+template <class Clause>
+inline constexpr bool is_region_list = std::is_same_v<Clause, regions>;
+template <class Clause>
 inline constexpr bool is_option =
     std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> || std::is_same_v<Clause, weft::v0::final> ||
     std::is_same_v<Clause, if_> || std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
@@ -111,6 +116,32 @@ void put_access(access *&next, const Clause &c) noexcept {
 }
 
 template <class Clause>
+void put_region(region_access *&next, const Clause &c) noexcept {
+  if constexpr (is_region<Clause>)
+    ::new (static_cast<void *>(next++)) region_access(c);
+}
+
+/// Submits a task of whose clauses some are regions; `s` holds the rest.
+template <class... Clauses>
+void submit_regions(task *t, submission s, const Clauses &...clauses) {
+  constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_region<Clauses>});
+  alignas(region_access) unsigned char room[(fixed + 1) * sizeof(region_access)];
+  auto *const first = reinterpret_cast<region_access *>(room);
+  region_access *next = first;
+  (put_region(next, clauses), ...);
+  s.named_regions = first;
+  s.named_region_count = fixed;
+  const auto add_list = [&s](const auto &c) {
+    if constexpr (is_region_list<std::remove_cvref_t<decltype(c)>>) {
+      s.region_list = c.list.data();
+      s.region_list_count = c.list.size();
+    }
+  };
+  (add_list(clauses), ...);
+  task_submit_regions(t, s);
+}
+
+template <class Clause>
 const accesses *find_list(const accesses *found, const Clause &c) noexcept {
   if constexpr (is_list<Clause>)
     return &c;
@@ -122,16 +153,18 @@ template <class F, class... Clauses>
 auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
   static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
-  static_assert(((is_access<Clauses> || is_list<Clauses> || is_option<Clauses>)&&...),
-                "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), label, priority, "
+  static_assert(((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> || is_option<Clauses>)&&...),
+                "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
                 "final, if_, wait, tracked, stack_bytes, cost or onready");
   static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
+  static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1, "weft::spawn takes at most one regions(list)");
   using result = std::invoke_result_t<closure &>;
   static_assert(!std::is_reference_v<result>, "the callable of weft::spawn returns a reference: return a value or a pointer");
   using body_type = body<closure, result>;
   static_assert(alignof(body_type) <= k_storage_align, "the callable's alignment exceeds 32 bytes: capture a pointer instead");
   constexpr bool has_handle = !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
   constexpr bool has_options = has_handle || (is_option<Clauses> || ...);
+  constexpr bool has_regions = ((is_region<Clauses> || is_region_list<Clauses>) || ...);
   constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_access<Clauses>});
 
   const access *list = nullptr;
@@ -163,11 +196,13 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
       throw;
     }
   }
-  if constexpr (fixed > 0 || (is_list<Clauses> || ...)) {
+  if constexpr (fixed > 0 || has_regions || (is_list<Clauses> || ...)) {
     access named[fixed + 1];
     access *next = named;
     (put_access(next, clauses), ...);
-    if constexpr (fixed == 1 && !(is_list<Clauses> || ...))
+    if constexpr (has_regions)
+      submit_regions(t, {named, fixed, list, list_count}, clauses...);
+    else if constexpr (fixed == 1 && !(is_list<Clauses> || ...))
       task_submit(t, named[0]);
     else
       task_submit(t, named, fixed, list, list_count);

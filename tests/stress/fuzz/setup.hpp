@@ -29,7 +29,7 @@ inline std::vector<dimension> dimensions_of(const other_builds &others) {
   return {builds,
           {"workers", {"1", std::to_string(cpus), std::to_string(4 * cpus)}},
           {"sched.policy", {"stealing", "delegated", "local-fifo", "central", "seeded"}},
-          {"deps.system", {"wait-free", "locks"}},
+          {"deps.system", {"wait-free", "locks", "regions"}},
           {"sched.immediate_successor", {"1", "0", "0.5"}},
           {"throttle.bytes", {"16MiB", "64KiB"}},
           {"throttle.soft", {"512KiB", "64KiB"}},

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses to parts of arrays, which are ordered by the bytes that they have in common.
+#pragma once
+
+#include <weft/access.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
+
+namespace weft::inline v0 {
+
+namespace detail {
+
+/// An extent or an index of any integer type; one that does not fit counts as the largest.
+struct region_index {
+  template <class Integer>
+    requires std::is_integral_v<Integer>
+  constexpr region_index(Integer n) noexcept // NOLINT: implicit, so that {rows, cols} takes any integers
+      : value(n > Integer{0} && static_cast<std::uint64_t>(n) > static_cast<std::uint64_t>(PTRDIFF_MAX)
+                  ? PTRDIFF_MAX
+                  : static_cast<std::ptrdiff_t>(n)) {}
+  std::ptrdiff_t value;
+};
+
+struct region_dimension {
+  std::ptrdiff_t extent = 0; // elements that are declared
+  std::ptrdiff_t first = 0;  // of the part
+  std::ptrdiff_t count = 0;  // of the part
+  std::ptrdiff_t stride = 0; // from one element to the next, in elements; 0: they follow each other
+};
+
+inline constexpr std::ptrdiff_t k_unbounded = PTRDIFF_MAX;
+inline constexpr unsigned k_region_dimensions = 3;
+
+template <class V>
+concept has_data_and_size = requires(V &v) {
+  *v.data();
+  v.size();
+};
+
+} // namespace detail
+
+/// An array of one to three dimensions, or a part of one. Each call of range(), span() or all() says which part of the next
+/// dimension, the outermost first; dimensions that are not mentioned are meant in full.
+///
+///     weft::region(v, n)                                 [n]v: the n elements from v on
+///     weft::region(v).range(a, b)                        v[a:b]: from a to b, both ends included
+///     weft::region(v).span(a, n)                         v[a;n]: n elements from a on
+///     weft::region(m, {rows, cols}).range(a, b).span(c, n)    a block of a matrix
+///
+/// A value of 112 bytes that refers to the array and touches nothing of it. What is wrong with it - a negative extent, a part beyond what
+/// is declared, more than three dimensions, more bytes than there are addresses - is told by the spawn that uses it, with the
+/// label of its task (weft::error, errc::invalid_argument). A null address is ignored, whatever the extents.
+class region {
+public:
+  /// All of a C array (of up to three dimensions), of a std::array, std::vector or std::span; or, from a pointer, elements of which
+  /// the parts say how many.
+  template <class V>
+    requires(!std::is_same_v<std::remove_cvref_t<V>, region>)
+  explicit region(V &&v) noexcept {
+    using bare = std::remove_reference_t<V>;
+    if constexpr (std::is_array_v<bare>) {
+      static_assert(std::rank_v<bare> <= detail::k_region_dimensions, "weft::region knows arrays of up to three dimensions");
+      set_array(v, static_cast<std::remove_all_extents_t<bare> *>(nullptr));
+      add_extents<bare>();
+    } else if constexpr (std::is_pointer_v<bare>) {
+      set_array(v, v);
+      add(detail::k_unbounded);
+    } else {
+      static_assert(detail::has_data_and_size<bare>, "weft::region needs a pointer, an array, or a container with data() and size()");
+      static_assert(std::is_lvalue_reference_v<V> || std::is_trivially_copyable_v<bare>,
+                    "weft::region of a temporary: it has no address that another task could name");
+      set_array(v.data(), v.data());
+      add(detail::region_index(v.size()).value);
+    }
+  }
+  /// The first `n` elements.
+  template <class T>
+  region(T *v, detail::region_index n) noexcept {
+    set_array(v, v);
+    add(n.value);
+  }
+  /// An array of the extents given, outermost first, as C lays it out.
+  template <class T>
+  region(T *v, std::initializer_list<detail::region_index> extents) noexcept {
+    set_array(v, v);
+    for (const detail::region_index n : extents)
+      add(n.value);
+  }
+
+  /// From `first` to `last`, both included; `last == first - 1` is nothing.
+  [[nodiscard]] region range(detail::region_index first, detail::region_index last) const noexcept {
+    std::ptrdiff_t count = 0;
+    if (__builtin_sub_overflow(last.value, first.value, &count) || __builtin_add_overflow(count, std::ptrdiff_t{1}, &count))
+      count = last.value < first.value ? PTRDIFF_MIN : PTRDIFF_MAX;
+    return with_part(first.value, count);
+  }
+  /// `n` elements from `first` on.
+  [[nodiscard]] region span(detail::region_index first, detail::region_index n) const noexcept {
+    return with_part(first.value, n.value);
+  }
+  /// All of the dimension.
+  [[nodiscard]] region all() const noexcept {
+    return with_part(0, m_named < detail::k_region_dimensions ? m_dimension[m_named].extent : 0);
+  }
+  /// How far apart, in elements, two neighbours of each dimension are: {ld, 1} for a matrix whose rows begin `ld` elements apart.
+  [[nodiscard]] region strides(std::initializer_list<detail::region_index> elements) const noexcept {
+    region r = *this;
+    r.m_strides = static_cast<std::uint8_t>(elements.size() < 255 ? elements.size() : 255);
+    unsigned i = 0;
+    for (const detail::region_index n : elements)
+      if (i < detail::k_region_dimensions)
+        r.m_dimension[i++].stride = n.value;
+    return r;
+  }
+
+  // What the library reads, and the C functions write.
+  [[nodiscard]] const void *address() const noexcept { return m_address; }
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return m_element; }
+  [[nodiscard]] unsigned dimensions() const noexcept { return m_dimensions; }
+  [[nodiscard]] unsigned named() const noexcept { return m_named; }
+  [[nodiscard]] unsigned stride_count() const noexcept { return m_strides; }
+  [[nodiscard]] const detail::region_dimension &dimension(unsigned i) const noexcept { return m_dimension[i]; }
+  region(const void *address, std::size_t element_bytes, unsigned dimensions, const detail::region_dimension *all) noexcept
+      : m_address(address), m_element(element_bytes) {
+    for (unsigned i = 0; i < dimensions; ++i)
+      add(i < detail::k_region_dimensions ? all[i].extent : 0);
+    for (unsigned i = 0; i < dimensions && i < detail::k_region_dimensions; ++i)
+      m_dimension[i] = all[i];
+    m_named = m_dimensions;
+    m_strides = m_dimensions;
+  }
+
+private:
+  template <class T>
+  void set_array(const volatile void *address, const volatile T *) noexcept {
+    static_assert(!std::is_void_v<T>, "weft::region needs the type of the elements: cast the void pointer");
+    m_address = const_cast<const void *>(address);
+    m_element = sizeof(T);
+  }
+  template <class Array>
+  void add_extents() noexcept {
+    if constexpr (std::is_array_v<Array>) {
+      static_assert(std::extent_v<Array> > 0, "weft::region of an array of unknown extent: give the extents");
+      add(static_cast<std::ptrdiff_t>(std::extent_v<Array>));
+      add_extents<std::remove_extent_t<Array>>();
+    }
+  }
+  void add(std::ptrdiff_t extent) noexcept {
+    if (m_dimensions < detail::k_region_dimensions)
+      m_dimension[m_dimensions] = {extent, 0, extent, 0};
+    if (m_dimensions < 255)
+      ++m_dimensions;
+  }
+  [[nodiscard]] region with_part(std::ptrdiff_t first, std::ptrdiff_t count) const noexcept {
+    region r = *this;
+    if (m_named < detail::k_region_dimensions) {
+      r.m_dimension[m_named].first = first;
+      r.m_dimension[m_named].count = count;
+    }
+    if (m_named < 255)
+      ++r.m_named;
+    return r;
+  }
+
+  const void *m_address = nullptr;
+  std::uint64_t m_element = 0;
+  detail::region_dimension m_dimension[detail::k_region_dimensions];
+  std::uint8_t m_dimensions = 0;
+  std::uint8_t m_named = 0;   // parts that were said
+  std::uint8_t m_strides = 0; // strides that were said
+};
+
+/// An access to a region; a clause of spawn() and taskwait() like an access.
+struct region_access {
+  region part;
+  access_mode mode = access_mode::inout;
+};
+
+/// The modes of regions mean what they mean for objects (<weft/access.hpp>), byte by byte: two accesses concern the same data where
+/// their bytes overlap, and only there. None costs anything, throws or touches the array.
+[[nodiscard]] inline region_access in(region r) noexcept { return {r, access_mode::in}; }
+[[nodiscard]] inline region_access out(region r) noexcept { return {r, access_mode::out}; }
+[[nodiscard]] inline region_access inout(region r) noexcept { return {r, access_mode::inout}; }
+[[nodiscard]] inline region_access weak_in(region r) noexcept { return {r, access_mode::weak_in}; }
+[[nodiscard]] inline region_access weak_out(region r) noexcept { return {r, access_mode::weak_out}; }
+[[nodiscard]] inline region_access weak_inout(region r) noexcept { return {r, access_mode::weak_inout}; }
+
+/// A number of regions known only at run time; they are read before spawn returns. At most one per spawn.
+struct regions {
+  explicit constexpr regions(std::span<const region_access> list) noexcept : list(list) {}
+  std::span<const region_access> list;
+};
+
+} // namespace weft::inline v0

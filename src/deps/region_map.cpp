@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deps/region_map.hpp"
+
+#include "deps/region_scope.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+
+crew::crew(const crew &other) : m_first(other.m_first), m_more(other.m_more) {
+  if (m_first)
+    m_first->retain();
+  for (region_scope *s : m_more)
+    s->retain();
+}
+
+crew::crew(crew &&other) noexcept : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) {
+  other.m_more.clear();
+}
+
+crew &crew::operator=(crew &&other) noexcept {
+  std::swap(m_first, other.m_first);
+  m_more.swap(other.m_more);
+  other.clear();
+  return *this;
+}
+
+void crew::reserve_one() {
+  if (!m_first || m_more.size() < m_more.capacity())
+    return;
+  drop_ended();
+  if (m_more.size() * 2 >= m_more.capacity())
+    m_more.reserve(std::max<std::size_t>(4, m_more.capacity() * 2));
+}
+
+void crew::add(region_scope &s) noexcept {
+  s.retain();
+  if (!m_first)
+    m_first = &s;
+  else
+    m_more.push_back(&s);
+}
+
+void crew::clear() noexcept {
+  if (m_first)
+    std::exchange(m_first, nullptr)->drop();
+  for (region_scope *s : m_more)
+    s->drop();
+  m_more.clear();
+}
+
+void crew::drop_ended() noexcept {
+  std::erase_if(m_more, [](region_scope *s) {
+    const bool gone = s->has_ended();
+    if (gone)
+      s->drop();
+    return gone;
+  });
+  if (!m_first || !m_first->has_ended())
+    return;
+  m_first->drop();
+  m_first = nullptr;
+  if (m_more.empty())
+    return;
+  m_first = m_more.back();
+  m_more.pop_back();
+}
+
+bool crew::any_live() const noexcept {
+  return m_first && (!m_first->has_ended() ||
+                     std::any_of(m_more.begin(), m_more.end(), [](const region_scope *s) { return !s->has_ended(); }));
+}
+
+bool crew::contains(const region_scope &s) const noexcept {
+  return m_first == &s || std::find(m_more.begin(), m_more.end(), &s) != m_more.end();
+}
+
+region_map::iterator region_map::find(std::uintptr_t low) noexcept {
+  iterator at = m_fragments.upper_bound(low);
+  if (at != m_fragments.begin())
+    if (const iterator before = std::prev(at); before->second.end > low)
+      return before;
+  return at;
+}
+
+/// The second half.
+region_map::iterator region_map::split(iterator at, std::uintptr_t where) {
+  const iterator half = m_fragments.emplace_hint(std::next(at), where, at->second);
+  at->second.end = where;
+  return half;
+}
+
+region_map::iterator region_map::cut(std::uintptr_t low, std::uintptr_t high) {
+  iterator first = find(low);
+  if (first == m_fragments.end() || first->first >= high)
+    return first;
+  if (first->first < low)
+    first = split(first, low);
+  if (first->second.end == high) [[likely]]
+    return first;
+  if (const iterator last = find(high); last != m_fragments.end() && last->first < high)
+    split(last, high);
+  return first;
+}
+
+region_map::iterator region_map::cover(std::uintptr_t low, std::uintptr_t high) {
+  iterator next = cut(low, high);
+  if (next != m_fragments.end() && next->first == low && next->second.end == high) [[likely]]
+    return next;
+  std::uintptr_t at = low;
+  iterator result = m_fragments.end();
+  const auto note = [&](iterator i) {
+    if (result == m_fragments.end())
+      result = i;
+  };
+  while (at < high) {
+    const std::uintptr_t free_until = next == m_fragments.end() || next->first > high ? high : next->first;
+    if (at < free_until) {
+      const iterator filled = m_fragments.emplace_hint(next, at, fragment{});
+      filled->second.end = free_until;
+      note(filled);
+      at = free_until;
+    } else {
+      note(next);
+      at = next->second.end;
+      ++next;
+    }
+  }
+  return result;
+}
+
+void region_map::unite(iterator first, std::uintptr_t high) noexcept {
+  if (first->second.end == high) [[likely]]
+    return;
+  m_fragments.erase(std::next(first), m_fragments.lower_bound(high));
+  first->second.end = high;
+}
+
+void region_map::prune() noexcept {
+  for (iterator i = m_fragments.begin(); i != m_fragments.end();) {
+    if (i->second.last.any_live())
+      ++i;
+    else
+      i = m_fragments.erase(i);
+  }
+  m_prune_at = std::max(k_least_to_prune, m_fragments.size() * 2);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deps/region_scope.hpp"
+
+#include <algorithm>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// Room for one more; `gone` says which need not be kept.
+template <class Gone>
+void make_room(std::vector<region_scope *> &list, Gone gone) {
+  if (list.size() < list.capacity())
+    return;
+  std::erase_if(list, gone);
+  if (list.size() * 2 >= list.capacity())
+    list.reserve(std::max<std::size_t>(4, list.capacity() * 2));
+}
+
+/// Keeps some capacity for the next task that uses the scope.
+template <class List>
+void empty_out(List &list) noexcept {
+  constexpr std::size_t kept = 64;
+  list.clear();
+  if (list.capacity() > kept)
+    List().swap(list);
+}
+
+} // namespace
+
+tree_guard::~tree_guard() {
+  const bool over = m_tree.live == 0;
+  m_tree.lock.unlock();
+  if (!over)
+    return;
+  while (region_scope *s = m_tree.spare) {
+    m_tree.spare = s->m_next_spare;
+    delete s;
+  }
+  delete &m_tree;
+}
+
+region_scope &region_scope::take(region_tree &tree, task &owner) {
+  region_scope *s = tree.spare;
+  if (s)
+    tree.spare = s->m_next_spare;
+  else
+    s = new region_scope(tree);
+  ++tree.live;
+  s->m_task = &owner;
+  s->m_in = nullptr;
+  s->m_uses = 1;
+  s->m_missing = 0;
+  s->m_ended = false;
+  s->addresses_before = nullptr;
+  return *s;
+}
+
+void region_scope::put_back() noexcept {
+  m_next_spare = m_tree.spare;
+  m_tree.spare = this;
+  --m_tree.live;
+}
+
+void region_scope::abandon() noexcept {
+  m_ended = true;
+  m_map.clear();
+  empty_out(m_pieces);
+  drop();
+}
+
+// ---- what a task accesses -----------------------------------------------------------------------------------------
+
+namespace {
+
+/// Two accesses of one task to one byte are one access: it writes if they differ, it is weak if both are.
+void merge(region_piece &into, const region_piece &other) noexcept {
+  into.kind = into.kind == other.kind ? into.kind : touch::write;
+  into.weak = into.weak && other.weak;
+}
+
+bool is_alike(const region_piece &a, const region_piece &b) noexcept { return a.kind == b.kind && a.weak == b.weak; }
+
+/// Pieces that have bytes in common, sorted, as pieces that have none.
+std::vector<region_piece> taken_apart(const std::vector<region_piece> &pieces) {
+  std::vector<std::uintptr_t> borders;
+  for (const region_piece &p : pieces) {
+    borders.push_back(p.low);
+    borders.push_back(p.end);
+  }
+  std::sort(borders.begin(), borders.end());
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  std::vector<region_piece> apart(borders.size() - 1, {0, 0, touch::write, true});
+  for (const region_piece &p : pieces) {
+    auto i = static_cast<std::size_t>(std::lower_bound(borders.begin(), borders.end(), p.low) - borders.begin());
+    for (; borders[i] < p.end; ++i) {
+      if (apart[i].end == 0)
+        apart[i] = {borders[i], borders[i + 1], p.kind, p.weak};
+      else
+        merge(apart[i], p);
+    }
+  }
+  std::erase_if(apart, [](const region_piece &p) { return p.end == 0; });
+  return apart;
+}
+
+} // namespace
+
+void region_scope::sort_pieces() {
+  if (m_pieces.size() <= 1) [[likely]]
+    return;
+  const auto earlier = [](const region_piece &a, const region_piece &b) { return a.low < b.low; };
+  if (!std::is_sorted(m_pieces.begin(), m_pieces.end(), earlier))
+    std::sort(m_pieces.begin(), m_pieces.end(), earlier);
+  const auto overlap = [](const region_piece &a, const region_piece &b) { return a.end > b.low; };
+  if (std::adjacent_find(m_pieces.begin(), m_pieces.end(), overlap) != m_pieces.end())
+    m_pieces = taken_apart(m_pieces);
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < m_pieces.size(); ++i) {
+    if (m_pieces[kept].end == m_pieces[i].low && is_alike(m_pieces[kept], m_pieces[i]))
+      m_pieces[kept].end = m_pieces[i].end;
+    else
+      m_pieces[++kept] = m_pieces[i];
+  }
+  m_pieces.resize(kept + 1);
+}
+
+// ---- entering -----------------------------------------------------------------------------------------------------
+
+/// `successor` waits for this one.
+void region_scope::gain(region_scope &successor) {
+  if (!m_successors.empty() && m_successors.back() == &successor)
+    return;
+  m_successors.push_back(&successor);
+  ++successor.m_missing;
+}
+
+/// The map of `where` may name this one.
+void region_scope::note_copy(region_scope &where) {
+  if (&where == m_in || (!m_copies.empty() && m_copies.back() == &where))
+    return;
+  make_room(m_copies, [](region_scope *s) {
+    const bool gone = s->m_ended;
+    if (gone)
+      s->drop();
+    return gone;
+  });
+  m_copies.push_back(&where);
+  where.retain();
+}
+
+/// A weak access: what the task would wait for, its children wait for.
+void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
+  const crew &last = joins ? f.before : f.last;
+  if (!last.any_live())
+    return;
+  fragment mine;
+  mine.end = f.end;
+  mine.last = crew(last);
+  if (!joins) {
+    mine.kind = f.kind;
+    mine.before = crew(f.before);
+  }
+  mine.last.for_each([&](region_scope &s) { s.note_copy(*this); });
+  mine.before.for_each([&](region_scope &s) { s.note_copy(*this); });
+  m_map.append(low, std::move(mine));
+}
+
+/// All of linking that may fail.
+void region_scope::reserve_links(const fragment &f, const region_piece &p) {
+  const crew &earlier = shares(f.kind, p.kind) ? f.before : f.last;
+  if (!p.weak)
+    earlier.for_each([](region_scope &s) { make_room(s.m_successors, [](region_scope *) { return false; }); });
+}
+
+void region_scope::link(fragment &f, const region_piece &p) noexcept {
+  const bool joins = shares(f.kind, p.kind);
+  if (!p.weak)
+    (joins ? f.before : f.last).for_each([this](region_scope &s) { s.gain(*this); });
+  if (joins)
+    return f.last.add(*this);
+  if (p.kind != touch::write && f.last.any_live())
+    f.before = std::move(f.last);
+  else
+    f.before.clear();
+  f.last.clear();
+  f.last.add(*this);
+  f.kind = p.kind;
+}
+
+bool region_scope::enter(region_scope &parents) {
+  region_map &map = parents.m_map;
+  map.make_room();
+  auto first = map.end();
+  for (const region_piece &p : m_pieces) {
+    first = map.cover(p.low, p.end);
+    for (auto i = first; i != map.end() && i->first < p.end; ++i) {
+      reserve_links(i->second, p);
+      if (shares(i->second.kind, p.kind))
+        i->second.last.reserve_one();
+      if (p.weak)
+        inherit(i->second, i->first, shares(i->second.kind, p.kind));
+    }
+  }
+  for (const region_piece &p : m_pieces) {
+    if (m_pieces.size() > 1)
+      first = map.find(p.low);
+    for (auto i = first; i != map.end() && i->first < p.end; ++i)
+      link(i->second, p);
+    if (p.kind == touch::write)
+      map.unite(first, p.end);
+  }
+  m_in = &parents;
+  parents.retain();
+  return m_missing == 0;
+}
+
+// ---- leaving ------------------------------------------------------------------------------------------------------
+
+/// A part of what the task accessed that its children, or those that they wait for, still hold.
+struct region_scope::remainder {
+  std::uintptr_t low, end;
+  const fragment *mine;
+
+  [[nodiscard]] const crew &heirs() const noexcept { return mine->last.any_live() ? mine->last : mine->before; }
+};
+
+std::vector<region_scope::remainder> region_scope::remainders() {
+  std::vector<remainder> left;
+  for (const region_piece &p : m_pieces)
+    for (auto i = m_map.find(p.low); i != m_map.end() && i->first < p.end; ++i)
+      if (i->second.last.any_live() || i->second.before.any_live())
+        left.push_back({std::max(p.low, i->first), std::min(p.end, i->second.end), &i->second});
+  return left;
+}
+
+/// Whether this one, which waited for the task, has to wait for that part of it. A reader may stand for a writer before it, so the
+/// kinds do not matter.
+bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept {
+  const remainder &r = left[which];
+  auto p = std::partition_point(m_pieces.begin(), m_pieces.end(), [&](const region_piece &x) { return x.end <= r.low; });
+  for (; p != m_pieces.end() && p->low < r.end; ++p)
+    if (!p->weak)
+      return true;
+  return false;
+}
+
+/// In a fragment that names this one, its heirs take its place.
+void region_scope::replace_me_in(fragment &f, const fragment &mine, region_scope &where) {
+  const auto add = [&](crew &to, const crew &from) {
+    from.for_each([&](region_scope &s) {
+      if (to.contains(s))
+        return;
+      to.reserve_one();
+      s.note_copy(where);
+      to.add(s);
+    });
+  };
+  const crew &heirs = mine.last.any_live() ? mine.last : mine.before;
+  if (f.before.contains(*this))
+    add(f.before, heirs);
+  if (!f.last.contains(*this))
+    return;
+  if (f.kind != touch::write || f.last.size() != 1)
+    return add(f.last, heirs);
+  fragment fresh;
+  add(fresh.last, heirs);
+  if (&heirs == &mine.last) {
+    fresh.kind = mine.kind;
+    add(fresh.before, mine.before);
+  }
+  fresh.end = f.end;
+  f = std::move(fresh);
+}
+
+void region_scope::replace_me_in(region_scope &where, const std::vector<remainder> &left) {
+  if (where.m_ended)
+    return;
+  for (const remainder &r : left)
+    for (auto i = where.m_map.cut(r.low, r.end); i != where.m_map.end() && i->first < r.end; ++i)
+      replace_me_in(i->second, *r.mine, where);
+}
+
+void region_scope::hand_on(const std::vector<remainder> &left) {
+  for (region_scope *successor : m_successors)
+    for (std::size_t i = 0; i != left.size(); ++i)
+      if (successor->waits_on(left, i))
+        left[i].heirs().for_each([&](region_scope &s) { s.gain(*successor); });
+  replace_me_in(*m_in, left);
+  for (region_scope *where : m_copies)
+    replace_me_in(*where, left);
+}
+
+void region_scope::end(ready_list &ready) {
+  if (m_in && !m_map.empty())
+    if (const std::vector<remainder> left = remainders(); !left.empty())
+      hand_on(left);
+  m_ended = true;
+  for (region_scope *s : m_successors)
+    if (--s->m_missing == 0)
+      ready.push_back(s->m_task);
+  empty_out(m_successors);
+  m_map.clear();
+  empty_out(m_pieces);
+  for (region_scope *s : m_copies)
+    s->drop();
+  empty_out(m_copies);
+  if (m_in)
+    std::exchange(m_in, nullptr)->drop();
+  drop();
+}
+
+} // namespace rt
+} // namespace weft::inline v0

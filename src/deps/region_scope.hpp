@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second system of dependencies: accesses are sets of bytes, and tasks are ordered where their bytes overlap.
+// What it means, and why it is right, stands in docs/design/regions.md.
+#pragma once
+
+#include "deps/domain.hpp"
+#include "deps/region_map.hpp"
+#include "deps/region_shape.hpp"
+#include "queue/spin_lock.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// What is guarded by one lock: a task whose own accesses are no regions, and all tasks below it whose accesses are.
+struct region_tree {
+  spin_lock<> lock;
+  region_scope *spare = nullptr; // scopes to be used again
+  std::size_t live = 0;          // scopes that are in use; with the last the tree goes
+};
+
+/// Holds the lock of a tree.
+class tree_guard {
+public:
+  explicit tree_guard(region_tree &tree) noexcept : m_tree(tree) { tree.lock.lock(); }
+  ~tree_guard();
+  tree_guard(const tree_guard &) = delete;
+  tree_guard &operator=(const tree_guard &) = delete;
+
+private:
+  region_tree &m_tree;
+};
+
+/// A task as this system sees it: what it accesses, who waits for it, and what its children have touched. All of it is guarded by
+/// the lock of the tree. It is the domain of the task's children, one without addresses, so that whoever asks for an address is
+/// sent the slow way.
+class region_scope : public domain {
+public:
+  explicit region_scope(region_tree &tree) noexcept : m_tree(tree) {}
+
+  [[nodiscard]] region_tree &tree() const noexcept { return m_tree; }
+  [[nodiscard]] bool has_ended() const noexcept { return m_ended; }
+  /// No child that named a region is left, and none of the task's own accesses is one.
+  [[nodiscard]] bool is_idle_root() const noexcept { return !m_in && m_map.empty(); }
+  void retain() noexcept { ++m_uses; }
+  void drop() noexcept {
+    if (--m_uses == 0)
+      put_back();
+  }
+
+  /// A scope for the task; it is dropped by end(). Throws std::bad_alloc.
+  static region_scope &take(region_tree &tree, task &owner);
+  void abandon() noexcept; // one that was not entered
+
+  /// Adds an access of the task, then, after the last of them, makes pieces of them. Throws std::bad_alloc.
+  void add(std::uintptr_t low, std::uintptr_t end, touch kind, bool weak) { m_pieces.push_back({low, end, kind, weak}); }
+  void sort_pieces();
+  [[nodiscard]] bool touches_nothing() const noexcept { return m_pieces.empty(); }
+
+  /// Puts the task behind the earlier children in `parents`, the scope of its parent. True: it waits for nobody. Throws std::bad_alloc
+  /// with nothing changed.
+  bool enter(region_scope &parents);
+  /// The task has given up its accesses: what its children still hold takes their place. Tasks that may run now are appended to `ready`.
+  void end(ready_list &ready);
+  /// Forgets what nobody waits for any more.
+  void prune() noexcept { m_map.prune(); }
+
+  domain *addresses_before = nullptr; // what the task's children had entered by address before the first region came
+
+private:
+  struct remainder;
+  void put_back() noexcept;
+  void reserve_links(const fragment &f, const region_piece &p);
+  void inherit(const fragment &f, std::uintptr_t low, bool joins);
+  [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
+  void link(fragment &f, const region_piece &p) noexcept;
+  std::vector<remainder> remainders();
+  void hand_on(const std::vector<remainder> &left);
+  void replace_me_in(region_scope &where, const std::vector<remainder> &left);
+  void replace_me_in(fragment &f, const fragment &mine, region_scope &where);
+  void gain(region_scope &successor);
+  void note_copy(region_scope &where);
+
+  friend class tree_guard;
+  region_tree &m_tree;
+  region_scope *m_next_spare = nullptr;
+  task *m_task = nullptr;
+  region_scope *m_in = nullptr; // of the parent; null: the task's own accesses are no regions
+  std::uint32_t m_uses = 0;
+  std::uint32_t m_missing = 0; // edges that lead to the task
+  bool m_ended = false;
+  std::vector<region_piece> m_pieces;
+  std::vector<region_scope *> m_successors; // they wait for this one, so they are alive
+  std::vector<region_scope *> m_copies;     // scopes beside m_in whose map may name this one; retained
+  region_map m_map;
+};
+
+template <class F>
+void crew::for_each(F &&f) const {
+  if (m_first && !m_first->has_ended())
+    f(*m_first);
+  for (region_scope *s : m_more)
+    if (!s->has_ended())
+      f(*s);
+}
+
+/// Setting deps.system: whether the accesses of all tasks are regions. Before any task.
+void use_regions(bool on) noexcept;
+
+/// Whether the next child's accesses are regions.
+[[nodiscard]] bool orders_regions(const task &parent) noexcept;
+/// From now on they are. What was entered by address before stays as it is; the caller sees to it that nobody needs it.
+region_scope &begin_regions(task &parent);
+
+struct region_entry {
+  const region_shape *shape;
+  access_mode mode;
+};
+/// enter_accesses() for a child of a parent that orders regions.
+bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+                   const region_entry *regions = nullptr, std::size_t region_count = 0);
+/// The same for one access to all bytes there are.
+void enter_everything(task &t);
+/// Gives up the regions of a task, and those of its children that matter to nobody else.
+void release_regions(task &t, ready_list &ready);
+/// Forgets what finished children hold. Where no region is left, the next child's accesses are entered as the setting says.
+void prune_regions(task &parent) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks and the second system of dependencies: which children use it, how they enter and leave.
+#include "base/log.hpp"
+#include "deps/region_scope.hpp"
+#include "task/lifecycle.hpp"
+
+#include <new>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+bool g_always = false; // setting deps.system; written before any task
+
+region_scope &scope_of(task &t) noexcept { return static_cast<region_scope &>(*t.children_domain); }
+
+struct meaning {
+  touch kind;
+  bool weak;
+};
+
+meaning meaning_of(access_mode mode) noexcept {
+  switch (mode) {
+  case access_mode::in:
+    return {touch::read, false};
+  case access_mode::weak_in:
+    return {touch::read, true};
+  case access_mode::out:
+  case access_mode::inout:
+    return {touch::write, false};
+  case access_mode::weak_out:
+  case access_mode::weak_inout:
+    return {touch::write, true};
+  }
+  return {touch::write, false};
+}
+
+class filler {
+public:
+  // children of a final task run in place and wait for nothing, so their parent waits for them
+  explicit filler(region_scope &scope, const task &t) noexcept : m_scope(scope), m_all_strong(t.has(detail::k_final)) {}
+
+  void objects(const access *list, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto low = reinterpret_cast<std::uintptr_t>(list[i].address);
+      if (low)
+        add(low, low + list[i].bytes, list[i].mode);
+    }
+  }
+  void regions(const region_entry *list, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      list[i].shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) { add(low, end, list[i].mode); });
+  }
+  void add(std::uintptr_t low, std::uintptr_t end, access_mode mode) {
+    const meaning m = meaning_of(mode);
+    m_scope.add(low, end, m.kind, m.weak && !m_all_strong);
+  }
+
+private:
+  region_scope &m_scope;
+  bool m_all_strong;
+};
+
+/// Enters the task with what `fill` adds.
+template <class Fill>
+bool enter_filled(task &t, Fill fill) {
+  task &parent = *t.parent;
+  region_scope &parents = parent.children_domain ? scope_of(parent) : begin_regions(parent);
+  const tree_guard guard(parents.tree());
+  region_scope &mine = region_scope::take(parents.tree(), t);
+  t.children_domain = &mine;
+  bool ready = true;
+  try {
+    fill(filler(mine, t));
+    mine.sort_pieces();
+    if (!mine.touches_nothing())
+      return mine.enter(parents);
+  } catch (...) {
+    t.children_domain = nullptr;
+    mine.abandon();
+    throw;
+  }
+  t.children_domain = nullptr;
+  mine.abandon();
+  return ready;
+}
+
+} // namespace
+
+void use_regions(bool on) noexcept { g_always = on; }
+
+bool orders_regions(const task &parent) noexcept {
+  return parent.children_domain ? parent.children_domain->regional() : g_always;
+}
+
+region_scope &begin_regions(task &parent) {
+  auto *tree = new region_tree;
+  try {
+    region_scope &scope = region_scope::take(*tree, parent);
+    scope.addresses_before = parent.children_domain;
+    parent.children_domain = &scope;
+    return scope;
+  } catch (...) {
+    delete tree;
+    throw;
+  }
+}
+
+bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+                   const region_entry *regions, std::size_t region_count) {
+  return enter_filled(t, [&](filler f) {
+    f.objects(first, first_count);
+    f.objects(second, second_count);
+    f.regions(regions, region_count);
+  });
+}
+
+void enter_everything(task &t) {
+  static_cast<void>(enter_filled(t, [](filler f) { f.add(1, UINTPTR_MAX, access_mode::inout); }));
+}
+
+void release_regions(task &t, ready_list &ready) {
+  region_scope &scope = scope_of(t);
+  t.children_domain = scope.addresses_before;
+  const tree_guard guard(scope.tree());
+  try {
+    scope.end(ready);
+  } catch (const std::bad_alloc &) {
+    fatal("no memory to hand the regions of task '%s' on to its children; lower throttle.bytes, or wait for them in the task",
+          label_of(t));
+  }
+}
+
+void prune_regions(task &parent) noexcept {
+  region_scope &scope = scope_of(parent);
+  const tree_guard guard(scope.tree());
+  scope.prune();
+  if (g_always || !scope.is_idle_root())
+    return;
+  parent.children_domain = scope.addresses_before;
+  ready_list none;
+  scope.end(none);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
