@@ -18,6 +18,7 @@
 #include <weft/c/loop.h>
 #include <weft/c/mutex.h>
 #include <weft/c/reduction.h>
+#include <weft/c/region.h>
 #include <weft/c/runtime.h>
 #include <weft/c/service.h>
 #include <weft/c/task.h>

@@ -92,6 +92,28 @@ class access_list {
   std::size_t m_count;
 };
 
+std::vector<region_access> region_list(const weft_region *regions, std::size_t count, const char *function) {
+  if (count > 0)
+    require(regions, function, "regions");
+  std::vector<region_access> list(count, {region(static_cast<const char *>(nullptr), 0)});
+  for (std::size_t i = 0; i < count; ++i) {
+    const weft_region &from = regions[i];
+    if (from.mode < WEFT_IN || from.mode > WEFT_WEAK_INOUT)
+      throw_error(errc::invalid_argument, "%s: region %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function,
+                  i, from.mode, static_cast<int>(WEFT_WEAK_INOUT));
+    if (from.dimensions < 1 || from.dimensions > 3 || from.element_bytes == 0)
+      throw_error(errc::invalid_argument,
+                  "%s: region %zu has %d dimensions of elements of %zu bytes; there must be one to three, and at least a byte", function,
+                  i, from.dimensions, from.element_bytes);
+    detail::region_dimension dimensions[3];
+    for (int d = 0; d < from.dimensions; ++d)
+      dimensions[d] = {from.dimension[d].extent, from.dimension[d].first, from.dimension[d].count, from.dimension[d].stride};
+    list[i] = {region(from.address, from.element_bytes, static_cast<unsigned>(from.dimensions), dimensions),
+               static_cast<access_mode>(from.mode)};
+  }
+  return list;
+}
+
 detail::spawn_options core_options(const weft_spawn_options &from) noexcept {
   detail::spawn_options to;
   to.label = from.label;
@@ -166,15 +188,21 @@ weft_spawn_options known_spawn_options(const weft_spawn_options *from) {
 
 using namespace weft::rt;
 
-int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count,
-               const weft_spawn_options *options, weft_handle **handle) {
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+/// Creates a task, and has `submit` submit it.
+template <class Submit>
+int spawn(const char *function, weft_body body, const void *arg, std::size_t arg_bytes, const weft_access *list, std::size_t count,
+          const weft_spawn_options *options, weft_handle **handle, Submit submit) {
   if (handle)
     *handle = nullptr;
   return guarded([&] {
-    require_body(body, "weft_spawn");
+    require_body(body, function);
     if (arg_bytes > 0)
-      require(arg, "weft_spawn", "arg");
-    const access_list accesses(list, count, "weft_spawn");
+      require(arg, function, "arg");
+    const access_list accesses(list, count, function);
     weft::detail::spawn_options core = core_options(known_spawn_options(options));
     std::unique_ptr<weft_handle> made;
     if (handle) {
@@ -182,12 +210,40 @@ int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_acc
       core.flags |= weft::detail::k_tracked;
     }
     weft::detail::task *t = create(body, arg, arg_bytes, count, core);
-    weft::detail::task_submit(t, accesses.span().data(), count, nullptr, 0);
+    submit(t, accesses.span());
     if (!handle)
       return;
     made->task = t;
     *handle = made.release();
   });
+}
+
+} // namespace
+} // namespace rt
+} // namespace weft::inline v0
+
+int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count,
+               const weft_spawn_options *options, weft_handle **handle) {
+  return spawn("weft_spawn", body, arg, arg_bytes, list, count, options, handle,
+               [](weft::detail::task *t, std::span<const weft::access> accesses) {
+                 weft::detail::task_submit(t, accesses.data(), accesses.size(), nullptr, 0);
+               });
+}
+
+int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions, size_t region_count,
+                       const weft_access *list, size_t count, const weft_spawn_options *options, weft_handle **handle) {
+  std::vector<weft::region_access> parts;
+  if (const int status = guarded([&] { parts = region_list(regions, region_count, "weft_spawn_regions"); }))
+    return status;
+  return spawn("weft_spawn_regions", body, arg, arg_bytes, list, count, options, handle,
+               [&](weft::detail::task *t, std::span<const weft::access> accesses) {
+                 weft::detail::submission s;
+                 s.list = accesses.data();
+                 s.list_count = accesses.size();
+                 s.region_list = parts.data();
+                 s.region_list_count = parts.size();
+                 weft::detail::task_submit_regions(t, s);
+               });
 }
 
 int weft_taskwait(int *code) {
@@ -206,6 +262,10 @@ int weft_release(const weft_access *list, size_t count) {
     const access_list accesses(list, count, "weft_release");
     weft::release(accesses.span());
   });
+}
+
+int weft_taskwait_on_regions(const weft_region *regions, size_t count) {
+  return guarded([&] { weft::taskwait(std::span<const weft::region_access>(region_list(regions, count, "weft_taskwait_on_regions"))); });
 }
 
 int weft_taskyield() {

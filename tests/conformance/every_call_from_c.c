@@ -116,6 +116,32 @@ static void functions_run_in_their_stream(void) {
   EXPECT(weft_stream_destroy(stream) == 0);
 }
 
+static int add_up(void *p) {
+  int *v = p;
+  v[9] = v[0] + v[3] + v[4] + v[8];
+  return 0;
+}
+
+static void regions_order_tasks_where_they_overlap(void) {
+  int v[10] = {0};
+  const weft_region first = weft_region_span(v, sizeof *v, 0, 3, WEFT_INOUT);
+  const weft_region middle = weft_region_range(v, sizeof *v, 3, 3, WEFT_INOUT);
+  const weft_region column = weft_region_block(v, sizeof *v, 4, 1, 2, 0, 1, WEFT_INOUT); // v[4] and v[8]
+  const weft_region sum[] = {weft_region_range(v, sizeof *v, 0, 8, WEFT_IN), weft_region_span(v, sizeof *v, 9, 1, WEFT_OUT)};
+  const weft_access object = weft_inout(&v[3]);
+  EXPECT(weft_spawn_regions(set_one, &v[0], 0, &first, 1, NULL, 0, NULL, NULL) == 0);
+  EXPECT(weft_spawn_regions(set_one, &v[3], 0, &middle, 1, NULL, 0, NULL, NULL) == 0);
+  EXPECT(weft_spawn_regions(set_one, &v[4], 0, &column, 1, &object, 1, NULL, NULL) == 0);
+  EXPECT(weft_spawn_regions(set_one, &v[8], 0, &column, 1, NULL, 0, NULL, NULL) == 0);
+  EXPECT(weft_spawn_regions(add_up, v, 0, sum, 2, NULL, 0, NULL, NULL) == 0);
+  EXPECT(weft_taskwait_on_regions(sum, 2) == 0);
+  EXPECT(v[9] == 4);
+  const weft_region wrong = weft_region_range(v, sizeof *v, 5, 3, WEFT_IN);
+  EXPECT(weft_spawn_regions(add_up, v, 0, &wrong, 1, NULL, 0, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(strstr(weft_last_error_message(), "negative extent") != NULL);
+  EXPECT(weft_taskwait(NULL) == 0);
+}
+
 struct seen {
   char label[16];
   int in_final, cancelled, ready_calls;
@@ -390,6 +416,7 @@ int main(void) {
   accesses_order_tasks();
   a_task_releases_early();
   functions_run_in_their_stream();
+  regions_order_tasks_where_they_overlap();
   every_option_reaches_its_task();
   groups_fail_and_are_cancelled();
   a_service_ends_a_block_and_an_event();
