@@ -80,7 +80,7 @@ template <class T>
 /// all others, but not among themselves. They keep out of each other's way by themselves, with atomics or a lock.
 template <class T>
 [[nodiscard]] access concurrent(T &object) noexcept {
-  return {detail::address_of(object), access_mode::concurrent};
+  return {detail::address_of(object), access_mode::concurrent, detail::bytes_of<T>()};
 }
 /// The task writes the object in turns with its neighbours: consecutive siblings that name it `commutative` run in any
 /// order, one at a time. A task with several commutative accesses takes all of them at once, so such tasks never wait for each other in
@@ -88,17 +88,17 @@ template <class T>
 /// spin lock for a few instructions, before the body and after it.
 template <class T>
 [[nodiscard]] access commutative(T &object) noexcept {
-  return {detail::address_of(object), access_mode::commutative};
+  return {detail::address_of(object), access_mode::commutative, detail::bytes_of<T>()};
 }
 /// Only children touch the object, as `concurrent` tasks: they are ordered as if the children of all neighbours were siblings.
 template <class T>
 [[nodiscard]] access weak_concurrent(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_concurrent};
+  return {detail::address_of(object), access_mode::weak_concurrent, detail::bytes_of<T>()};
 }
 /// Only children touch the object, as `commutative` tasks: the children of all neighbours take turns.
 template <class T>
 [[nodiscard]] access weak_commutative(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_commutative};
+  return {detail::address_of(object), access_mode::weak_commutative, detail::bytes_of<T>()};
 }
 
 } // namespace weft::inline v0

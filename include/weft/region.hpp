@@ -188,6 +188,12 @@ struct region_access {
 [[nodiscard]] inline region_access weak_out(region r) noexcept { return {r, access_mode::weak_out}; }
 [[nodiscard]] inline region_access weak_inout(region r) noexcept { return {r, access_mode::weak_inout}; }
 
+/// `commutative` regions run one at a time in the order of their creation, which is one of those that they allow.
+[[nodiscard]] inline region_access concurrent(region r) noexcept { return {r, access_mode::concurrent}; }
+[[nodiscard]] inline region_access commutative(region r) noexcept { return {r, access_mode::commutative}; }
+[[nodiscard]] inline region_access weak_concurrent(region r) noexcept { return {r, access_mode::weak_concurrent}; }
+[[nodiscard]] inline region_access weak_commutative(region r) noexcept { return {r, access_mode::weak_commutative}; }
+
 /// A number of regions known only at run time; they are read before spawn returns. At most one per spawn.
 struct regions {
   explicit constexpr regions(std::span<const region_access> list) noexcept : list(list) {}

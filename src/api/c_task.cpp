@@ -98,9 +98,9 @@ std::vector<region_access> region_list(const weft_region *regions, std::size_t c
   std::vector<region_access> list(count, {region(static_cast<const char *>(nullptr), 0)});
   for (std::size_t i = 0; i < count; ++i) {
     const weft_region &from = regions[i];
-    if (from.mode < WEFT_IN || from.mode > WEFT_WEAK_INOUT)
+    if (from.mode < WEFT_IN || from.mode > WEFT_WEAK_COMMUTATIVE)
       throw_error(errc::invalid_argument, "%s: region %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function,
-                  i, from.mode, static_cast<int>(WEFT_WEAK_INOUT));
+                  i, from.mode, static_cast<int>(WEFT_WEAK_COMMUTATIVE));
     if (from.dimensions < 1 || from.dimensions > 3 || from.element_bytes == 0)
       throw_error(errc::invalid_argument,
                   "%s: region %zu has %d dimensions of elements of %zu bytes; there must be one to three, and at least a byte", function,

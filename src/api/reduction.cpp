@@ -2,6 +2,7 @@
 // reduction_local(): finds what the running task reduces.
 #include "base/error.hpp"
 #include "deps/cohort.hpp"
+#include "deps/region_scope.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/reduction.hpp>
@@ -69,6 +70,8 @@ void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t byte
       return borrow(*a->joined->copies, asking, borrower(asking, t), &w, bytes * static_cast<std::size_t>(count));
     if (has_for_itself(t, *a))
       return const_cast<void *>(address);
+  } else if (writes_region(t, address, bytes * static_cast<std::size_t>(count))) { // reductions of regions are in place
+    return const_cast<void *>(address);
   } else if (!is_entered(asking)) { // data that the final task does not name: its children touch it in place
     return const_cast<void *>(address);
   }

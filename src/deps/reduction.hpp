@@ -11,6 +11,10 @@ namespace rt {
 
 /// The two add up in the same way, so their tasks may share copies.
 [[nodiscard]] bool is_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept;
+/// Throws weft::error when they do not, and the task names both for one address.
+void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b);
+/// Throws weft::error for a number of elements that cannot be.
+void check_extent(const task &t, const detail::reduction_spec &r);
 
 /// Copies in the order in which they were made. A copy is lent to a task, or is free; P for the models.
 template <class P, class Copy>

@@ -125,6 +125,11 @@ void region_scope::sort_pieces() {
   m_pieces.resize(kept + 1);
 }
 
+bool region_scope::writes(std::uintptr_t low, std::uintptr_t end) const noexcept {
+  const auto p = std::partition_point(m_pieces.begin(), m_pieces.end(), [=](const region_piece &x) { return x.end <= low; });
+  return p != m_pieces.end() && p->low <= low && p->end >= end && p->kind == touch::write && !p->weak;
+}
+
 // ---- entering -----------------------------------------------------------------------------------------------------
 
 /// `successor` waits for this one.

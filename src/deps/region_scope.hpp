@@ -57,6 +57,8 @@ public:
   /// Adds an access of the task, then, after the last of them, makes pieces of them. Throws std::bad_alloc.
   void add(std::uintptr_t low, std::uintptr_t end, touch kind, bool weak) { m_pieces.push_back({low, end, kind, weak}); }
   void sort_pieces();
+  /// Of the running task: it writes all of these bytes itself, and nobody else touches them meanwhile.
+  [[nodiscard]] bool writes(std::uintptr_t low, std::uintptr_t end) const noexcept;
   [[nodiscard]] bool touches_nothing() const noexcept { return m_pieces.empty(); }
 
   /// Puts the task behind the earlier children in `parents`, the scope of its parent. True: it waits for nobody. Throws std::bad_alloc
@@ -123,6 +125,8 @@ bool enter_regions(task &t, const access *first, std::size_t first_count, const 
                    const region_entry *regions = nullptr, std::size_t region_count = 0);
 /// The same for one access to all bytes there are.
 void enter_everything(task &t);
+/// A task that runs has entered these bytes as a region, and nobody else touches them.
+[[nodiscard]] bool writes_region(const task &t, const void *address, std::size_t bytes) noexcept;
 /// Gives up the regions of a task, and those of its children that matter to nobody else.
 void release_regions(task &t, ready_list &ready);
 /// Forgets what finished children hold. Where no region is left, the next child's accesses are entered as the setting says.

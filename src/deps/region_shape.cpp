@@ -13,7 +13,8 @@ namespace {
 constexpr unsigned k_most = detail::k_region_dimensions;
 
 const char *name_of(access_mode mode) noexcept {
-  static constexpr const char *names[] = {"in", "out", "inout", "weak_in", "weak_out", "weak_inout"};
+  static constexpr const char *names[] = {"in", "out", "inout", "weak_in", "weak_out", "weak_inout",
+                                            "concurrent", "commutative", "weak_concurrent", "weak_commutative"};
   const auto i = static_cast<std::size_t>(mode);
   return i < std::size(names) ? names[i] : "access";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks and the second system of dependencies: which children use it, how they enter and leave.
 #include "base/log.hpp"
+#include "deps/reduction.hpp"
 #include "deps/region_scope.hpp"
 #include "task/lifecycle.hpp"
 
@@ -25,11 +26,19 @@ meaning meaning_of(access_mode mode) noexcept {
     return {touch::read, false};
   case access_mode::weak_in:
     return {touch::read, true};
+  case access_mode::concurrent:
+    return {touch::concurrent, false};
+  case access_mode::weak_concurrent:
+    return {touch::concurrent, true};
   case access_mode::out:
   case access_mode::inout:
+  case access_mode::commutative: // in the order of creation, which is one of those allowed
+  case access_mode::reduction:   // into the object itself
     return {touch::write, false};
   case access_mode::weak_out:
   case access_mode::weak_inout:
+  case access_mode::weak_commutative:
+  case access_mode::weak_reduction:
     return {touch::write, true};
   }
   return {touch::write, false};
@@ -38,12 +47,14 @@ meaning meaning_of(access_mode mode) noexcept {
 class filler {
 public:
   // children of a final task run in place and wait for nothing, so their parent waits for them
-  explicit filler(region_scope &scope, const task &t) noexcept : m_scope(scope), m_all_strong(t.has(detail::k_final)) {}
+  explicit filler(region_scope &scope, const task &t) noexcept : m_scope(scope), m_task(t), m_all_strong(t.has(detail::k_final)) {}
 
   void objects(const access *list, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       const auto low = reinterpret_cast<std::uintptr_t>(list[i].address);
-      if (low)
+      if (low && list[i].mode >= access_mode::reduction)
+        reduction(*static_cast<const detail::reduction_spec *>(list[i].address), list[i].mode);
+      else if (low)
         add(low, low + list[i].bytes, list[i].mode);
     }
   }
@@ -57,7 +68,21 @@ public:
   }
 
 private:
+  void reduction(const detail::reduction_spec &r, access_mode mode) {
+    check_extent(m_task, r);
+    if (!r.address || r.count == 0)
+      return;
+    for (const detail::reduction_spec *other : m_reductions)
+      if (other->address == r.address)
+        check_same(m_task, *other, r);
+    m_reductions.push_back(&r);
+    const auto low = reinterpret_cast<std::uintptr_t>(r.address);
+    add(low, low + static_cast<std::size_t>(r.count) * r.bytes, mode);
+  }
+
   region_scope &m_scope;
+  const task &m_task;
+  std::vector<const detail::reduction_spec *> m_reductions{};
   bool m_all_strong;
 };
 
@@ -69,7 +94,6 @@ bool enter_filled(task &t, Fill fill) {
   const tree_guard guard(parents.tree());
   region_scope &mine = region_scope::take(parents.tree(), t);
   t.children_domain = &mine;
-  bool ready = true;
   try {
     fill(filler(mine, t));
     mine.sort_pieces();
@@ -82,7 +106,7 @@ bool enter_filled(task &t, Fill fill) {
   }
   t.children_domain = nullptr;
   mine.abandon();
-  return ready;
+  return true;
 }
 
 } // namespace
@@ -108,7 +132,7 @@ region_scope &begin_regions(task &parent) {
 
 bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
                    const region_entry *regions, std::size_t region_count) {
-  return enter_filled(t, [&](filler f) {
+  return enter_filled(t, [&](filler &&f) {
     f.objects(first, first_count);
     f.objects(second, second_count);
     f.regions(regions, region_count);
@@ -116,7 +140,14 @@ bool enter_regions(task &t, const access *first, std::size_t first_count, const 
 }
 
 void enter_everything(task &t) {
-  static_cast<void>(enter_filled(t, [](filler f) { f.add(1, UINTPTR_MAX, access_mode::inout); }));
+  static_cast<void>(enter_filled(t, [](filler &&f) { f.add(1, UINTPTR_MAX, access_mode::inout); }));
+}
+
+bool writes_region(const task &t, const void *address, std::size_t bytes) noexcept {
+  if (!t.children_domain || !t.children_domain->regional())
+    return false;
+  const auto low = reinterpret_cast<std::uintptr_t>(address);
+  return static_cast<const region_scope *>(t.children_domain)->writes(low, low + bytes);
 }
 
 void release_regions(task &t, ready_list &ready) {

@@ -43,6 +43,8 @@ sharing sharing_of(access_mode mode) noexcept {
   return mode == access_mode::commutative || mode == access_mode::weak_commutative ? sharing::commutative : sharing::concurrent;
 }
 
+} // namespace
+
 void check_extent(const task &t, const detail::reduction_spec &r) {
   constexpr auto k_most = std::size_t{1} << 47; // bytes of address space
   if (r.count < 0)
@@ -52,6 +54,13 @@ void check_extent(const task &t, const detail::reduction_spec &r) {
     throw_error(errc::invalid_argument, "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
                 "of elements", label_of(t), r.count, r.bytes, r.address);
 }
+
+void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b) {
+  if (!is_same(a, b))
+    throw_error(errc::invalid_argument, "task '%s' reduces %p by two operations, or with two extents; name one", label_of(t), a.address);
+}
+
+namespace {
 
 /// Of a null address when it is to be left out.
 named read_access(const task &t, const access &a) {
@@ -70,8 +79,8 @@ named merged(const task &t, const named &a, const named &b) {
   named both{a.address, a.kind & b.kind, a.how, a.wanted};
   if (a.how != b.how)
     return {a.address, both.kind & k_weak, sharing::none, nullptr};
-  if (a.how == sharing::reduction && !is_same(*a.wanted, *b.wanted))
-    throw_error(errc::invalid_argument, "task '%s' reduces %p by two operations, or with two extents; name one", label_of(t), a.address);
+  if (a.how == sharing::reduction)
+    check_same(t, *a.wanted, *b.wanted);
   return both;
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -75,6 +77,33 @@ TEST(region, readers_run_together) {
   weft::spawn([&] { g.pass(); }, weft::in(region(v).range(0, 7)));
   weft::spawn([&] { g.open(); }, weft::in(region(v).range(3, 9)));
   weft::taskwait();
+}
+
+TEST(region, concurrent_tasks_run_together_and_in_order_with_all_others) {
+  int v[10] = {};
+  std::atomic<int> sum{0};
+  gate first, second;
+  int seen = -1, after = -1;
+  weft::spawn([&] { v[0] = 1; }, weft::inout(region(v)));
+  weft::spawn([&] { first.pass(), sum += v[0], second.open(); }, weft::concurrent(region(v).range(0, 5)));
+  weft::spawn([&] { first.open(), second.pass(), sum += v[0]; }, weft::concurrent(region(v).range(3, 9)));
+  weft::spawn([&] { seen = sum; }, weft::in(region(v).range(4, 4)));
+  weft::spawn([&] { after = seen; }, weft::commutative(region(v).range(0, 4)));
+  weft::taskwait();
+  EXPECT_EQ(seen, 2);
+  EXPECT_EQ(after, 2);
+}
+
+TEST(region, reductions_among_regions_are_done_in_place) {
+  int v[10] = {};
+  int sum = 1, seen = 0;
+  for (int i = 0; i < 10; ++i) {
+    weft::spawn([&v, i] { v[i] = i; }, weft::out(region(v).span(i, 1)));
+    weft::spawn([&v, &sum, i] { weft::reduction_local(sum) += v[i]; }, weft::in(region(v).span(i, 1)), weft::reduction(sum, std::plus<>{}));
+  }
+  weft::spawn([&] { seen = sum; }, weft::in(sum), weft::out(region(v)));
+  weft::taskwait();
+  EXPECT_EQ(seen, 46);
 }
 
 TEST(region, a_weak_parent_delays_only_the_children_whose_parts_are_busy) {
