@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -99,7 +98,7 @@ TEST(region, reductions_among_regions_are_done_in_place) {
   int sum = 1, seen = 0;
   for (int i = 0; i < 10; ++i) {
     weft::spawn([&v, i] { v[i] = i; }, weft::out(region(v).span(i, 1)));
-    weft::spawn([&v, &sum, i] { weft::reduction_local(sum) += v[i]; }, weft::in(region(v).span(i, 1)), weft::reduction(sum, std::plus<>{}));
+    weft::spawn([&v, &sum, i] { weft::reduction_local(sum) += v[i]; }, weft::in(region(v).span(i, 1)), weft::reduction(sum, weft::sum));
   }
   weft::spawn([&] { seen = sum; }, weft::in(sum), weft::out(region(v)));
   weft::taskwait();
