@@ -134,6 +134,25 @@ TEST(region, a_child_that_ends_releases_its_part_of_its_parents_region) {
   EXPECT_EQ(late, 2);
 }
 
+TEST(region, a_reader_inside_of_a_writer_holds_up_writers_only) {
+  std::vector<int> v(10, 0);
+  gate g;
+  int seen = 0;
+  weft::spawn([&] {
+    v[3] = 7;
+    weft::spawn([&] { g.pass(), seen = v[3]; }, weft::in(region(v).range(2, 5)));
+  }, weft::inout(region(v)), weft::if_(false)); // it has ended, its children have not
+  weft::taskwait(weft::in(region(v).range(3, 4)));
+  EXPECT_EQ(v[3], 7);
+  EXPECT_EQ(seen, 0); // the reader still stands at the gate
+  weft::spawn([&] { v[3] = 8; }, weft::inout(region(v).range(3, 3)));
+  g.open();
+  weft::taskwait(weft::inout(region(v).range(3, 3)));
+  EXPECT_EQ(seen, 7);
+  EXPECT_EQ(v[3], 8);
+  weft::taskwait();
+}
+
 TEST(region, the_wait_clause_holds_all_parts_until_the_children_are_complete) {
   std::vector<int> v(10, 0);
   int sum = 0;
