@@ -71,7 +71,7 @@ function(weft_options target)
     $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>
     $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>
     # Valgrind 3.19 reads no newer debug information of clang than this.
-    $<$<AND:$<OR:$<COMPILE_LANG_AND_ID:C,Clang>,$<COMPILE_LANG_AND_ID:CXX,Clang>>,$<CONFIG:Debug,RelWithDebInfo>>:-gdwarf-4>)
+    $<$<AND:$<OR:$<COMPILE_LANG_AND_ID:C,Clang>,$<COMPILE_LANG_AND_ID:CXX,Clang>>,$<CONFIG:Debug,RelWithDebInfo>>:-fdebug-default-version=4>)
   if(WEFT_MUTANTS)
     target_compile_definitions(${target} PRIVATE WEFT_MUTANTS=1)
   endif()

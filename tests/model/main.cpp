@@ -5,7 +5,7 @@
 // Runs every model: two threads exhaustively, more threads first with few preemptions and then, as far as the
 // time goes, with more; what is left of a model's time goes into random executions and into those of PCT. With --mutants
 // every order and barrier that the components name is taken away in turn, and a model must notice. With --reductions the
-// reduced searches are held against the plain one.
+// reduced searches are held against the plain one. Seconds are those of the processor.
 #include "checker/models.hpp"
 #include "reductions.hpp"
 
@@ -19,7 +19,7 @@
 namespace {
 
 using namespace weft_model;
-using clock_type = std::chrono::steady_clock;
+using clock_type = computing_clock;
 using seconds = std::chrono::duration<double>;
 
 struct options {

@@ -11,7 +11,7 @@ namespace weft_model {
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
+using clock_type = computing_clock;
 
 constexpr std::uint64_t k_most_executions[] = {30'000, 100'000, 100'000}; // without, with sleep sets, with states
 

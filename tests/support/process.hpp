@@ -52,13 +52,21 @@ inline std::string program_path() {
   return {path, n > 0 ? static_cast<std::size_t>(n) : 0};
 }
 
-/// Runs a program to its end, with the given variables over the inherited ones.
-inline ending run(std::vector<std::string> arguments, const environment &settings,
-                  std::chrono::seconds limit = std::chrono::seconds(120)) {
-#ifdef WEFT_TEST_EMULATOR // programs of another machine, which the kernel does not start by itself
+/// The words that start a program of this build: the kernel does not run those of another machine by itself.
+inline std::vector<std::string> command(const std::string &program) {
+#ifdef WEFT_TEST_EMULATOR
   std::istringstream emulator(WEFT_TEST_EMULATOR);
-  arguments.insert(arguments.begin(), std::istream_iterator<std::string>(emulator), {});
+  std::vector<std::string> words{std::istream_iterator<std::string>(emulator), {}};
+#else
+  std::vector<std::string> words;
 #endif
+  words.push_back(program);
+  return words;
+}
+
+/// Runs a program of the host to its end, with the given variables over the inherited ones.
+inline ending run_as_it_is(const std::vector<std::string> &arguments, const environment &settings,
+                           std::chrono::seconds limit = std::chrono::seconds(120)) {
   std::vector<std::string> variables;
   for (const auto &[key, value] : settings)
     variables.push_back(key + "=" + value);
@@ -119,6 +127,14 @@ inline ending run(std::vector<std::string> arguments, const environment &setting
   while (waitpid(child, &e.status, 0) < 0 && errno == EINTR) {
   }
   return e;
+}
+
+/// The same for a program of this build.
+inline ending run(std::vector<std::string> arguments, const environment &settings,
+                  std::chrono::seconds limit = std::chrono::seconds(120)) {
+  auto words = command(arguments.at(0));
+  words.insert(words.end(), arguments.begin() + 1, arguments.end());
+  return run_as_it_is(words, settings, limit);
 }
 
 } // namespace test

@@ -80,6 +80,16 @@ enum class reduction : std::uint8_t {
   states,     // and what follows a state that was seen before
 };
 
+/// What this process has computed: a busy machine shortens no search.
+struct computing_clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<computing_clock>;
+  static constexpr bool is_steady = true;
+  static time_point now() noexcept;
+};
+
 struct limits {
   int preemptions = -1; // -1: any number; bounded searches know no reduction
   search how = search::exhaustive;
@@ -87,7 +97,7 @@ struct limits {
   int depth = 3; // pct: of the bug, that is the changes of priority and one
   std::uint64_t seed = 1;
   std::uint64_t executions = UINT64_MAX;
-  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+  computing_clock::time_point until = computing_clock::time_point::max();
 };
 
 struct outcome {

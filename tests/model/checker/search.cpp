@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 
 namespace weft_model {
 
@@ -11,6 +12,12 @@ namespace {
 constexpr std::size_t k_trace_lines = 80; // of the end of a failed execution
 constexpr char k_digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 } // namespace
+
+computing_clock::time_point computing_clock::now() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return time_point(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
+}
 
 bool engine::uses_sleep_sets() const {
   return m_limits.preemptions < 0 && m_limits.how == search::exhaustive && m_limits.reduce != reduction::none;
@@ -116,7 +123,7 @@ outcome engine::explore(const program &p, const limits &l) {
       return m_outcome;
     }
     const std::uint64_t runs = m_outcome.executions + m_outcome.pruned;
-    if (runs >= l.executions || (runs % 64 == 0 && std::chrono::steady_clock::now() >= l.until))
+    if (runs >= l.executions || (runs % 64 == 0 && computing_clock::now() >= l.until))
       return m_outcome;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/context.hpp"
 
+#include "support/death_test.hpp"
 #include "unit/arch/fiber.hpp"
 
 #include <cfenv>
@@ -293,7 +294,7 @@ void throw_out_of_a_fiber() {
 }
 
 TEST(context_death_test, an_exception_that_nobody_catches_terminates) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   EXPECT_DEATH(throw_out_of_a_fiber(), "out of the base");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fault that is no overflow goes where it would have gone without Weft.
 #include "mem/overflow.hpp"
+#include "support/death_test.hpp"
 #include "support/scale.hpp"
 
 #include <atomic>
@@ -54,7 +55,7 @@ constexpr bool k_default_is_the_end = !test::k_sanitized; // a sanitizer has a h
 
 class fault_chain_death_test : public testing::Test {
 protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override { test::use_a_process_for_each_death(); }
 };
 
 TEST_F(fault_chain_death_test, without_a_handler_the_program_ends_by_the_signal_and_weft_says_nothing) {

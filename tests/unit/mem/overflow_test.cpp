@@ -3,6 +3,7 @@
 #include "arch/sanitizer.hpp"
 #include "mem/overflow.hpp"
 #include "mem/stack_pool.hpp"
+#include "support/death_test.hpp"
 
 #include <csignal>
 #include <cstdint>
@@ -55,7 +56,7 @@ void overflow_in_task(const char *label) {
 
 class overflow_death_test : public testing::Test {
 protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override { test::use_a_process_for_each_death(); }
 };
 
 /// How a program ends in the handler that was there before Weft's: by the signal, or as a sanitizer's does.

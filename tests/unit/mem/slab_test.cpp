@@ -2,6 +2,7 @@
 #include "mem/slab.hpp"
 
 #include "arch/sanitizer.hpp"
+#include "support/death_test.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -274,7 +275,7 @@ void use_malloc_for_everything() {
 }
 
 TEST(slab_death_test, with_the_system_allocator_blocks_are_aligned_counted_and_freed_by_anyone) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   EXPECT_EXIT(use_malloc_for_everything(), testing::ExitedWithCode(0), "");
 }
 

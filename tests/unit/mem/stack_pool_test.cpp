@@ -2,6 +2,7 @@
 #include "mem/stack_pool.hpp"
 
 #include "arch/sanitizer.hpp"
+#include "support/death_test.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -205,7 +206,7 @@ TEST(stack_pool, the_guard_below_each_stack_is_known_and_nothing_else_is) {
 }
 
 TEST(stack_pool_death_test, a_write_into_the_guard_ends_the_program) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   EXPECT_DEATH(
       {
         stack_cache cache;
@@ -256,7 +257,7 @@ void write_below_a_stack_on_an_old_kernel() {
 TEST(stack_pool_death_test, kernels_without_guards_by_advice_get_protected_pages) {
   if (!seccomp_works())
     GTEST_SKIP() << "system calls cannot be filtered here";
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   EXPECT_DEATH(write_below_a_stack_on_an_old_kernel(), "");
 }
 
@@ -278,7 +279,7 @@ void use_unguarded_stacks(bool overflow) {
 TEST(stack_pool_death_test, stacks_without_a_guard_are_used_and_said_once) {
   if (!seccomp_works())
     GTEST_SKIP() << "system calls cannot be filtered here";
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   EXPECT_EXIT(use_unguarded_stacks(false), testing::ExitedWithCode(0),
               "^weft: warning: no more guard pages for task stacks \\(vm.max_map_count\\)[^\n]*\n$");
 }
@@ -286,7 +287,7 @@ TEST(stack_pool_death_test, stacks_without_a_guard_are_used_and_said_once) {
 TEST(stack_pool_death_test, an_overflow_without_a_guard_is_seen_when_the_stack_is_given_back) {
   if (!seccomp_works())
     GTEST_SKIP() << "system calls cannot be filtered here";
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   EXPECT_EXIT(use_unguarded_stacks(true), testing::KilledBySignal(SIGABRT), "a task has overflown its stack");
 }
 
@@ -300,7 +301,7 @@ void acquire_without_address_space() {
 }
 
 TEST(stack_pool_death_test, no_address_space_gives_null) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   EXPECT_EXIT(acquire_without_address_space(), testing::ExitedWithCode(0), "");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "park/eventcount.hpp"
+#include "support/death_test.hpp"
 #include "support/scale.hpp"
 
 #include <gtest/gtest.h>
@@ -178,7 +179,7 @@ TEST(Eventcount, LosesNoWakeUpUnderLoad) {
 }
 
 TEST(EventcountDeath, RefusesAnIdBeyondItsLimit) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   eventcount<> idle(2);
   EXPECT_DEATH(idle.prepare(2), "eventcount: id 2 is outside 0..1");
 }

@@ -2,6 +2,7 @@
 #include "queue/delegation_lock.hpp"
 #include "queue/spin_lock.hpp"
 #include "queue/ticket_lock.hpp"
+#include "support/death_test.hpp"
 #include "support/scale.hpp"
 
 #include <gtest/gtest.h>
@@ -178,7 +179,7 @@ TEST(DelegationLock, BearsMoreThreadsThanIds) {
 }
 
 TEST(DelegationLockDeath, RefusesAnIdBeyondItsSize) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  test::use_a_process_for_each_death();
   delegation_lock<int> lock(2);
   int item = 0;
   EXPECT_DEATH((void)lock.lock_or_delegate(2, item), "delegation_lock: id 2 is outside 0..1");

@@ -25,10 +25,12 @@ class weft_seeds : public testing::Test {
     settings.emplace_back("WEFT_CONFIG", "");
     return test::run(arguments, settings);
   }
-  std::string buggy() const { return m_tests + "/weft_unit_tool_order_bug"; }
+  std::vector<std::string> buggy() const { return test::command(m_tests + "/weft_unit_tool_order_bug"); }
   test::ending explore(const std::string &how, std::vector<std::string> options = {}) const {
     options.insert(options.begin(), {"run", "--seeds", "40"});
-    options.insert(options.end(), {"--", buggy()});
+    options.push_back("--");
+    for (const auto &word : buggy())
+      options.push_back(word);
     if (!how.empty())
       options.push_back(how);
     return weft(options);
@@ -42,7 +44,15 @@ class weft_seeds : public testing::Test {
       return {};
     const auto from = at + prefix.size();
     const auto command = report.output.substr(from, report.output.find('\n', from) - from);
-    return test::run({"/bin/sh", "-c", m_weft + " " + command}, {{"WEFT_CONFIG", ""}});
+    return shell(command);
+  }
+
+  /// `weft` with what stands after it on a line for the shell.
+  test::ending shell(const std::string &rest) const {
+    std::string line = "exec";
+    for (const auto &word : test::command(m_weft))
+      line += " " + word;
+    return test::run_as_it_is({"/bin/sh", "-c", line + " " + rest}, {{"WEFT_CONFIG", ""}});
   }
 
   std::string m_tests, m_weft;
@@ -98,18 +108,19 @@ TEST_F(weft_seeds, an_output_that_always_changes_is_not_blamed_on_a_seed) {
 }
 
 TEST_F(weft_seeds, each_run_reads_the_same_input) {
-  const auto end =
-      test::run({"/bin/sh", "-c", "exec " + m_weft + " run --seeds 5 " + buggy() + " echo < " + __FILE__},
-                {{"WEFT_CONFIG", ""}});
+  std::string words;
+  for (const auto &word : buggy())
+    words += word + " ";
+  const auto end = shell("run --seeds 5 -- " + words + "echo < " + __FILE__);
   const bool is_there = access(__FILE__, R_OK) == 0; // not where the build writes relative paths
   EXPECT_TRUE(end.exited(is_there ? 0 : 2)) << end;
 }
 
 TEST_F(weft_seeds, settings_that_contradict_seeds_are_refused_at_once) {
-  auto end = weft({"run", "--seeds", "5", "--workers", "4", buggy()});
+  auto end = weft({"run", "--seeds", "5", "--workers", "4", "true"});
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(end.said("goes with workers = 1 only, which is '4'")) << end;
-  end = weft({"run", "--seeds", "5", buggy()}, {{"WEFT_SCHED_POLICY", "central"}});
+  end = weft({"run", "--seeds", "5", "true"}, {{"WEFT_SCHED_POLICY", "central"}});
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(end.said(
       "goes with sched.policy = seeded only, which is 'central' (from environment WEFT_SCHED_POLICY)"))

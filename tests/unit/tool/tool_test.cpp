@@ -188,9 +188,11 @@ TEST_F(weft_tool, run_with_stats_set_shows_what_the_program_has_done) {
     weft::taskwait();
     return;
   }
-  const auto end = weft({"run", "--workers", "2", "--set", "stats=true", "--", test::program_path(),
-                         "--gtest_filter=weft_tool.run_with_stats_set_shows_what_the_program_has_done"},
-                        {{"TEST_CHILD", "1"}});
+  std::vector<std::string> words{"run", "--workers", "2", "--set", "stats=true", "--"};
+  for (const auto &word : test::command(test::program_path()))
+    words.push_back(word);
+  words.push_back("--gtest_filter=weft_tool.run_with_stats_set_shows_what_the_program_has_done");
+  const auto end = weft(words, {{"TEST_CHILD", "1"}});
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(end.said("weft: stats: 17 tasks spawned, 17 run by 2 workers; ")) << end;
   EXPECT_TRUE(end.said("weft: stats: worker 1 (started): ")) << end;
