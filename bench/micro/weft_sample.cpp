@@ -31,6 +31,14 @@ void chain(long n, long body) {
   weft::taskwait();
 }
 
+/// The same by regions that are either alike or have no byte in common: `tiles` chains, in turns.
+void region_chain(long n, long tiles, long body) {
+  static std::vector<char> x(static_cast<std::size_t>(tiles) * 64);
+  for (long i = 0; i < n; ++i)
+    weft::spawn([body] { work(body); }, weft::inout(weft::region(x).span(i % tiles * 64, 64)));
+  weft::taskwait();
+}
+
 /// The same tasks as graphs that are built once: n in all, k_iteration per iteration.
 constexpr long k_iteration = 1000;
 void iterate_chain(long n, long body) {
@@ -261,6 +269,10 @@ double measure(const sample::request &r) {
     chain(sample::k_warm_up, 0);
     return per_task(n, [&] { chain(r.count, r.body_ns); });
   }
+  if (r.workload == "region-chain")
+    return per_task(n, [&] { region_chain(r.count, 1, r.body_ns); });
+  if (r.workload == "region-tiles")
+    return per_task(n, [&] { region_chain(r.count, 64, r.body_ns); });
   if (r.workload == "iterate-chain")
     return per_task(n, [&] { iterate_chain(r.count, r.body_ns); });
   if (r.workload == "iterate-independent")

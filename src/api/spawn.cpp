@@ -293,7 +293,27 @@ void order_regions(const task &t) {
 
 } // namespace
 
-void task_submit_regions(task *t, const submission &s) {
+namespace {
+
+/// The common way of a task that names one run of bytes, of a parent that orders regions.
+WEFT_INLINE void submit_run(task *t, const region_run &run) {
+  worker &w = *this_worker_or_null();
+  task &parent = *t->parent;
+  count_spawn(w, *t, parent);
+  bool ready = false;
+  try {
+    ready = enter_run(*t, run);
+  } catch (const std::bad_alloc &) {
+    give_up(t, parent);
+    throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
+  }
+  if (ready)
+    offer(w, t);
+  else
+    end_spawn();
+}
+
+WEFT_NOINLINE void submit_regions_slowly(task *t, const submission &s) {
   bool submitted = false;
   try {
     const checked_regions regions(s, label_of(*t));
@@ -308,6 +328,19 @@ void task_submit_regions(task *t, const submission &s) {
       destroy_closure(t);
     throw;
   }
+}
+
+} // namespace
+
+void task_submit_regions(task *t, const submission &s) {
+  region_run run{};
+  const domain *const d = t->parent->children_domain;
+  const bool is_only = s.named_region_count == 1 && (s.named_count | s.list_count | s.region_list_count) == 0;
+  if (!is_only || !is_common(*t, *t->parent) || !d || !d->regional() ||
+      !is_one_run(s.named_regions->part, run.low, run.end)) [[unlikely]]
+    return submit_regions_slowly(t, s);
+  run.mode = s.named_regions->mode;
+  submit_run(t, run);
 }
 
 void task_wait_done(task *t) {

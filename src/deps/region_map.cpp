@@ -4,6 +4,7 @@
 #include "deps/region_scope.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace weft::inline v0 {
@@ -77,6 +78,51 @@ bool crew::contains(const region_scope &s) const noexcept {
   return m_first == &s || std::find(m_more.begin(), m_more.end(), &s) != m_more.end();
 }
 
+region_map::noted region_map::s_nothing_noted[2];
+
+region_map::~region_map() {
+  if (m_noted != s_nothing_noted)
+    delete[] m_noted;
+}
+
+/// An empty one; the old one stays without memory.
+void region_map::make_table(unsigned shift) noexcept {
+  auto *const fresh = new (std::nothrow) noted[std::size_t{1} << (64 - shift)];
+  if (!fresh)
+    return;
+  if (m_noted != s_nothing_noted)
+    delete[] m_noted;
+  m_noted = fresh;
+  m_shift = shift;
+}
+
+void region_map::note(iterator at) noexcept {
+  if (m_noted == s_nothing_noted)
+    make_table(k_first_shift);
+  else if (m_fragments.size() * 2 > std::size_t{1} << (64 - m_shift))
+    make_table(m_shift - 1);
+  if (m_noted != s_nothing_noted)
+    m_noted[place_of(at->first)] = {at->first, at};
+}
+
+region_map::iterator region_map::erase(iterator at) noexcept {
+  if (noted &n = m_noted[place_of(at->first)]; n.low == at->first)
+    n.low = 0;
+  return m_fragments.erase(at);
+}
+
+void region_map::forget_all() noexcept {
+  m_fragments.clear();
+  if (m_noted == s_nothing_noted)
+    return;
+  if (m_shift == k_first_shift) {
+    std::fill_n(m_noted, std::size_t{1} << (64 - k_first_shift), noted{});
+    return;
+  }
+  delete[] std::exchange(m_noted, s_nothing_noted);
+  m_shift = k_most_shift;
+}
+
 region_map::iterator region_map::find(std::uintptr_t low) noexcept {
   iterator at = m_fragments.upper_bound(low);
   if (at != m_fragments.begin())
@@ -134,7 +180,8 @@ region_map::iterator region_map::cover(std::uintptr_t low, std::uintptr_t high) 
 void region_map::unite(iterator first, std::uintptr_t high) noexcept {
   if (first->second.end == high) [[likely]]
     return;
-  m_fragments.erase(std::next(first), m_fragments.lower_bound(high));
+  for (iterator i = std::next(first); i != m_fragments.end() && i->first < high;)
+    i = erase(i);
   first->second.end = high;
 }
 
@@ -143,7 +190,7 @@ void region_map::prune() noexcept {
     if (i->second.last.any_live())
       ++i;
     else
-      i = m_fragments.erase(i);
+      i = erase(i);
   }
   m_prune_at = std::max(k_least_to_prune, m_fragments.size() * 2);
 }

@@ -2,6 +2,8 @@
 // The bytes that the children of a task have touched, in fragments: who came last to each of them.
 #pragma once
 
+#include <weft/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -25,6 +27,42 @@ struct region_piece {
   bool weak;
 };
 
+/// The pieces of one task; most have one, which needs no memory of its own.
+class piece_list {
+public:
+  void push_back(const region_piece &p) { // may throw std::bad_alloc
+    if (m_count == 0) [[likely]]
+      m_one = p;
+    else
+      push_more(p);
+    ++m_count;
+  }
+  void clear() noexcept { m_count = 0; }
+  void assign(std::vector<region_piece> &&all) noexcept {
+    m_count = all.size();
+    if (m_count == 1)
+      m_one = all.front();
+    m_more = std::move(all);
+  }
+  /// Of more than one: all of them, for assign().
+  [[nodiscard]] std::vector<region_piece> take() noexcept { return std::exchange(m_more, {}); }
+  [[nodiscard]] bool empty() const noexcept { return m_count == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return m_count; }
+  [[nodiscard]] const region_piece &front() const noexcept { return *begin(); }
+  [[nodiscard]] const region_piece *begin() const noexcept { return m_count <= 1 ? &m_one : m_more.data(); }
+  [[nodiscard]] const region_piece *end() const noexcept { return begin() + m_count; }
+
+private:
+  WEFT_NOINLINE void push_more(const region_piece &p) {
+    if (m_count == 1)
+      m_more.assign(1, m_one);
+    m_more.push_back(p);
+  }
+  region_piece m_one{};
+  std::vector<region_piece> m_more; // all of them when there is more than one
+  std::size_t m_count = 0;
+};
+
 /// Tasks that a fragment names. Naming one keeps its memory, not its place in the order: those that have ended count as gone.
 class crew {
 public:
@@ -43,6 +81,10 @@ public:
   [[nodiscard]] bool any_live() const noexcept;
   [[nodiscard]] bool contains(const region_scope &s) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return m_first ? 1 + m_more.size() : 0; }
+  [[nodiscard]] bool has_more() const noexcept { return !m_more.empty(); }
+  [[nodiscard]] region_scope *first() const noexcept { return m_first; }
+  /// In place of the only one, whose naming passes to the caller.
+  region_scope *replace_first(region_scope &s) noexcept { return std::exchange(m_first, &s); }
 
   /// f(scope) for those that have not ended.
   template <class F>
@@ -61,9 +103,15 @@ struct fragment {
   crew before;               // who came before those that share it; who joins them waits for these
 };
 
-/// Fragments by their first byte; they have no byte in common.
+/// Fragments by their first byte; they have no byte in common. Beside the tree stands a table of fragments by the hash of their first
+/// byte, which knows some of them: regions that do not overlap partly are found there.
 class region_map {
 public:
+  region_map() noexcept = default;
+  ~region_map();
+  region_map(const region_map &) = delete;
+  region_map &operator=(const region_map &) = delete;
+
   using map = std::map<std::uintptr_t, fragment>;
   using iterator = map::iterator;
 
@@ -77,6 +125,13 @@ public:
     if (m_fragments.size() >= m_prune_at) [[unlikely]]
       prune();
   }
+  /// The fragment of exactly these bytes; null when there is none, or the table does not know it.
+  [[nodiscard]] fragment *exact(std::uintptr_t low, std::uintptr_t high) const noexcept {
+    const noted &n = m_noted[place_of(low)];
+    return n.low == low && n.at->second.end == high ? &n.at->second : nullptr;
+  }
+  /// Lets the table know it.
+  void note(iterator at) noexcept;
   /// Adds one behind all others.
   void append(std::uintptr_t low, fragment &&f) { m_fragments.emplace_hint(m_fragments.end(), low, std::move(f)); }
   /// Lets fragments begin at `low` and end at `high`, and fills what is free in between: the first of them. Throws std::bad_alloc;
@@ -90,12 +145,29 @@ public:
   void unite(iterator first, std::uintptr_t high) noexcept;
   /// Forgets what nobody waits for any more.
   void prune() noexcept;
-  void clear() noexcept { m_fragments.clear(); }
+  void clear() noexcept {
+    if (!m_fragments.empty())
+      forget_all();
+  }
 
 private:
+  struct noted {
+    std::uintptr_t low = 0; // 0: nothing; no region begins there
+    iterator at{};
+  };
   iterator split(iterator at, std::uintptr_t where);
+  iterator erase(iterator at) noexcept;
+  void forget_all() noexcept;
+  void make_table(unsigned shift) noexcept;
+  [[nodiscard]] std::size_t place_of(std::uintptr_t low) const noexcept {
+    return static_cast<std::size_t>((std::uint64_t{low} * 0x9E3779B97F4A7C15u) >> m_shift);
+  }
 
   static constexpr std::size_t k_least_to_prune = 64;
+  static constexpr unsigned k_most_shift = 63, k_first_shift = 60; // a table has 2^(64 - shift) places
+  static noted s_nothing_noted[2]; // never written
+  noted *m_noted = s_nothing_noted;
+  unsigned m_shift = k_most_shift;
   map m_fragments;
   std::size_t m_prune_at = k_least_to_prune; // doubles with what is needed, so that a look at all costs little per fragment
 };

@@ -17,22 +17,19 @@ void make_room(std::vector<region_scope *> &list, Gone gone) {
     list.reserve(std::max<std::size_t>(4, list.capacity() * 2));
 }
 
+constexpr std::size_t k_kept = 64; // of what a scope has room for when it is used again
+
 /// Keeps some capacity for the next task that uses the scope.
 template <class List>
 void empty_out(List &list) noexcept {
-  constexpr std::size_t kept = 64;
   list.clear();
-  if (list.capacity() > kept)
+  if (list.capacity() > k_kept)
     List().swap(list);
 }
 
 } // namespace
 
-tree_guard::~tree_guard() {
-  const bool over = m_tree.live == 0;
-  m_tree.lock.unlock();
-  if (!over)
-    return;
+void tree_guard::fell() noexcept {
   while (region_scope *s = m_tree.spare) {
     m_tree.spare = s->m_next_spare;
     delete s;
@@ -40,32 +37,21 @@ tree_guard::~tree_guard() {
   delete &m_tree;
 }
 
-region_scope &region_scope::take(region_tree &tree, task &owner) {
-  region_scope *s = tree.spare;
-  if (s)
-    tree.spare = s->m_next_spare;
-  else
-    s = new region_scope(tree);
-  ++tree.live;
-  s->m_task = &owner;
-  s->m_in = nullptr;
-  s->m_uses = 1;
-  s->m_missing = 0;
-  s->m_ended = false;
-  s->addresses_before = nullptr;
-  return *s;
-}
-
-void region_scope::put_back() noexcept {
-  m_next_spare = m_tree.spare;
-  m_tree.spare = this;
-  --m_tree.live;
+/// What only some scopes have to forget.
+void region_scope::forget() noexcept {
+  m_map.clear();
+  for (region_scope *s : m_copies)
+    s->drop();
+  empty_out(m_copies);
+  empty_out(m_successors);
+  if (m_pieces.size() > k_kept)
+    m_pieces = piece_list();
+  m_pieces.clear();
 }
 
 void region_scope::abandon() noexcept {
   m_ended = true;
-  m_map.clear();
-  empty_out(m_pieces);
+  forget();
   drop();
 }
 
@@ -109,20 +95,22 @@ std::vector<region_piece> taken_apart(const std::vector<region_piece> &pieces) {
 void region_scope::sort_pieces() {
   if (m_pieces.size() <= 1) [[likely]]
     return;
+  std::vector<region_piece> pieces = m_pieces.take();
   const auto earlier = [](const region_piece &a, const region_piece &b) { return a.low < b.low; };
-  if (!std::is_sorted(m_pieces.begin(), m_pieces.end(), earlier))
-    std::sort(m_pieces.begin(), m_pieces.end(), earlier);
+  if (!std::is_sorted(pieces.begin(), pieces.end(), earlier))
+    std::sort(pieces.begin(), pieces.end(), earlier);
   const auto overlap = [](const region_piece &a, const region_piece &b) { return a.end > b.low; };
-  if (std::adjacent_find(m_pieces.begin(), m_pieces.end(), overlap) != m_pieces.end())
-    m_pieces = taken_apart(m_pieces);
+  if (std::adjacent_find(pieces.begin(), pieces.end(), overlap) != pieces.end())
+    pieces = taken_apart(pieces);
   std::size_t kept = 0;
-  for (std::size_t i = 1; i < m_pieces.size(); ++i) {
-    if (m_pieces[kept].end == m_pieces[i].low && is_alike(m_pieces[kept], m_pieces[i]))
-      m_pieces[kept].end = m_pieces[i].end;
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[kept].end == pieces[i].low && is_alike(pieces[kept], pieces[i]))
+      pieces[kept].end = pieces[i].end;
     else
-      m_pieces[++kept] = m_pieces[i];
+      pieces[++kept] = pieces[i];
   }
-  m_pieces.resize(kept + 1);
+  pieces.resize(kept + 1);
+  m_pieces.assign(std::move(pieces));
 }
 
 bool region_scope::writes(std::uintptr_t low, std::uintptr_t end) const noexcept {
@@ -193,6 +181,27 @@ void region_scope::link(fragment &f, const region_piece &p) noexcept {
   f.kind = p.kind;
 }
 
+bool region_scope::enter_exactly(region_scope &parents) noexcept {
+  const region_piece &p = m_pieces.front();
+  fragment *const f = parents.m_map.exact(p.low, p.end);
+  if (!f || p.kind != touch::write || p.weak || f->kind != touch::write || f->last.has_more() || f->before.first())
+    return false;
+  region_scope *const earlier = f->last.first();
+  if (!earlier)
+    return false;
+  if (!earlier->m_ended) {
+    if (earlier->m_successors.size() == earlier->m_successors.capacity())
+      return false; // needs memory
+    earlier->m_successors.push_back(this);
+    m_missing = 1;
+  }
+  f->last.replace_first(*this)->drop();
+  retain();
+  m_in = &parents;
+  parents.retain();
+  return true;
+}
+
 bool region_scope::enter(region_scope &parents) {
   region_map &map = parents.m_map;
   map.make_room();
@@ -212,8 +221,10 @@ bool region_scope::enter(region_scope &parents) {
       first = map.find(p.low);
     for (auto i = first; i != map.end() && i->first < p.end; ++i)
       link(i->second, p);
-    if (p.kind == touch::write)
+    if (p.kind == touch::write) {
       map.unite(first, p.end);
+      map.note(first);
+    }
   }
   m_in = &parents;
   parents.retain();
@@ -296,23 +307,10 @@ void region_scope::hand_on(const std::vector<remainder> &left) {
     replace_me_in(*where, left);
 }
 
-void region_scope::end(ready_list &ready) {
-  if (m_in && !m_map.empty())
-    if (const std::vector<remainder> left = remainders(); !left.empty())
-      hand_on(left);
-  m_ended = true;
-  for (region_scope *s : m_successors)
-    if (--s->m_missing == 0)
-      ready.push_back(s->m_task);
-  empty_out(m_successors);
-  m_map.clear();
-  empty_out(m_pieces);
-  for (region_scope *s : m_copies)
-    s->drop();
-  empty_out(m_copies);
-  if (m_in)
-    std::exchange(m_in, nullptr)->drop();
-  drop();
+/// What the children still hold takes the place of the task.
+void region_scope::hand_on() {
+  if (const std::vector<remainder> left = remainders(); !left.empty())
+    hand_on(left);
 }
 
 } // namespace rt

@@ -25,11 +25,17 @@ struct region_tree {
 class tree_guard {
 public:
   explicit tree_guard(region_tree &tree) noexcept : m_tree(tree) { tree.lock.lock(); }
-  ~tree_guard();
+  ~tree_guard() {
+    const bool over = m_tree.live == 0;
+    m_tree.lock.unlock();
+    if (over) [[unlikely]]
+      fell();
+  }
   tree_guard(const tree_guard &) = delete;
   tree_guard &operator=(const tree_guard &) = delete;
 
 private:
+  WEFT_NOINLINE void fell() noexcept; // nobody is left below the task
   region_tree &m_tree;
 };
 
@@ -51,7 +57,18 @@ public:
   }
 
   /// A scope for the task; it is dropped by end(). Throws std::bad_alloc.
-  static region_scope &take(region_tree &tree, task &owner);
+  static region_scope &take(region_tree &tree, task &owner) {
+    region_scope *const s = tree.spare ? tree.spare : new region_scope(tree);
+    tree.spare = s->m_next_spare;
+    ++tree.live;
+    s->m_task = &owner;
+    s->m_in = nullptr;
+    s->m_uses = 1;
+    s->m_missing = 0;
+    s->m_ended = false;
+    s->addresses_before = nullptr;
+    return *s;
+  }
   void abandon() noexcept; // one that was not entered
 
   /// Adds an access of the task, then, after the last of them, makes pieces of them. Throws std::bad_alloc.
@@ -64,8 +81,25 @@ public:
   /// Puts the task behind the earlier children in `parents`, the scope of its parent. True: it waits for nobody. Throws std::bad_alloc
   /// with nothing changed.
   bool enter(region_scope &parents);
+  /// enter() in the common shape: one access, a writer of bytes that one writer before it had, and nobody else. False: nothing was done.
+  bool enter_exactly(region_scope &parents) noexcept;
+  [[nodiscard]] bool waits() const noexcept { return m_missing != 0; }
   /// The task has given up its accesses: what its children still hold takes their place. Tasks that may run now are appended to `ready`.
-  void end(ready_list &ready);
+  void end(ready_list &ready) {
+    if (m_in && !m_map.empty())
+      hand_on();
+    m_ended = true;
+    for (region_scope *s : m_successors)
+      if (--s->m_missing == 0)
+        ready.push_back(s->m_task);
+    if (m_successors.size() > 1 || m_pieces.size() > 1 || !m_map.empty() || !m_copies.empty()) [[unlikely]]
+      forget();
+    m_successors.clear();
+    m_pieces.clear();
+    if (m_in)
+      std::exchange(m_in, nullptr)->drop();
+    drop();
+  }
   /// Forgets what nobody waits for any more.
   void prune() noexcept { m_map.prune(); }
 
@@ -73,7 +107,13 @@ public:
 
 private:
   struct remainder;
-  void put_back() noexcept;
+  void put_back() noexcept {
+    m_next_spare = m_tree.spare;
+    m_tree.spare = this;
+    --m_tree.live;
+  }
+  WEFT_NOINLINE void forget() noexcept;
+  WEFT_NOINLINE void hand_on();
   void reserve_links(const fragment &f, const region_piece &p);
   void inherit(const fragment &f, std::uintptr_t low, bool joins);
   [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
@@ -93,7 +133,7 @@ private:
   std::uint32_t m_uses = 0;
   std::uint32_t m_missing = 0; // edges that lead to the task
   bool m_ended = false;
-  std::vector<region_piece> m_pieces;
+  piece_list m_pieces;
   std::vector<region_scope *> m_successors; // they wait for this one, so they are alive
   std::vector<region_scope *> m_copies;     // scopes beside m_in whose map may name this one; retained
   region_map m_map;
@@ -127,6 +167,13 @@ bool enter_regions(task &t, const access *first, std::size_t first_count, const 
 void enter_everything(task &t);
 /// A task that runs has entered these bytes as a region, and nobody else touches them.
 [[nodiscard]] bool writes_region(const task &t, const void *address, std::size_t bytes) noexcept;
+/// One run of bytes, which is all that a task names.
+struct region_run {
+  std::uintptr_t low, end;
+  access_mode mode;
+};
+/// enter_regions() for a child of a parent that has a region_scope, with less ado.
+bool enter_run(task &t, const region_run &run);
 /// Gives up the regions of a task, and those of its children that matter to nobody else.
 void release_regions(task &t, ready_list &ready);
 /// Forgets what finished children hold. Where no region is left, the next child's accesses are entered as the setting says.

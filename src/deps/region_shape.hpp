@@ -34,6 +34,18 @@ struct region_shape {
   }
 };
 
+/// Whether `r` is one run of bytes of one dimension, without strides: then shape_of() need not be asked. False for all that is wrong.
+inline bool is_one_run(const region &r, std::uintptr_t &low, std::uintptr_t &end) noexcept {
+  const detail::region_dimension &d = r.dimension(0);
+  if (r.dimensions() != 1 || r.named() > 1 || r.stride_count() != 0 || d.first < 0 || d.count <= 0 || d.extent < d.count ||
+      d.first > d.extent - d.count || d.count == detail::k_unbounded)
+    return false;
+  const auto address = reinterpret_cast<std::uintptr_t>(r.address());
+  low = address + static_cast<std::size_t>(d.first) * r.element_bytes(); // no wider than what is looked at next
+  return address != 0 && !__builtin_mul_overflow(static_cast<std::size_t>(d.first + d.count), r.element_bytes(), &end) &&
+         !__builtin_add_overflow(address, end, &end);
+}
+
 /// Throws weft::error, invalid_argument, when `a` is none; the sentence names the task, and the access by its place and its shape.
 region_shape shape_of(const region_access &a, const char *label, std::size_t place);
 

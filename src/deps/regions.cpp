@@ -139,6 +139,23 @@ bool enter_regions(task &t, const access *first, std::size_t first_count, const 
   });
 }
 
+bool enter_run(task &t, const region_run &run) {
+  task &parent = *t.parent;
+  region_scope &parents = scope_of(parent);
+  const tree_guard guard(parents.tree());
+  region_scope &mine = region_scope::take(parents.tree(), t);
+  t.children_domain = &mine;
+  try {
+    const meaning m = run.mode == access_mode::inout ? meaning{touch::write, false} : meaning_of(run.mode);
+    mine.add(run.low, run.end, m.kind, m.weak && !t.has(detail::k_final));
+    return mine.enter_exactly(parents) ? !mine.waits() : mine.enter(parents);
+  } catch (...) {
+    t.children_domain = nullptr;
+    mine.abandon();
+    throw;
+  }
+}
+
 void enter_everything(task &t) {
   static_cast<void>(enter_filled(t, [](filler &&f) { f.add(1, UINTPTR_MAX, access_mode::inout); }));
 }

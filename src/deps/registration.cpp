@@ -250,11 +250,9 @@ void close_domain(task &t, mailbox &box) noexcept {
 
 } // namespace
 
-std::uint32_t release_accesses(task &t, ready_list &ready) {
-  if (t.children_domain && t.children_domain->regional())
-    release_regions(t, ready);
-  if (t.extent == 0 && !t.children_domain)
-    return 0;
+namespace {
+
+WEFT_NOINLINE std::uint32_t release_objects(task &t, ready_list &ready) {
   mailbox box(ready, &t);
   if (t.has(detail::k_special))
     give_back_copies(t, &t);
@@ -268,6 +266,14 @@ std::uint32_t release_accesses(task &t, ready_list &ready) {
   }
   box.serve_cohorts();
   return box.own_deaths();
+}
+
+} // namespace
+
+std::uint32_t release_accesses(task &t, ready_list &ready) {
+  if (t.children_domain && t.children_domain->regional())
+    release_regions(t, ready);
+  return t.extent == 0 && !t.children_domain ? 0 : release_objects(t, ready);
 }
 
 namespace {

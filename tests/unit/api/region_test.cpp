@@ -58,6 +58,31 @@ TEST(region, a_reader_waits_for_all_writers_of_its_parts_and_a_writer_for_all_re
   weft::taskwait();
 }
 
+TEST(region, the_same_one_again_and_again_keeps_its_place_when_others_overlap_it) {
+  unsigned v[8] = {};
+  unsigned expected[8] = {};
+  std::vector<unsigned> seen, wanted;
+  seen.reserve(100);
+  const auto step = [](unsigned *at, int first, int last, unsigned by) {
+    for (int i = first; i <= last; ++i)
+      at[i] = at[i] * 3 + by + at[first];
+  };
+  for (unsigned n = 0; n < 500; ++n) {
+    const int first = n % 7 == 3 ? 2 : n % 11 == 5 ? 6 : 0;
+    const int last = n % 7 == 3 ? 5 : n % 11 == 5 ? 6 : 3;
+    if (n % 5 == 4) {
+      seen.push_back(0), wanted.push_back(expected[1]);
+      weft::spawn([&v, at = &seen.back()] { *at = v[1]; }, weft::in(region(v).range(0, 1)));
+    }
+    step(expected, first, last, n);
+    weft::spawn([&v, step, first, last, n] { step(v, first, last, n); }, weft::inout(region(v).range(first, last)));
+  }
+  weft::taskwait();
+  EXPECT_EQ(seen, wanted);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(v[i], expected[i]) << i;
+}
+
 TEST(region, disjoint_blocks_of_a_matrix_do_not_wait_for_each_other) {
   static double m[8][8];
   gate first, second;
