@@ -35,7 +35,10 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 }
 
 bool writes(access_mode m) { return m != access_mode::in && m != access_mode::weak_in; }
-bool is_weak(access_mode m) { return m >= access_mode::weak_in; }
+bool is_concurrent(access_mode m) { return m == access_mode::concurrent || m == access_mode::weak_concurrent; }
+bool is_weak(access_mode m) {
+  return m == access_mode::weak_in || m == access_mode::weak_out || m == access_mode::weak_inout || m == access_mode::weak_concurrent;
+}
 
 struct use {
   weft::region part;      // of g_shape, a stand-in for the memory
@@ -50,7 +53,7 @@ struct node;
 struct step {
   act what;
   int place = -1;             // of the child, or of the use that is waited for
-  std::vector<int> cells{};   // to be touched
+  std::vector<int> cells{};   // to be touched: c is written, ~c read, k_cells + c added to
 };
 
 struct node {
@@ -66,6 +69,7 @@ memory g_shape; // regions are made of it, and moved to the memory that is worke
 
 struct right {
   bool read = false, write = false, child_read = false, child_write = false;
+  bool add = false, child_add = false, plainly = false; // concurrently; plainly: named in another way
   bool busy_reading = false, busy_writing = false; // children that were not waited for
 };
 using rights = std::array<right, k_cells>;
@@ -76,7 +80,9 @@ public:
 
   std::unique_ptr<node> make() {
     rights all;
-    all.fill({true, true, true, true, false, false});
+    right any;
+    any.read = any.write = any.child_read = any.child_write = true;
+    all.fill(any);
     auto root = std::make_unique<node>();
     m_dense = chance(50);
     while (m_budget > 0)
@@ -152,10 +158,15 @@ private:
       return std::all_of(u.cells.begin(), u.cells.end(), [&](int c) { return has(of[static_cast<std::size_t>(c)]); });
     };
     const bool weak = chance(40);
-    if (all([](const right &r) { return r.child_write; }))
+    const access_mode shared = weak ? access_mode::weak_concurrent : access_mode::concurrent;
+    if (!u.object && chance(20) && all([](const right &r) { return r.child_write; }))
+      u.mode = shared;
+    else if (all([](const right &r) { return r.child_write; }))
       u.mode = static_cast<access_mode>(in_range(0, 2) + (weak ? 3 : 0));
     else if (all([](const right &r) { return r.child_read; }))
       u.mode = weak ? access_mode::weak_in : access_mode::in;
+    else if (!u.object && all([](const right &r) { return r.child_add; }))
+      u.mode = shared;
     else
       return false;
     return true;
@@ -182,6 +193,8 @@ private:
       if ((r.write && !r.busy_reading && !r.busy_writing) || (r.read && !r.write && !r.busy_writing))
         if (chance(80))
           s.cells.push_back(r.write ? c : ~c);
+      if (r.add && chance(80)) // beside others that add
+        s.cells.push_back(k_cells + c);
     }
     n.steps.push_back(std::move(s));
   }
@@ -203,6 +216,12 @@ private:
         continue;
       for (int c : u.cells) {
         right &r = its[static_cast<std::size_t>(c)];
+        if (is_concurrent(u.mode)) {
+          r.child_add = true;
+          r.add = r.add || !is_weak(u.mode);
+          continue;
+        }
+        r.plainly = true;
         r.child_read = true;
         r.child_write = r.child_write || writes(u.mode);
         r.read = r.read || !is_weak(u.mode);
@@ -210,8 +229,11 @@ private:
       }
       child->uses.push_back(std::move(u));
     }
-    for (right &r : its) // what one access has strongly and another one weakly, is strong: it waits for both
-      r.write = r.read && r.child_write;
+    for (right &r : its) {
+      r.write = r.read && r.child_write; // what one access has strongly and another one weakly, is strong: it waits for both
+      r.add = r.add && !r.plainly;
+      r.child_add = r.child_add && !r.plainly;
+    }
     make_body(*child, its);
     for (const use &u : child->uses)
       for (int c : u.cells) {
@@ -276,7 +298,10 @@ private:
 
 void touch_cells(const node &n, const step &s, memory &m, std::uint64_t &digest) {
   for (int c : s.cells) {
-    if (c < 0)
+    if (c >= k_cells)
+      std::atomic_ref(m[static_cast<std::size_t>(c - k_cells)])
+          .fetch_add(mix(static_cast<std::uint64_t>(n.id), static_cast<std::uint64_t>(&s - n.steps.data())), std::memory_order_relaxed);
+    else if (c < 0)
       digest = mix(digest, m[static_cast<std::size_t>(~c)]);
     else
       digest = m[static_cast<std::size_t>(c)] = mix(mix(m[static_cast<std::size_t>(c)], digest), static_cast<std::uint64_t>(n.id));
