@@ -36,7 +36,7 @@ static_assert(sizeof(mutex) == 2 * sizeof(void *), "part of the ABI");
 void mutex::lock_slow() {
   this_worker();
   lock_call call{m_lock};
-  suspend(&publish_waiter, &call);
+  suspend(&publish_waiter, &call, {waits_for::lock, &m_lock});
 }
 
 void mutex::unlock_slow() {

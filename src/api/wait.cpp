@@ -138,7 +138,7 @@ task_ref self() { return task_ref(this_worker().current); }
 void block() {
   block_word<runnable> &word = extra_of(*this_worker().current).block;
   if (!word.take())
-    suspend(&publish_blocked, &word);
+    suspend(&publish_blocked, &word, {waits_for::unblock, nullptr});
 }
 
 bool block_for_ns(std::int64_t ns) {
@@ -259,7 +259,7 @@ void join_wait(join_job *job) noexcept {
           if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
             make_ready(f);
         },
-        &job->state);
+        &job->state, {waits_for::branch, job});
   } catch (const error &) { // no stack to go on with
     while (!is_raised(job->state, k_done))
       get_by();

@@ -122,6 +122,16 @@ void timer::run() {
   }
 }
 
+bool timer::has_calls() {
+  lock_guard guard(m_mutex);
+  return !m_calls.empty();
+}
+
+bool timer::has_thread() {
+  lock_guard guard(m_mutex);
+  return m_thread.joinable();
+}
+
 void timer::stop() {
   {
     lock_guard guard(m_mutex);

@@ -36,6 +36,8 @@ public:
   void cancel(call &c);
   /// From now on calls the timer place's services every `period_ns`, and those of idle when no worker idles.
   void poll_services(std::uint64_t period_ns);
+  [[nodiscard]] bool has_calls();
+  [[nodiscard]] bool has_thread();
   void stop();
   void forget_after_fork();
 

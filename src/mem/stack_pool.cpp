@@ -60,6 +60,7 @@ struct mapping {
 constexpr std::size_t k_max_mappings = 1 << 16; // 65,530 mappings are all that a process gets (vm.max_map_count)
 mapping *g_mappings = nullptr;
 std::atomic<std::size_t> g_mapping_count{0};
+std::size_t g_forgotten = 0; // mappings whose stacks are of no interest any more
 
 /// With the mutex.
 void remember(const mapping &m) noexcept {
@@ -268,7 +269,19 @@ guarded_range find_guard(const void *address) noexcept {
   return {};
 }
 
+void for_each_stack(void (*f)(stack &, void *), void *context) {
+  const std::size_t n = g_mapping_count.load(std::memory_order_acquire); // O1
+  for (std::size_t i = g_forgotten; i < n; ++i)
+    for (const char *end = g_mappings[i].low + g_mappings[i].stride; end <= g_mappings[i].low + g_mappings[i].bytes;
+         end += g_mappings[i].stride) {
+      auto *s = reinterpret_cast<stack *>(const_cast<char *>(end) - k_descriptor_bytes);
+      if (s->low) // else nobody has used it yet
+        f(*s, context);
+    }
+}
+
 void forget_stacks_in_child() noexcept {
+  g_forgotten = g_mapping_count.load(std::memory_order_relaxed); // nobody else is there
   ::new (&g_map_mutex) std::mutex;
   ::new (&g_shared) shared_stacks;
 }

@@ -71,6 +71,9 @@ struct guarded_range {
 };
 [[nodiscard]] guarded_range find_guard(const void *address) noexcept;
 
+/// All stacks that have ever been used. Nobody may make one meanwhile.
+void for_each_stack(void (*f)(stack &, void *), void *context);
+
 /// In the child of a fork: forgets the free stacks, whose lists may have been in someone's hands.
 void forget_stacks_in_child() noexcept;
 

@@ -51,6 +51,11 @@ class seeded final : public policy {
     return nullptr;
   }
 
+  bool has_work() const override {
+    std::lock_guard guard(m_lock);
+    return !m_ready.empty();
+  }
+
   unsigned choose(unsigned n) override {
     std::lock_guard guard(m_lock);
     return m_seed ? draw(n) : 0;
@@ -95,7 +100,7 @@ class seeded final : public policy {
     return r;
   }
 
-  spin_lock<> m_lock;
+  mutable spin_lock<> m_lock;
   std::deque<runnable *> m_ready; // oldest first, but for those that made room for one out of the middle
   intrusive_queue<runnable> m_without_place; // of what no memory was left for
   const std::uint64_t m_seed;

@@ -38,6 +38,9 @@ public:
   /// Who has brought the word to zero, when the body is to run again.
   void begin_again() noexcept { m_used.set(false); }
 
+  /// By the running task: whether it has ever had an event.
+  [[nodiscard]] bool used() const noexcept { return m_used.get(); }
+
   /// True: no event is left, the caller ends the task.
   [[nodiscard]] bool end_body() noexcept {
     return !m_used.get() || m_word.fetch_sub(k_body, std::memory_order_acq_rel) == k_body || // O1, O2

@@ -5,6 +5,7 @@
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
 #include "task/failure.hpp"
+#include "task/held.hpp"
 #include "task/locals.hpp"
 #include "task/measured_body.hpp"
 #include "task/recorded.hpp"
@@ -124,8 +125,12 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
   if (x)
     end_locals(*x); // still as the task
   this_executor()->current = outer;
-  if (x && !x->events.end_body())
-    return nullptr;
+  if (x && x->events.used()) {
+    note_held(t, *x);
+    if (!x->events.end_body())
+      return nullptr;
+    forget_held(*x);
+  }
   ready_list ready;
   end_task(t, in_place && t.parent == outer, ready);
   return first_of(ready);
@@ -281,6 +286,7 @@ void run_whole(task &t) noexcept {
 }
 
 void events_are_over(task &t) {
+  forget_held(*peek_extra(t));
   if (is_recorded(t))
     return recorded_is_over(t);
   if (task_extra *x = peek_extra(t); x && std::exchange(x->again_when_over, false)) {

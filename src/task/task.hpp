@@ -46,6 +46,8 @@ struct task_extra {
   std::atomic<bool> failing{false};
   std::atomic<local_value *> locals{nullptr}; // see locals.hpp
   iteration *iterated = nullptr;              // of a taskiter: see recorded.hpp
+  detail::task *held = nullptr;               // see held.hpp, with its lock
+  task_extra *next_held = nullptr, *previous_held = nullptr;
 
   task_extra() = default;
   ~task_extra();

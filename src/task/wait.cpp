@@ -21,9 +21,9 @@ struct scope {
 };
 
 /// False: no stack was to be had, and `publish` has not been called.
-bool try_suspend(left_function publish, void *context, exhausted how) {
+bool try_suspend(left_function publish, void *context, exhausted how, wait_reason why) {
   try {
-    suspend(publish, context);
+    suspend(publish, context, why);
     return true;
   } catch (const error &e) {
     if (e.code() != errc::out_of_resources)
@@ -65,6 +65,7 @@ private:
 
 WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted how) {
   const hosting host;
+  const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root} : wait_reason{waits_for::group, waited_for.group};
   offer_time(place::taskwait);
   while (!s.word.done(s.owned)) {
     if (help(waited_for, s.word, s.owned))
@@ -78,20 +79,20 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
             make_ready(f);
           }
         },
-        const_cast<scope *>(&s), how);
+        const_cast<scope *>(&s), how, why);
     if (waited)
       break;
   }
 }
 
 /// False when no stack was to be had.
-bool wait_on_word(std::atomic<void *> &word, exhausted how) {
+bool wait_on_word(std::atomic<void *> &word, exhausted how, wait_reason why) {
   return try_suspend(
       [](executor &, frame &f, void *p) {
         if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
           make_ready(f);
       },
-      &word, how);
+      &word, how, why);
 }
 
 } // namespace
@@ -119,13 +120,13 @@ void wait_until_done(task &t, exhausted how) {
     throw_error(errc::invalid_argument, "task '%s' was spawned before fork(): only the parent process runs it; wait for it there",
                 label_of(t));
   while (!is_raised(t.done_word, k_done))
-    if (wait_on_word(t.done_word, how))
+    if (wait_on_word(t.done_word, how, {waits_for::end_of_task, &t}))
       break;
 }
 
 void wait_until_runnable(task &t) {
   while (!is_raised(t.done_word, k_runnable_now))
-    if (wait_on_word(t.done_word, exhausted::goes_on))
+    if (wait_on_word(t.done_word, exhausted::goes_on, {waits_for::start_of_task, &t}))
       break;
   t.done_word.store(nullptr, std::memory_order_relaxed); // not shared until it runs
 }

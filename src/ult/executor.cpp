@@ -16,6 +16,7 @@ namespace {
 /// Stands at the top of every pool stack.
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
+  frame *suspended = nullptr; // what stands on it
   executor *home = nullptr; // the thread on whose own stack the caller of this stack's first function stands
 };
 
@@ -74,10 +75,16 @@ struct destination {
   void *value;
 };
 
+/// Where the frame is kept for who looks at all frames.
+frame *&standing_place(executor &e, frame &f) noexcept {
+  return f.standing_on ? root_of(*f.standing_on)->suspended : e.suspended;
+}
+
 /// Everything of the frame that the switch itself does not restore.
 void resumed(frame &f) noexcept {
   executor &e = *this_executor();
   e.current = f.current;
+  standing_place(e, f) = nullptr;
   *e.exceptions = f.exceptions;
   arrived();
   if (!f.standing_on && !e.hosts) [[unlikely]]
@@ -90,7 +97,7 @@ void resumed(frame &f) noexcept {
 destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sanitized, nullptr}; }
 
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
-destination choose(executor &e, frame &f, left_function publish, void *context_of_publish) {
+destination choose(executor &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
   if (e.in_callback) [[unlikely]]
     throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
                 e.in_callback->what, e.in_callback->name);
@@ -118,6 +125,8 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   f.standing_on = e.standing_on;
   f.sanitized = e.sanitized;
   f.current = e.current;
+  f.why = why;
+  standing_place(e, f) = &f;
   f.exceptions = std::exchange(*e.exceptions, {});
   if (!f.standing_on && !e.hosts) [[unlikely]] // a thread that hosts tasks cannot be cancelled before its wait is over
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
@@ -134,9 +143,9 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
 
 } // namespace
 
-WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish) {
+WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish, wait_reason why) {
   frame f;
-  const destination d = choose(*this_executor(), f, publish, context_of_publish);
+  const destination d = choose(*this_executor(), f, publish, context_of_publish, why);
   switch_stack(&f.state, *f.sanitized, d.state, *d.sanitized, d.value);
   resumed(f);
 }
@@ -229,6 +238,19 @@ void make_ready(frame &f) {
   } else {
     enqueue_resumed(this_executor(), f);
   }
+}
+
+void for_each_suspended(void (*f)(frame &, void *), void *context) {
+  struct call {
+    void (*f)(frame &, void *);
+    void *context;
+  } both{f, context};
+  for_each_stack(
+      [](stack &s, void *p) {
+        if (frame *there = root_of(s)->suspended)
+          static_cast<call *>(p)->f(*there, static_cast<call *>(p)->context);
+      },
+      &both);
 }
 
 } // namespace rt

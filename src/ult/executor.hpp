@@ -19,6 +19,13 @@ namespace rt {
 
 struct executor;
 
+/// What a suspended frame waits for, and the object concerned: for reports.
+enum class waits_for : std::uint8_t { nothing, children, group, end_of_task, start_of_task, unblock, lock, branch };
+struct wait_reason {
+  waits_for what = waits_for::nothing;
+  const void *target = nullptr;
+};
+
 } // namespace rt
 
 namespace detail {
@@ -31,6 +38,7 @@ struct frame : runnable {
   rt::stack *standing_on = nullptr;
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;
+  rt::wait_reason why;
   int saved_errno = 0; // a wait leaves errno alone, whatever ran meanwhile
   int cancel_state;    // of a thread's own stack: pthread_cancel() waits until the thread is back on it
   rt::suspension_note note; // only with checks
@@ -77,6 +85,7 @@ struct executor {
   const char *thread_stack_low = nullptr;
   watermark *thread_innermost = nullptr; // what is being measured on the thread's own stack
   frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by anyone
+  frame *suspended = nullptr; // the thread's own stack
   std::uint64_t suspensions = 0;
   bool hosts = false; // a wait on the thread's own stack runs tasks
   const callback *in_callback = nullptr; // what runs must not be suspended
@@ -99,7 +108,10 @@ inline void set_this_executor(executor *e) noexcept { set_thread_slot(e); }
 
 /// Leaves the current stack until somebody makes the frame ready. Throws weft::error when no stack can be had, or in a
 /// callback; then `publish` has not been called.
-void suspend(left_function publish, void *context);
+void suspend(left_function publish, void *context, wait_reason why = {});
+
+/// The suspended frames on all stacks but the threads' own. Nothing may run meanwhile.
+void for_each_suspended(void (*f)(frame &, void *), void *context);
 
 /// From a worker loop: continues `f`, or a fresh stack of `bytes` that runs `loop`; the stack of the caller is given back.
 [[noreturn]] void leave_for_frame(frame &f) noexcept;

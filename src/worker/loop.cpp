@@ -88,39 +88,51 @@ runnable *spin(worker &w) {
 }
 
 /// When a sleeper looks again by itself; 0 for never.
-std::int64_t next_look(const worker &w) noexcept {
+std::int64_t next_look(const worker &w, bool patient) noexcept {
+  const settings &cfg = the_runtime().cfg;
+  std::uint64_t later = 0;
   if (anyone_at(place::idle))
-    return static_cast<std::int64_t>(now_ns() + poll_period_ns(the_runtime()));
-  return w.stand_in ? static_cast<std::int64_t>(now_ns() + k_linger_ns) : 0;
+    later = static_cast<std::uint64_t>(poll_period_ns(the_runtime()));
+  else if (w.stand_in)
+    later = k_linger_ns;
+  else if (patient && cfg.watch_hang != hang_kind::off)
+    later = static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u;
+  return later ? static_cast<std::int64_t>(now_ns() + later) : 0;
 }
 
 struct slept {
   runnable *found = nullptr;
-  bool in_vain = false; // a spare has waited long enough
+  bool in_vain = false; // for as long as it was willing to
 };
 
 /// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
-slept sleep(worker &w) {
+/// One that is not patient any more asks whether there is anything to wait for.
+slept sleep(worker &w, bool patient) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
   if (runnable *r = look(w)) {
     if (!rt.idle.cancel(w.id))
       rt.idle.notify_one();
+    rt.gate.pass();
     return {r};
   }
   if (rt.stopping.load(std::memory_order_acquire)) { // O3: pairs with stop_runtime
     rt.idle.cancel(w.id);
+    rt.gate.pass();
     return {};
   }
+  if (!patient)
+    rt.watch.examine_soon();
   count(w.counts.slept);
-  const bool chosen = rt.idle.commit(w.id, next_look(w));
-  return {look(w), !chosen && w.stand_in && !anyone_at(place::idle)};
+  const bool chosen = rt.idle.commit(w.id, next_look(w, patient));
+  rt.gate.pass();
+  return {look(w), !chosen && !anyone_at(place::idle)};
 }
 
 /// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
 runnable *wait_for_work(worker &w) {
   runtime &rt = the_runtime();
-  for (;;) {
+  for (bool patient = true;;) {
     tidy(w);
     if (rt.producers.let_go())
       if (runnable *r = look(w))
@@ -133,11 +145,12 @@ runnable *wait_for_work(worker &w) {
       continue;
     if (anyone_at(place::idle) && services(place::idle).poll(w))
       continue;
-    const slept s = sleep(w);
+    const slept s = sleep(w, patient);
     if (s.found)
       return s.found;
-    if (s.in_vain && rt.crew.leaves(*w.stand_in))
+    if (s.in_vain && w.stand_in && rt.crew.leaves(*w.stand_in))
       return nullptr;
+    patient = !s.in_vain;
   }
 }
 

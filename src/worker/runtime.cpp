@@ -12,6 +12,7 @@
 #include "mem/overflow.hpp"
 #include "os/affinity.hpp"
 #include "task/failure.hpp"
+#include "task/held.hpp"
 #include "task/locals.hpp"
 #include "topo/machine.hpp"
 #include "worker/functions.hpp"
@@ -144,10 +145,10 @@ void start_threads(runtime &rt) {
 }
 
 void start_watcher(runtime &rt) {
-  if (rt.max_spares == 0)
+  if (rt.max_spares == 0 && rt.cfg.watch_hang == hang_kind::off)
     return;
   if (int e = rt.watch.start())
-    warn("the watcher cannot be started (%s): a task that blocks its thread holds up others", std::strerror(e));
+    warn("the watcher cannot be started (%s): a task that blocks its thread holds up others, and hangs are not reported", std::strerror(e));
 }
 
 void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
@@ -196,6 +197,7 @@ void after_fork_in_child() {
   const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
   forget_heaps_in_child();
   forget_stacks_in_child();
+  forget_held_in_child();
   if (again)
     return;
   g_runtime = nullptr; // the threads are gone; what they held stays where it is
@@ -393,7 +395,7 @@ runtime::runtime()
       idle(slot_limit + 1), producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
       most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
-      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), crew(*this),
+      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), crew(*this, max_spares), hangs(*this),
       watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);

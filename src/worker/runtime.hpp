@@ -14,6 +14,7 @@
 #include "sched/policy.hpp"
 #include "task/wait.hpp"
 #include "ult/executor.hpp"
+#include "worker/hang.hpp"
 #include "worker/spares.hpp"
 
 #include <algorithm>
@@ -111,6 +112,8 @@ public:
   std::uint64_t spin_ns;
   std::uint32_t successor_odds; // of 2^32 - 1
   spare_crew crew;
+  hang_check hangs;
+  sleep_gate gate; // passed by who ends its sleep
   watcher watch;
 };
 

@@ -46,7 +46,7 @@ bool spare_crew::somebody_looks() const {
   return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0;
 }
 
-bool spare_crew::work_waits() const {
+bool spare_crew::has_work() const {
   if (m_runtime.ready->has_work())
     return true;
   for (unsigned i = 0; i < slots(); ++i)
@@ -55,7 +55,9 @@ bool spare_crew::work_waits() const {
   return false;
 }
 
-bool spare_crew::chores_wait() const { return m_runtime.producers.holds_any() || anyone_at(place::idle); }
+bool spare_crew::chores_wait() const {
+  return m_allowed && (m_runtime.producers.holds_any() || anyone_at(place::idle));
+}
 
 std::uint64_t spare_crew::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_crew::sleeps(int tid) const { return thread_sleeps(tid); }
@@ -141,6 +143,8 @@ void spare_crew::retire_spare(unsigned slot) {
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   make_ready(*w.thread_frame);
 }
+
+void spare_crew::examine() { m_runtime.hangs.examine(); }
 
 bool spare_crew::leaves(spare &s) noexcept {
   std::uint32_t running = spare::running;

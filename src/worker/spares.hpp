@@ -38,18 +38,20 @@ struct spare {
 /// What the watcher sees of a runtime, and does to it.
 class spare_crew final : public watched {
 public:
-  explicit spare_crew(runtime &rt) : m_runtime(rt) {}
+  spare_crew(runtime &rt, unsigned most) : m_runtime(rt), m_allowed(most > 0) {}
 
   unsigned slots() const override;
   bool read(unsigned slot, reading &r) const override;
   bool somebody_looks() const override;
-  bool work_waits() const override;
+  bool work_waits() const override { return m_allowed && has_work(); }
   bool chores_wait() const override;
+  [[nodiscard]] bool has_work() const;
   std::uint64_t cpu_ns(int tid) const override;
   bool sleeps(int tid) const override;
   unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
   bool add_spare() override;
   void retire_spare(unsigned slot) override;
+  void examine() override;
 
   /// A spare's own thread, when it has found nothing to run: true, it must continue its thread's own stack. False: the watcher was
   /// faster, and it will find that stack ready.
@@ -69,6 +71,7 @@ private:
   [[nodiscard]] bool park(spare &s) noexcept;
 
   runtime &m_runtime;
+  const bool m_allowed; // else nobody minds who is stuck
   std::vector<std::unique_ptr<spare>> m_all; // of the watcher's thread
   std::atomic<unsigned> m_running{0};
   std::atomic<std::uint64_t> m_started{0};

@@ -145,7 +145,7 @@ struct flawed_mutex : model_mutex {
     }
     auto *w = static_cast<waiter *>(lock.queue.get());
     if (!w)
-      w = static_cast<waiter *>(lock.word.exchange(lock.held(), acquire));
+      w = static_cast<waiter *>(lock.word.exchange(lock.held(nullptr), acquire));
     if (Flaw == flaw::newest_first) {
       lock.queue.set(w->next.get());
       expect(w->suspended.get() == arrived[handed++], "who came first is let in first");

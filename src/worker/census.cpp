@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/census.hpp"
+
+#include "deps/domain.hpp"
+#include "task/held.hpp"
+#include "task/lock_queue.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/detail/lock_word.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+std::string hexadecimal(const void *p) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%p", p);
+  return text;
+}
+
+const char *name_of(const data_access &a) noexcept {
+  if (a.kind & k_weak)
+    return a.kind & k_reads ? "weak_in" : "weak_inout";
+  return a.kind & k_reads ? "in" : "inout";
+}
+
+bool reads(const data_access &a) noexcept { return (a.kind & k_reads) != 0; }
+
+class census {
+public:
+  explicit census(runtime &rt) : m_runtime(rt) {}
+
+  wait_graph take() {
+    find_roots();
+    while (!m_todo.empty()) {
+      task &t = *m_todo.back();
+      m_todo.pop_back();
+      follow(t);
+    }
+    for (frame *f : m_frames)
+      reason_of(*f);
+    for (task *t : m_tasks) {
+      children_of_ended(*t);
+      if (m_held.count(t))
+        m_graph.wait(node(*t), outside(), "has ended, but for external events that can only be taken back by");
+    }
+    for (task *t : m_tasks)
+      accesses_of(*t);
+    return std::move(m_graph);
+  }
+
+private:
+  // ---- what lives ----
+
+  void meet(task &t) {
+    if (m_tasks.insert(&t).second)
+      m_todo.push_back(&t);
+  }
+
+  void meet(frame &f) {
+    if (!f.current || f.why.what == waits_for::nothing)
+      return;
+    m_frames.push_back(&f);
+    m_standing.insert(f.current);
+    meet(*f.current);
+    if (f.why.what == waits_for::end_of_task || f.why.what == waits_for::start_of_task)
+      meet(*const_cast<task *>(static_cast<const task *>(f.why.target)));
+  }
+
+  void find_roots() {
+    for_each_suspended([](frame &f, void *self) { static_cast<census *>(self)->meet(f); }, this);
+    for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
+      if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire); w && w->suspended) // O1: pairs with make_worker
+        meet(*w->suspended);
+    for_each_held(
+        [](task &t, void *self) {
+          static_cast<census *>(self)->m_held.insert(&t);
+          static_cast<census *>(self)->meet(t);
+        },
+        this);
+  }
+
+  static std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O2: links
+
+  /// Whoever can be reached from a task that lives.
+  void follow(task &t) {
+    if (t.parent)
+      meet(*t.parent);
+    if (t.children_domain)
+      t.children_domain->for_each([&](data_access *last) {
+        if (!domain::is_own(last) && !is_released(flags_of(*last)))
+          meet(*last->task);
+      });
+    for (std::uint32_t i = 0; i < t.extent; ++i)
+      follow(t.accesses()[i]);
+  }
+
+  void follow(data_access &a) {
+    const std::uint32_t flags = flags_of(a);
+    if (is_released(flags))
+      return;
+    if (data_access *next = flags & k_next_known && !(flags & k_next_parent) ? a.successor.get() : nullptr) {
+      m_before[next] = &a;
+      meet(*next->task);
+    }
+    if (data_access *child = flags & k_child_link ? a.child.get() : nullptr) {
+      m_above[child] = &a;
+      meet(*child->task);
+    }
+  }
+
+  // ---- why it waits ----
+
+  std::size_t node(task &t) {
+    if (t.has(detail::k_implicit) && !t.parent)
+      return m_graph.add(node_kind::thread, &t, label_of(t));
+    return m_graph.add(node_kind::task, &t, t.label ? t.label : hexadecimal(&t));
+  }
+  std::size_t outside() { return m_graph.add(node_kind::outside, this, "a thread outside of Weft"); }
+
+  void wait_for_all(task &waiter, const char *reason, bool (*is_awaited)(const task &, const void *), const void *target) {
+    for (task *t : m_tasks)
+      if (t != &waiter && is_awaited(*t, target))
+        m_graph.wait(node(waiter), node(*t), reason);
+  }
+
+  static bool is_child(const task &t, const void *parent) noexcept { return t.parent == parent; }
+  static bool is_member(const task &t, const void *group) noexcept { return t.group && &t.group->internals() == group; }
+  static bool is_branch(const task &t, const void *job) noexcept {
+    return t.has(detail::k_implicit) && t.parent && t.parent == static_cast<const detail::join_job *>(job)->parent;
+  }
+
+  void reason_of(frame &f) {
+    task &t = *f.current;
+    const void *target = f.why.target;
+    switch (f.why.what) {
+    case waits_for::children:
+      return wait_for_all(t, "waits for its child", &is_child, target);
+    case waits_for::group:
+      return wait_for_all(t, "waits in its group for", &is_member, target);
+    case waits_for::branch:
+      return wait_for_all(t, "waits in join for", &is_branch, target);
+    case waits_for::end_of_task:
+      return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))), "waits for the end of");
+    case waits_for::start_of_task:
+      return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))), "waits until there may run");
+    case waits_for::unblock:
+      return m_graph.wait(node(t), outside(), "is blocked and can only be unblocked by");
+    case waits_for::lock:
+      return lock(t, *static_cast<const detail::lock_word<> *>(target));
+    case waits_for::nothing:
+      return;
+    }
+  }
+
+  static bool owns_group_of(const task &t, const task &child) noexcept {
+    return child.group && child.group->internals().owner == &t;
+  }
+
+  /// The body has ended, or stands below another one on the same stack.
+  void children_of_ended(task &t) {
+    if (m_standing.count(&t))
+      return;
+    for (task *child : m_tasks)
+      if (child->parent == &t && child != &t)
+        m_graph.wait(node(t), node(*child), owns_group_of(t, *child) ? "waits in its group for" : "waits for its child");
+  }
+
+  void lock(task &waiter, const detail::lock_word<> &l) {
+    const std::size_t mutex = m_graph.add(node_kind::mutex, &l, hexadecimal(&l));
+    m_graph.wait(node(waiter), mutex, "waits for");
+    if (frame *holder = standing_at(holder_of(l)))
+      m_graph.wait(mutex, node(*holder->current), holder->current == &waiter ? "is held on the stack of" : "is held by");
+    else
+      m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
+  }
+
+  /// An address on the stack of whoever holds the lock.
+  static const void *holder_of(const detail::lock_word<> &l) noexcept;
+  [[nodiscard]] frame *standing_at(const void *address) const noexcept;
+  void accesses_of(task &t);
+
+  runtime &m_runtime;
+  wait_graph m_graph;
+  std::vector<frame *> m_frames;
+  std::set<task *> m_tasks, m_standing, m_held;
+  std::vector<task *> m_todo;
+  std::unordered_map<data_access *, data_access *> m_before, m_above;
+};
+
+using lock_node = lock_waiter<frame>;
+
+const void *census::holder_of(const detail::lock_word<> &l) noexcept {
+  if (auto *first = static_cast<lock_node *>(l.queue.get()))
+    return first->holder.get();
+  void *seen = l.word.load(std::memory_order_acquire); // O3: the waiters' nodes
+  if (!seen || l.is_held(seen))
+    return seen;
+  auto *w = static_cast<lock_node *>(seen);
+  while (lock_node *older = w->next.get())
+    w = older;
+  return w->holder.get();
+}
+
+frame *census::standing_at(const void *address) const noexcept {
+  constexpr std::size_t k_thread_stack = 64 << 20; // more than any that is in use
+  frame *found = nullptr;
+  for (frame *f : m_frames) {
+    const char *at = static_cast<const char *>(address);
+    const char *low = f->standing_on ? static_cast<const char *>(f->standing_on->low) : f->home->thread_stack_low;
+    const std::size_t bytes = f->standing_on ? f->standing_on->bytes : k_thread_stack;
+    if (at < low || at >= low + bytes)
+      continue;
+    if (f->standing_on)
+      return f;
+    if (!found || found->home->thread_stack_low < low)
+      found = f;
+  }
+  return found;
+}
+
+/// Of a task that has not started: who stands before it.
+void census::accesses_of(task &t) {
+  for (std::uint32_t i = 0; i < t.extent; ++i) {
+    data_access &own = t.accesses()[i];
+    if ((own.kind & k_weak) || (flags_of(own) & needed_by(own.kind)))
+      continue;
+    data_access *a = &own;
+    for (;;) {
+      if (auto before = m_before.find(a); before != m_before.end()) {
+        a = before->second;
+        if (reads(own) && reads(*a) && !(flags_of(*a) & k_read_ok))
+          continue; // both wait for the same writer
+        m_graph.wait(node(t), node(*a->task), std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for");
+        break;
+      }
+      auto above = m_above.find(a);
+      if (above == m_above.end())
+        break;
+      a = above->second; // what its parent's access waits for
+    }
+  }
+}
+
+} // namespace
+
+wait_graph take_census(runtime &rt) { return census(rt).take(); }
+
+} // namespace rt
+} // namespace weft::inline v0

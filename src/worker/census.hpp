@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits for what in a runtime in which nothing runs. Costs nothing before it is asked: what lives is found from the suspended
+// frames, the tasks held by external events, their parents, and the chains of accesses that begin at them.
+#pragma once
+
+#include "graph/wait_graph.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+class runtime;
+
+/// Only while no worker runs and no thread enters: see hang.cpp. Throws std::bad_alloc.
+[[nodiscard]] wait_graph take_census(runtime &rt);
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/hang.hpp"
+
+#include "atomic/atomic.hpp"
+#include "base/log.hpp"
+#include "manage/dispatcher.hpp"
+#include "os/thread_state.hpp"
+#include "worker/census.hpp"
+#include "worker/runtime.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::size_t k_lines = 40; // of a report
+
+std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
+
+void say(const wait_graph &g) {
+  const std::vector<std::size_t> cycle = g.cycle();
+  warn("nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
+       cycle.empty() ? "there is no cycle, but nobody is left to do what they wait for" : "these wait for each other:");
+  for (const std::size_t e : cycle)
+    warn("  %s", g.text(g.edges()[e]).c_str());
+  std::size_t said = 0, more = 0;
+  for (std::size_t e = 0; e < g.edges().size(); ++e) {
+    if (std::find(cycle.begin(), cycle.end(), e) != cycle.end())
+      continue;
+    if (said == 0 && !cycle.empty())
+      warn("  and behind them:");
+    if (++said <= k_lines)
+      warn("  %s", g.text(g.edges()[e]).c_str());
+    else
+      ++more;
+  }
+  if (more)
+    warn("  and %zu more", more);
+}
+
+} // namespace
+
+void sleep_gate::close() noexcept {
+  m_closed.store(1, std::memory_order_relaxed); // O1: the barrier follows
+  real_atomics::heavy_barrier();                // O1
+}
+
+void sleep_gate::open() noexcept {
+  m_closed.store(0, std::memory_order_release); // O2
+  os_futex_wake(m_closed, INT32_MAX);
+}
+
+void sleep_gate::wait() noexcept {
+  while (m_closed.load(std::memory_order_acquire)) // O2
+    os_futex_wait(m_closed, 1, 0);
+}
+
+/// Whatever goes on by itself.
+bool hang_check::nothing_is_pending() const {
+  return services(place::idle).empty() && services(place::timer).empty() && !m_runtime.producers.holds_any() &&
+         !m_runtime.crew.has_work() && !m_runtime.clock.has_calls();
+}
+
+/// Every thread that has to do with Weft sleeps for want of work, and cannot leave its sleep while the gate is closed.
+bool hang_check::all_sleep() const {
+  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i) {
+    worker *w = m_runtime.slots[i].load(std::memory_order_acquire); // O3: pairs with make_worker
+    if (!w || !w->tid.load(std::memory_order_relaxed) || (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked)) // O3
+      continue;
+    if (!m_runtime.idle.announced(i) || w->own_frame.full())
+      return false;
+  }
+  return true;
+}
+
+/// Threads of the process that are not Weft's.
+bool hang_check::others_may_act() const {
+  unsigned ours = 1 + (m_runtime.clock.has_thread() ? 1u : 0u); // the watcher
+  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O3
+      ours += w->tid.load(std::memory_order_relaxed) != 0;
+  const unsigned all = process_threads();
+  return all == 0 || all > ours;
+}
+
+std::uint64_t hang_check::progress() const {
+  std::uint64_t sum = 1;
+  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O3
+      sum += read(w->counts.executed) + read(w->counts.spawned) + read(w->suspensions);
+  return sum;
+}
+
+void hang_check::look() {
+  const std::uint64_t now = progress();
+  if (now == m_reported || !nothing_is_pending() || !all_sleep())
+    return;
+  const wait_graph g = take_census(m_runtime);
+  if (g.edges().empty() || (g.cycle().empty() && others_may_act()))
+    return;
+  m_reported = now;
+  say(g);
+  if (m_runtime.cfg.watch_hang == hang_kind::abort)
+    fatal("the program hangs, and watch.hang is abort");
+}
+
+void hang_check::examine() {
+  m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
+  if (!nothing_is_pending() || !all_sleep())
+    return;
+  m_runtime.gate.close();
+  try {
+    look();
+  } catch (const std::bad_alloc &) { // no memory for a report
+  }
+  m_runtime.gate.open();
+}
+
+} // namespace rt
+} // namespace weft::inline v0

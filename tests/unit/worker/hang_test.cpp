@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that hang for ever say why; programs that only wait say nothing.
+#include "support/case_process.hpp"
+#include "support/gate.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/weft.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace weft::rt;
+using namespace std::chrono_literals;
+
+const char *const k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
+
+/// The environment of a program that is expected to hang: it says so and aborts.
+test::environment doomed(const char *workers = "2", const char *policy = "stealing") {
+  return {{"WEFT_WORKERS", workers}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}};
+}
+
+test::environment patient(const char *workers = "2") { return {{"WEFT_WORKERS", workers}, {"WEFT_WATCH_PATIENCE", "20ms"}}; }
+
+bool examined(std::uint64_t times) {
+  for (int i = 0; i != 2000; ++i, std::this_thread::sleep_for(5ms))
+    if (the_runtime().hangs.examinations() >= times)
+      return true;
+  return false;
+}
+
+TEST(hang, two_mutexes_in_opposite_order_are_reported_with_their_cycle) {
+  auto end = test::in_process(doomed(), [] {
+    weft::mutex a, b;
+    std::atomic<int> have_one{0};
+    auto take_both = [&](weft::mutex &first, weft::mutex &second) {
+      first.lock();
+      ++have_one;
+      EXPECT_TRUE(test::eventually([&] { return have_one == 2; }));
+      second.lock();
+    };
+    weft::spawn([&] { take_both(a, b); }, weft::label("left"));
+    weft::spawn([&] { take_both(b, a); }, weft::label("right"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("nothing goes on")) << end;
+  EXPECT_TRUE(end.said("these wait for each other:")) << end;
+  EXPECT_TRUE(end.said("is held by task 'left'")) << end;
+  EXPECT_TRUE(end.said("is held by task 'right'")) << end;
+  EXPECT_TRUE(end.said("task 'left' waits for mutex 0x")) << end;
+  EXPECT_TRUE(end.said("task 'right' waits for mutex 0x")) << end;
+  EXPECT_TRUE(end.said("thread 'main' waits for its child task 'left'")) << end;
+}
+
+TEST(hang, a_mutex_that_was_handed_over_is_held_by_who_has_it_now) {
+  auto end = test::in_process(doomed(), [] {
+    weft::mutex a, b;
+    test::gate first_has_it;
+    weft::spawn([&] {
+      a.lock();
+      first_has_it.open();
+      weft::this_task::sleep_for(30ms); // the second one waits by then
+      a.unlock();
+    }, weft::label("first"));
+    weft::spawn([&] {
+      EXPECT_TRUE(first_has_it.pass());
+      b.lock();
+      a.lock();
+      weft::this_task::sleep_for(30ms);
+      b.lock(); // a second time
+    }, weft::label("second"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("is held on the stack of task 'second'")) << end;
+  EXPECT_TRUE(end.said("these wait for each other:")) << end;
+}
+
+TEST(hang, a_child_that_needs_what_its_waiting_parent_holds_is_a_cycle) {
+  auto end = test::in_process(doomed(), [] {
+    weft::mutex m;
+    weft::spawn([&] {
+      m.lock();
+      weft::spawn([&] { m.lock(); }, weft::label("child"));
+      weft::taskwait();
+    }, weft::label("parent"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'parent' waits for its child task 'child'")) << end;
+  EXPECT_TRUE(end.said("these wait for each other:")) << end;
+}
+
+TEST(hang, a_cycle_through_accesses_and_handles_is_reported_under_every_policy) {
+  if (test::is_child()) {
+    int x = 0;
+    weft::handle<int> later;
+    test::gate go;
+    weft::spawn([&] { (void)go.pass(), x = later.get(); }, weft::label("producer"), weft::out(x));
+    later = weft::spawn([&] { return x; }, weft::label("consumer"), weft::in(x));
+    go.open();
+    weft::taskwait();
+    std::exit(0);
+  }
+  for (const char *policy : k_policies) {
+    test::environment settings = doomed("2", policy);
+    settings.emplace_back("TEST_CHILD", "1");
+    auto end = test::run({test::program_path(), "--gtest_filter=hang.a_cycle_through_accesses*"}, settings);
+    EXPECT_TRUE(end.aborted()) << policy << end;
+    EXPECT_TRUE(end.said("task 'producer' waits for the end of task 'consumer'")) << policy << end;
+    EXPECT_TRUE(end.said("task 'consumer' waits, with in(0x")) << policy << end;
+    EXPECT_TRUE(end.said("for task 'producer'")) << policy << end;
+    EXPECT_TRUE(end.said("these wait for each other:")) << policy << end;
+  }
+}
+
+TEST(hang, a_task_that_waits_for_one_that_blocks_for_ever_is_reported) {
+  auto end = test::in_process(doomed("1"), [] {
+    int x = 0;
+    weft::spawn([&] { weft::this_task::block(); }, weft::label("sleeper"), weft::out(x));
+    weft::spawn([&] { x = 1; }, weft::label("heir"), weft::inout(x));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("nobody is left to do what they wait for")) << end;
+  EXPECT_TRUE(end.said("task 'sleeper' is blocked and can only be unblocked by")) << end;
+  EXPECT_TRUE(end.said("task 'heir' waits, with inout(0x")) << end;
+  EXPECT_TRUE(end.said("thread 'main' waits for its child task 'heir'")) << end;
+}
+
+TEST(hang, an_event_that_only_a_waiting_task_would_take_back_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    int x = 0;
+    weft::task_ref held;
+    weft::spawn([&] { held = weft::this_task::self(), weft::this_task::increase_events(); }, weft::label("held"), weft::out(x));
+    weft::spawn([&] { weft::decrease_events(held); }, weft::label("releaser"), weft::in(x));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'held' has ended, but for external events")) << end;
+  EXPECT_TRUE(end.said("task 'releaser' waits, with in(0x")) << end;
+  EXPECT_TRUE(end.said("for task 'held'")) << end;
+}
+
+TEST(hang, a_group_and_its_tasks_are_named) {
+  auto end = test::in_process(doomed(), [] {
+    weft::task_group g;
+    g.spawn([] { weft::this_task::block(); }, weft::label("member"));
+    g.wait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("thread 'main' waits in its group for task 'member'")) << end;
+}
+
+TEST(hang, is_reported_once_even_where_other_threads_run) {
+  auto end = test::in_process({{"WEFT_WORKERS", "4"}, {"WEFT_WATCH_PATIENCE", "20ms"}}, [] {
+    weft::start();
+    std::thread([] {
+      EXPECT_TRUE(examined(1)); // each of the workers asks once
+      std::this_thread::sleep_for(300ms);
+      std::_Exit(3);
+    }).detach();
+    weft::mutex m;
+    m.lock();
+    m.lock();
+  });
+  EXPECT_TRUE(end.exited(3)) << end;
+  const auto first = end.output.find("nothing goes on");
+  EXPECT_NE(first, std::string::npos) << end;
+  EXPECT_EQ(end.output.find("nothing goes on", first + 1), std::string::npos) << end;
+  EXPECT_TRUE(end.said("is held on the stack of thread 'main'")) << end;
+}
+
+TEST(hang, off_says_nothing) {
+  test::environment settings = patient();
+  settings.emplace_back("WEFT_WATCH_HANG", "off");
+  auto end = test::in_process(settings, [] {
+    weft::spawn([] { weft::this_task::block(); });
+    std::thread([] {
+      std::this_thread::sleep_for(300ms);
+      std::_Exit(3);
+    }).detach();
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(3)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, there_is_no_alarm_while_another_thread_may_unblock) {
+  auto end = test::in_process(patient(), [] {
+    weft::start();
+    weft::task_ref blocked;
+    test::gate known;
+    weft::spawn([&] {
+      blocked = weft::this_task::self();
+      known.open();
+      weft::this_task::block();
+    });
+    std::thread other([&] {
+      EXPECT_TRUE(examined(1));
+      while (!known.is_open())
+        std::this_thread::yield();
+      weft::unblock(blocked);
+    });
+    weft::taskwait();
+    other.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, there_is_no_alarm_while_time_passes_or_services_are_polled) {
+  auto end = test::in_process(patient(), [] {
+    weft::spawn([] { weft::this_task::sleep_for(200ms); });
+    weft::taskwait();
+    EXPECT_GE(the_runtime().hangs.examinations(), 1u);
+    static std::atomic<int> polls{0};
+    static weft::task_ref blocked;
+    static std::atomic<bool> known{false};
+    weft::service s("late", weft::place::idle, [](void *) {
+      if (++polls == 500 && known)
+        weft::unblock(blocked);
+      else if (polls >= 500 && !known)
+        polls = 499;
+      return false;
+    }, nullptr);
+    weft::spawn([] { blocked = weft::this_task::self(), known = true, weft::this_task::block(); });
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, there_is_no_alarm_while_the_main_task_does_something_else) {
+  auto end = test::in_process(patient(), [] {
+    weft::task_ref blocked;
+    std::atomic<bool> known{false};
+    weft::spawn([&] { blocked = weft::this_task::self(), known = true, weft::this_task::block(); });
+    while (!known)
+      std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(200ms);
+    weft::unblock(blocked);
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+} // namespace
