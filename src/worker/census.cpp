@@ -25,13 +25,14 @@ std::string hexadecimal(const void *p) {
   return text;
 }
 
-const char *name_of(const data_access &a) noexcept {
-  if (a.kind & k_weak)
-    return a.kind & k_reads ? "weak_in" : "weak_inout";
-  return a.kind & k_reads ? "in" : "inout";
-}
+std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O2: the links too
 
-bool reads(const data_access &a) noexcept { return (a.kind & k_reads) != 0; }
+bool reads(const data_access &a) noexcept { return (flags_of(a) & k_reads) != 0; }
+
+/// Whether its task cannot start for its sake.
+bool holds_back(const data_access &a) noexcept {
+  return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok)));
+}
 
 class census {
 public:
@@ -86,8 +87,6 @@ private:
         },
         this);
   }
-
-  static std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O2: links
 
   /// Whoever can be reached from a task that lives.
   void follow(task &t) {
@@ -230,7 +229,7 @@ frame *census::standing_at(const void *address) const noexcept {
 void census::accesses_of(task &t) {
   for (std::uint32_t i = 0; i < t.extent; ++i) {
     data_access &own = t.accesses()[i];
-    if ((own.kind & k_weak) || (flags_of(own) & needed_by(own.kind)))
+    if (!holds_back(own))
       continue;
     data_access *a = &own;
     for (;;) {
@@ -238,7 +237,7 @@ void census::accesses_of(task &t) {
         a = before->second;
         if (reads(own) && reads(*a) && !(flags_of(*a) & k_read_ok))
           continue; // both wait for the same writer
-        m_graph.wait(node(t), node(*a->task), std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for");
+        m_graph.wait(node(t), node(*a->task), std::string("waits, with ") + (reads(own) ? "in(" : "inout(") + hexadecimal(own.address) + "), for");
         break;
       }
       auto above = m_above.find(a);
