@@ -40,6 +40,7 @@ void mutex::lock_slow() {
 }
 
 void mutex::unlock_slow() {
+  const visit here;
   frame *next = hand_over<frame>(m_lock);
   if (!next)
     throw_error(errc::invalid_argument, "a weft::mutex is unlocked that nobody holds; unlock once per lock");

@@ -168,6 +168,7 @@ void increase_events(std::uint32_t n) {
 void unblock(task_ref r) {
   if (!r)
     throw_error(errc::invalid_argument, "unblock() of no task; pass what this_task::self() returned in the blocked task");
+  const visit here;
   const auto done = extra_of(*r.get()).block.unblock();
   if (!done.accepted)
     throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block",
@@ -185,6 +186,7 @@ void decrease_events(task_ref r, std::uint32_t n) {
     throw_error(errc::invalid_argument, "decrease_events() of no task; pass what this_task::self() returned in the task");
   if (n == 0)
     return;
+  const visit here;
   task_extra *x = peek_extra(*r.get());
   switch (x ? x->events.decrease(n) : decreased::underflow) {
   case decreased::underflow:

@@ -38,8 +38,8 @@ public:
   /// False: there is none to be had for now.
   [[nodiscard]] virtual bool add_spare() = 0;
   virtual void retire_spare(unsigned slot) = 0;
-  /// Nobody has done anything for a while: is there a reason?
-  virtual void examine() {}
+  /// Nobody has done anything for a while: is there a reason? True: ask again later, for who could say so may not.
+  virtual bool examine() { return false; }
 };
 
 class judge {

@@ -18,6 +18,7 @@ constexpr std::uint64_t k_patience_ns = 100'000'000; // between looks, where loo
 constexpr std::uint64_t k_share = 2000;              // 1/2000 of a CPU is what looking may cost while nobody is stuck
 constexpr std::uint64_t k_allowance_ns = 1'000'000;  // and this much more, once
 constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return
+constexpr std::uint64_t k_rarely = 64; // times m_patience_ns: between examinations that may change for nothing
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 std::uint64_t own_cpu_ns() noexcept {
@@ -58,6 +59,12 @@ std::uint64_t watcher::next_nap(const judge::opinion &o, std::uint64_t now) {
 
 void watcher::nap(std::uint64_t ns) { os_futex_wait(m_stopping, 0, static_cast<std::int64_t>(now_ns() + ns)); }
 
+/// When a rest ends by itself; 0 for never.
+std::uint64_t watcher::end_of_rest() const noexcept {
+  const std::uint64_t calls = timer_has_services() ? now_ns() + k_longest_rest_ns : 0;
+  return calls && m_again_at ? std::min(calls, m_again_at) : std::max(calls, m_again_at);
+}
+
 /// Until somebody adds work for which no worker is there.
 void watcher::rest() {
   m_idle.prepare(m_seat);
@@ -65,16 +72,24 @@ void watcher::rest() {
       m_stopping.load(std::memory_order_acquire)) {                                               // O1
     m_idle.cancel(m_seat);
   } else {
-    m_idle.commit(m_seat, timer_has_services() ? static_cast<std::int64_t>(now_ns() + k_longest_rest_ns) : 0);
+    m_idle.commit(m_seat, static_cast<std::int64_t>(end_of_rest()));
   }
   m_idle.found(m_seat); // it takes no work: a worker that sleeps by now looks for it
+}
+
+/// Asked by a worker; or again, more and more rarely, where a thread that asks nobody may have ended.
+void watcher::examine_if_asked() {
+  const bool asked = m_examine.exchange(false, std::memory_order_acquire); // O2: pairs with examine_soon
+  if (!asked && (m_again_at == 0 || now_ns() < m_again_at))
+    return;
+  m_again_ns = asked ? m_patience_ns : std::min(2 * m_again_ns, k_rarely * m_patience_ns);
+  m_again_at = m_world.examine() ? now_ns() + m_again_ns : 0;
 }
 
 void watcher::run() {
   std::uint64_t rested_until = 0;
   while (!m_stopping.load(std::memory_order_acquire)) { // O1: pairs with stop
-    if (m_examine.exchange(false, std::memory_order_acquire)) // O2: pairs with examine_soon
-      m_world.examine();
+    examine_if_asked();
     const std::uint64_t now = now_ns();
     report_overdue_calls(now);
     const judge::opinion o = m_judge.look(now);

@@ -16,8 +16,8 @@ namespace rt {
 class watcher {
 public:
   /// `seat`: an id of `idle` above those of all workers.
-  watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns)
-      : m_world(world), m_judge(world, compute_ns), m_idle(idle), m_seat(seat) {}
+  watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns)
+      : m_world(world), m_judge(world, compute_ns), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns) {}
 
   /// Zero or an errno.
   [[nodiscard]] int start() noexcept;
@@ -31,6 +31,8 @@ public:
 private:
   void run();
   void rest();
+  [[nodiscard]] std::uint64_t end_of_rest() const noexcept;
+  void examine_if_asked();
   void nap(std::uint64_t ns);
   [[nodiscard]] std::uint64_t next_nap(const judge::opinion &o, std::uint64_t now);
 
@@ -38,9 +40,11 @@ private:
   judge m_judge;
   eventcount<> &m_idle;
   const std::size_t m_seat;
+  const std::uint64_t m_patience_ns;
   thread m_thread;
   std::uint64_t m_nap_ns = 0;
   std::uint64_t m_started = 0;
+  std::uint64_t m_again_ns = 0, m_again_at = 0; // examine again: after how long, and when; 0 for not
   std::atomic<std::uint32_t> m_stopping{0}; // also what it naps on
   std::atomic<bool> m_examine{false};
   std::atomic<std::uint64_t> m_looks{0};

@@ -86,6 +86,7 @@ struct executor {
   watermark *thread_innermost = nullptr; // what is being measured on the thread's own stack
   frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by anyone
   frame *suspended = nullptr; // the thread's own stack
+  std::size_t thread_stack_bytes = 0;
   std::uint64_t suspensions = 0;
   bool hosts = false; // a wait on the thread's own stack runs tasks
   const callback *in_callback = nullptr; // what runs must not be suspended

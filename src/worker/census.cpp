@@ -109,7 +109,8 @@ private:
       m_before[next] = &a;
       meet(*next->task);
     }
-    if (data_access *child = flags & k_child_link ? a.child.get() : nullptr) {
+    // A child that has got everything from here may be gone.
+    if (data_access *child = flags & k_child_link && (flags & k_both_ok) != k_both_ok ? a.child.get() : nullptr) {
       m_above[child] = &a;
       meet(*child->task);
     }
@@ -209,20 +210,14 @@ const void *census::holder_of(const detail::lock_word<> &l) noexcept {
 }
 
 frame *census::standing_at(const void *address) const noexcept {
-  constexpr std::size_t k_thread_stack = 64 << 20; // more than any that is in use
-  frame *found = nullptr;
+  const char *at = static_cast<const char *>(address);
   for (frame *f : m_frames) {
-    const char *at = static_cast<const char *>(address);
     const char *low = f->standing_on ? static_cast<const char *>(f->standing_on->low) : f->home->thread_stack_low;
-    const std::size_t bytes = f->standing_on ? f->standing_on->bytes : k_thread_stack;
-    if (at < low || at >= low + bytes)
-      continue;
-    if (f->standing_on)
+    const std::size_t bytes = f->standing_on ? f->standing_on->bytes : f->home->thread_stack_bytes;
+    if (at >= low && at < low + bytes)
       return f;
-    if (!found || found->home->thread_stack_low < low)
-      found = f;
   }
-  return found;
+  return nullptr;
 }
 
 /// Of a task that has not started: who stands before it.

@@ -42,44 +42,40 @@ void say(const wait_graph &g) {
 
 } // namespace
 
-void sleep_gate::close() noexcept {
-  m_closed.store(1, std::memory_order_relaxed); // O1: the barrier follows
-  real_atomics::heavy_barrier();                // O1
+visit::visit() noexcept : m_gate(nullptr) {
+  if (this_executor())
+    return;
+  if (runtime *rt = runtime_or_null())
+    (m_gate = &rt->gate)->enter();
 }
 
-void sleep_gate::open() noexcept {
-  m_closed.store(0, std::memory_order_release); // O2
-  os_futex_wake(m_closed, INT32_MAX);
-}
-
-void sleep_gate::wait() noexcept {
-  while (m_closed.load(std::memory_order_acquire)) // O2
-    os_futex_wait(m_closed, 1, 0);
-}
-
-/// Whatever goes on by itself.
+/// Whatever goes on by itself. The timer first: when it has no call left, what its last one made ready is seen.
 bool hang_check::nothing_is_pending() const {
-  return services(place::idle).empty() && services(place::timer).empty() && !m_runtime.producers.holds_any() &&
-         !m_runtime.crew.has_work() && !m_runtime.clock.has_calls();
+  return !m_runtime.clock.has_calls() && services(place::idle).empty() && services(place::timer).empty() &&
+         !m_runtime.producers.holds_any() && !m_runtime.crew.has_work();
 }
 
-/// Every thread that has to do with Weft sleeps for want of work, and cannot leave its sleep while the gate is closed.
-bool hang_check::all_sleep() const {
+/// Whether every thread that has to do with Weft sleeps for want of work; while the gate is closed it cannot leave its sleep.
+hang_check::crowd hang_check::who_is_about() const {
+  crowd found = m_runtime.gate.visitors() ? crowd::strangers : crowd::sleeps;
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i) {
-    worker *w = m_runtime.slots[i].load(std::memory_order_acquire); // O3: pairs with make_worker
-    if (!w || !w->tid.load(std::memory_order_relaxed) || (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked)) // O3
+    worker *w = m_runtime.slots[i].load(std::memory_order_acquire); // O4: pairs with make_worker
+    if (!w || !w->tid.load(std::memory_order_relaxed) || (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked)) // O4
       continue;
-    if (!m_runtime.idle.announced(i) || w->own_frame.full())
-      return false;
+    if (m_runtime.idle.announced(i) && !w->own_frame.full())
+      continue;
+    if (i < m_runtime.workers || w->stand_in)
+      return crowd::works; // it will ask when it has nothing left to do
+    found = crowd::strangers;
   }
-  return true;
+  return found;
 }
 
 /// Threads of the process that are not Weft's.
 bool hang_check::others_may_act() const {
   unsigned ours = 1 + (m_runtime.clock.has_thread() ? 1u : 0u); // the watcher
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
-    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O3
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4
       ours += w->tid.load(std::memory_order_relaxed) != 0;
   const unsigned all = process_threads();
   return all == 0 || all > ours;
@@ -88,34 +84,44 @@ bool hang_check::others_may_act() const {
 std::uint64_t hang_check::progress() const {
   std::uint64_t sum = 1;
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
-    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O3
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4
       sum += read(w->counts.executed) + read(w->counts.spawned) + read(w->suspensions);
   return sum;
 }
 
-void hang_check::look() {
+/// With the gate closed. True: to be asked again.
+bool hang_check::look() {
   const std::uint64_t now = progress();
-  if (now == m_reported || !nothing_is_pending() || !all_sleep())
-    return;
+  if (now == m_reported || !nothing_is_pending())
+    return false;
+  if (const crowd c = who_is_about(); c != crowd::sleeps)
+    return c == crowd::strangers;
   const wait_graph g = take_census(m_runtime);
-  if (g.edges().empty() || (g.cycle().empty() && others_may_act()))
-    return;
+  if (g.edges().empty())
+    return false;
+  if (g.cycle().empty() && others_may_act())
+    return true;
   m_reported = now;
   say(g);
   if (m_runtime.cfg.watch_hang == hang_kind::abort)
     fatal("the program hangs, and watch.hang is abort");
+  return false;
 }
 
-void hang_check::examine() {
+bool hang_check::examine() {
   m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
-  if (!nothing_is_pending() || !all_sleep())
-    return;
+  if (!nothing_is_pending())
+    return false;
+  if (const crowd c = who_is_about(); c != crowd::sleeps)
+    return c == crowd::strangers;
   m_runtime.gate.close();
+  bool again = false;
   try {
-    look();
+    again = look();
   } catch (const std::bad_alloc &) { // no memory for a report
   }
   m_runtime.gate.open();
+  return again;
 }
 
 } // namespace rt

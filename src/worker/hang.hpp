@@ -2,6 +2,8 @@
 // Programs that hang because everybody waits: found when nothing has run for a while, and said on standard error.
 #pragma once
 
+#include "park/sleep_gate.hpp"
+
 #include <atomic>
 #include <cstdint>
 
@@ -10,40 +12,35 @@ namespace rt {
 
 class runtime;
 
-/// Keeps workers that are asleep from going on for as long as somebody looks at what they have left.
-//
-// Roles: the watcher closes and opens; a worker passes on its way out of its sleep. Word: m_closed, also what those who must wait sleep on.
-// Invariants: I1 a worker that is still announced in the eventcount after close() does not leave pass() before open().
-// Orders: O1 m_closed store, then P::heavy_barrier, with the worker's end of its announcement and then its load: either the watcher sees
-//   that it is awake, or it sees the gate closed. O2 open, release, with the load of who waits, acquire: nothing is looked at any more.
-// Progress: blocking. Checked by: tests/unit/worker/hang_test.cpp.
-class sleep_gate {
+/// What a thread that is no worker does to tasks (it makes one ready, or takes its last event back), it does on a visit.
+class visit {
 public:
-  void close() noexcept;
-  void open() noexcept;
-  void pass() noexcept {
-    if (m_closed.load(std::memory_order_acquire)) [[unlikely]] // O1, O2
-      wait();
+  visit() noexcept;
+  ~visit() {
+    if (m_gate)
+      m_gate->leave();
   }
+  visit(const visit &) = delete;
+  visit &operator=(const visit &) = delete;
 
 private:
-  void wait() noexcept;
-  std::atomic<std::uint32_t> m_closed{0};
+  sleep_gate<> *m_gate; // of workers: null
 };
 
 class hang_check {
 public:
   explicit hang_check(runtime &rt) : m_runtime(rt) {}
-  /// The watcher's thread: reports when nothing can ever go on.
-  void examine();
+  /// The watcher's thread: reports when nothing can ever go on. True: threads are about that may yet be needed, or end.
+  [[nodiscard]] bool examine();
   [[nodiscard]] std::uint64_t examinations() const noexcept { return m_examinations.load(std::memory_order_relaxed); } // a hint
 
 private:
   [[nodiscard]] bool nothing_is_pending() const;
-  [[nodiscard]] bool all_sleep() const;
+  enum class crowd { works, strangers, sleeps };
+  [[nodiscard]] crowd who_is_about() const;
   [[nodiscard]] bool others_may_act() const;
   [[nodiscard]] std::uint64_t progress() const;
-  void look();
+  [[nodiscard]] bool look();
 
   runtime &m_runtime;
   std::uint64_t m_reported = 0; // at this progress

@@ -123,7 +123,8 @@ slept sleep(worker &w, bool patient) {
   }
   if (!patient)
     rt.watch.examine_soon();
-  count(w.counts.slept);
+  else
+    count(w.counts.slept);
   const bool chosen = rt.idle.commit(w.id, next_look(w, patient));
   rt.gate.pass();
   return {look(w), !chosen && !anyone_at(place::idle)};

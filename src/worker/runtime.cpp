@@ -26,6 +26,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
+#include <span>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ unsigned allowed_spares(const settings &s) noexcept {
   return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares);
 }
 
-const char *thread_stack_low() noexcept {
+std::span<const char> thread_stack() noexcept {
   pthread_attr_t a;
   void *low = nullptr;
   std::size_t bytes = 0;
@@ -60,8 +61,8 @@ const char *thread_stack_low() noexcept {
     pthread_attr_destroy(&a);
   }
   if (!low) // no memory to find out: what every thread has
-    return static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN;
-  return static_cast<const char *>(low);
+    return {static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN, PTHREAD_STACK_MIN};
+  return {static_cast<const char *>(low), bytes};
 }
 
 const char *current_label() {
@@ -359,12 +360,15 @@ worker &adopt() {
   settle_on_thread(w);
   w.current = &w.root;
   install_overflow_stack();
+  g_runtime->gate.pass();
   errno = saved_errno;
   return w;
 }
 
 void settle_on_thread(worker &w) {
-  w.thread_stack_low = thread_stack_low();
+  const std::span<const char> own = thread_stack();
+  w.thread_stack_low = own.data();
+  w.thread_stack_bytes = own.size();
   w.stack_low = w.thread_stack_low;
   announce_thread_stack(w.thread_stack);
   w.sanitized = &w.thread_stack;
@@ -395,8 +399,10 @@ runtime::runtime()
       idle(slot_limit + 1), producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
       most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
-      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), crew(*this, max_spares), hangs(*this),
-      watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u) {
+      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), 
+      crew(*this, max_spares), hangs(*this),
+      watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u,
+            static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);
   use_regions(cfg.deps_system == deps_kind::regions);

@@ -113,7 +113,7 @@ public:
   std::uint32_t successor_odds; // of 2^32 - 1
   spare_crew crew;
   hang_check hangs;
-  sleep_gate gate; // passed by who ends its sleep
+  sleep_gate<> gate; // passed by who ends its sleep
   watcher watch;
 };
 

@@ -144,7 +144,7 @@ void spare_crew::retire_spare(unsigned slot) {
   make_ready(*w.thread_frame);
 }
 
-void spare_crew::examine() { m_runtime.hangs.examine(); }
+bool spare_crew::examine() { return m_runtime.hangs.examine(); }
 
 bool spare_crew::leaves(spare &s) noexcept {
   std::uint32_t running = spare::running;
@@ -191,6 +191,8 @@ bool spare_crew::stand_in(spare &s) noexcept {
 /// Sleeps until it is needed. False: it has not been for long, or the runtime stops.
 bool spare_crew::park(spare &s) noexcept {
   s.seat.store(spare::parked, std::memory_order_release); // O2
+  if (m_runtime.cfg.watch_hang != hang_kind::off)
+    m_runtime.watch.examine_soon(); // the others may have asked while this one was about
   const auto until = static_cast<std::int64_t>(now_ns() + k_parked_ns);
   while (!m_runtime.stopping.load(std::memory_order_acquire)) { // O3
     const bool in_time = os_futex_wait(s.seat, spare::parked, until);

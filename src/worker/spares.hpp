@@ -51,7 +51,7 @@ public:
   unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
   bool add_spare() override;
   void retire_spare(unsigned slot) override;
-  void examine() override;
+  bool examine() override;
 
   /// A spare's own thread, when it has found nothing to run: true, it must continue its thread's own stack. False: the watcher was
   /// faster, and it will find that stack ready.

@@ -114,7 +114,9 @@ TEST(signals, sent_to_a_worker_stay_pending_there) {
 TEST(signals, a_handler_finds_the_main_thread_on_a_tasks_stack_and_may_exit) {
   if (test::k_sanitized)
     GTEST_SKIP() << "signals: sanitizers hand them on when they think fit";
-  auto end = in_process(k_rough, [] {
+  test::environment settings = k_rough;
+  settings.emplace_back("WEFT_WATCH_HANG", "off"); // nothing but the signal ends it
+  auto end = in_process(settings, [] {
     std::signal(SIGALRM, [](int) { _exit(6); });
     alarm(1);
     weft::spawn([] { weft::this_task::block(); }); // for ever

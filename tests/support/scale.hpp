@@ -27,6 +27,14 @@ inline constexpr bool k_emulated = true;
 inline constexpr bool k_emulated = false;
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool k_thread_sanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool k_thread_sanitized = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool k_thread_sanitized = false;
+#endif
+
 /// `n`, or a twentieth of it (at least `least`) where every access is checked or every instruction translated.
 constexpr int scaled(int n, int least = 1) noexcept {
   return !k_sanitized && !k_emulated ? n : n / 20 > least ? n / 20 : least;

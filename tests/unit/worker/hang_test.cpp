@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that hang for ever say why; programs that only wait say nothing.
+#include "os/thread_state.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/scale.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/weft.hpp>
 
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,7 +26,7 @@ test::environment doomed(const char *workers = "2", const char *policy = "steali
   return {{"WEFT_WORKERS", workers}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}};
 }
 
-test::environment patient(const char *workers = "2") { return {{"WEFT_WORKERS", workers}, {"WEFT_WATCH_PATIENCE", "20ms"}}; }
+test::environment patient(const char *workers = "2") { return {{"WEFT_WORKERS", workers}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PATIENCE", "20ms"}}; }
 
 bool examined(std::uint64_t times) {
   for (int i = 0; i != 2000; ++i, std::this_thread::sleep_for(5ms))
@@ -31,6 +34,16 @@ bool examined(std::uint64_t times) {
       return true;
   return false;
 }
+
+/// What nobody is left to do: that is known where the threads of the process can be counted.
+struct hang_without_cycle : testing::Test {
+  void SetUp() override {
+    if (test::k_thread_sanitized)
+      GTEST_SKIP() << "the sanitizer has a thread of its own, and who knows what it will do";
+    if (process_threads() == 0)
+      GTEST_SKIP() << "/proc does not say how many threads there are";
+  }
+};
 
 TEST(hang, two_mutexes_in_opposite_order_are_reported_with_their_cycle) {
   auto end = test::in_process(doomed(), [] {
@@ -118,7 +131,7 @@ TEST(hang, a_cycle_through_accesses_and_handles_is_reported_under_every_policy) 
   }
 }
 
-TEST(hang, a_task_that_waits_for_one_that_blocks_for_ever_is_reported) {
+TEST_F(hang_without_cycle, a_task_that_waits_for_one_that_blocks_for_ever_is_reported) {
   auto end = test::in_process(doomed("1"), [] {
     int x = 0;
     weft::spawn([&] { weft::this_task::block(); }, weft::label("sleeper"), weft::out(x));
@@ -132,7 +145,7 @@ TEST(hang, a_task_that_waits_for_one_that_blocks_for_ever_is_reported) {
   EXPECT_TRUE(end.said("thread 'main' waits for its child task 'heir'")) << end;
 }
 
-TEST(hang, an_event_that_only_a_waiting_task_would_take_back_is_reported) {
+TEST_F(hang_without_cycle, an_event_that_only_a_waiting_task_would_take_back_is_reported) {
   auto end = test::in_process(doomed(), [] {
     int x = 0;
     weft::task_ref held;
@@ -146,7 +159,7 @@ TEST(hang, an_event_that_only_a_waiting_task_would_take_back_is_reported) {
   EXPECT_TRUE(end.said("for task 'held'")) << end;
 }
 
-TEST(hang, a_group_and_its_tasks_are_named) {
+TEST_F(hang_without_cycle, a_group_and_its_tasks_are_named) {
   auto end = test::in_process(doomed(), [] {
     weft::task_group g;
     g.spawn([] { weft::this_task::block(); }, weft::label("member"));
@@ -156,8 +169,36 @@ TEST(hang, a_group_and_its_tasks_are_named) {
   EXPECT_TRUE(end.said("thread 'main' waits in its group for task 'member'")) << end;
 }
 
+TEST_F(hang_without_cycle, is_noticed_when_the_thread_that_could_have_helped_has_ended) {
+  auto end = test::in_process(doomed(), [] {
+    weft::start();
+    std::thread other([] { EXPECT_TRUE(examined(2)); });
+    other.detach();
+    weft::spawn([] { weft::this_task::block(); }, weft::label("forgotten"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'forgotten' is blocked and can only be unblocked by")) << end;
+}
+
+TEST(hang, is_noticed_when_a_thread_that_has_used_weft_has_ended) {
+  auto end = test::in_process(doomed(), [] {
+    weft::start();
+    std::thread other([] {
+      weft::taskwait(); // from now on it might come back
+      EXPECT_TRUE(examined(2));
+    });
+    other.detach();
+    weft::mutex m;
+    m.lock();
+    m.lock();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("is held on the stack of thread 'main'")) << end;
+}
+
 TEST(hang, is_reported_once_even_where_other_threads_run) {
-  auto end = test::in_process({{"WEFT_WORKERS", "4"}, {"WEFT_WATCH_PATIENCE", "20ms"}}, [] {
+  auto end = test::in_process(patient("4"), [] {
     weft::start();
     std::thread([] {
       EXPECT_TRUE(examined(1)); // each of the workers asks once
@@ -176,8 +217,7 @@ TEST(hang, is_reported_once_even_where_other_threads_run) {
 }
 
 TEST(hang, off_says_nothing) {
-  test::environment settings = patient();
-  settings.emplace_back("WEFT_WATCH_HANG", "off");
+  test::environment settings{{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "off"}, {"WEFT_WATCH_PATIENCE", "20ms"}};
   auto end = test::in_process(settings, [] {
     weft::spawn([] { weft::this_task::block(); });
     std::thread([] {
@@ -208,6 +248,70 @@ TEST(hang, there_is_no_alarm_while_another_thread_may_unblock) {
     });
     weft::taskwait();
     other.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, there_is_no_alarm_while_another_thread_holds_the_mutex) {
+  auto end = test::in_process(patient(), [] {
+    weft::start();
+    weft::mutex m;
+    std::atomic<bool> held{false};
+    std::thread holder([&] { // no worker; its stack lies next to that of the waiter
+      m.lock();
+      held = true;
+      EXPECT_TRUE(examined(3));
+      m.unlock();
+    });
+    std::thread waiter([&] {
+      while (!held)
+        std::this_thread::yield();
+      m.lock();
+      m.unlock();
+    });
+    while (!held)
+      std::this_thread::yield();
+    weft::spawn([&] { std::scoped_lock both(m); });
+    weft::taskwait();
+    holder.join();
+    waiter.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, there_is_no_alarm_while_other_threads_wake_tasks_all_the_time) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "1ms"}, {"WEFT_SPIN_US", "0"}}, [] {
+    weft::start();
+    constexpr int k_rounds = 300;
+    weft::task_ref blocked, held;
+    std::atomic<int> known{0};
+    std::thread other([&] { // never a worker
+      for (int i = 1; i <= k_rounds; ++i) {
+        while (known != i)
+          std::this_thread::yield();
+        std::this_thread::sleep_for(i % 2 ? 1500us : 500us); // before, while and after somebody looks
+        weft::unblock(blocked);
+        weft::decrease_events(held);
+      }
+    });
+    int data = 0;
+    for (int i = 1; i <= k_rounds; ++i) {
+      weft::spawn([&] { held = weft::this_task::self(), weft::this_task::increase_events(); }, weft::out(data));
+      weft::spawn([&, i] {
+        blocked = weft::this_task::self();
+        while (!held) // ends at once
+          weft::taskyield();
+        known = i;
+        weft::this_task::block();
+      });
+      weft::spawn([&] { ++data; }, weft::inout(data));
+      weft::taskwait();
+      held = {};
+    }
+    other.join();
+    EXPECT_GT(the_runtime().hangs.examinations(), 10u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_FALSE(end.said("weft:")) << end;

@@ -178,7 +178,7 @@ TEST(spares, are_off_with_none_allowed) {
 }
 
 TEST(watcher, is_asleep_while_nothing_runs) {
-  auto end = test::in_process({{"WEFT_WORKERS", "2"}}, [] {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_PATIENCE", "60s"}}, [] {
     weft::spawn([] {});
     weft::taskwait();
     std::uint64_t before = 0;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/park/sleep_gate.hpp: what is looked at while the gate is closed is not touched by anybody (a data race).
+#include "checker/models.hpp"
+
+#include "park/sleep_gate.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+struct gate_base {
+  sleep_gate<P> gate;
+  model_var<int> tasks{0};
+  void look(const model_atomic<int> *asleep) {
+    gate.close();
+    if ((!asleep || asleep->load(relaxed)) && gate.visitors() == 0)
+      expect(tasks.get() >= 0, "what was left is intact");
+    gate.open();
+  }
+  void work() { tasks.set(tasks.get() + 1); }
+};
+
+/// A worker ends its announcement, and then passes.
+struct gate_and_worker : gate_base {
+  static constexpr int threads = 2;
+  model_atomic<int> asleep{1};
+  void run(int t) {
+    if (t == 0)
+      return look(&asleep);
+    asleep.store(0, relaxed);
+    gate.pass();
+    work();
+  }
+  void check() { expect(tasks.get() == 1, "the worker has worked"); }
+};
+const passes<gate_and_worker> g1{"gate_and_worker"};
+
+/// A thread that is no worker comes twice.
+struct gate_and_visitor : gate_base {
+  static constexpr int threads = 2;
+  void run(int t) {
+    if (t == 0)
+      return look(nullptr);
+    for (int i = 0; i < 2; ++i) {
+      gate.enter();
+      work();
+      gate.leave();
+    }
+  }
+  void check() { expect(tasks.get() == 2 && gate.visitors() == 0, "both visits are over"); }
+};
+const passes<gate_and_visitor> g2{"gate_and_visitor"};
+
+/// Two looks in a row, while somebody may still be on its way out of the first wait.
+struct gate_closed_twice : gate_base {
+  static constexpr int threads = 2;
+  void run(int t) {
+    if (t == 0) {
+      look(nullptr);
+      return look(nullptr);
+    }
+    gate.enter();
+    work();
+    gate.leave();
+  }
+  void check() { expect(tasks.get() == 1, "the visit is over"); }
+};
+const passes<gate_closed_twice> g3{"gate_closed_twice"};
+
+} // namespace
