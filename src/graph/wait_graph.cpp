@@ -21,11 +21,11 @@ std::size_t wait_graph::add(node_kind kind, const void *id, std::string name) {
   return i;
 }
 
-void wait_graph::wait(std::size_t from, std::size_t to, std::string reason) {
+void wait_graph::wait(std::size_t from, std::size_t to, std::string reason, certainty how) {
   for (const edge &e : m_edges)
     if (e.from == from && e.to == to && e.reason == reason)
       return;
-  m_edges.push_back({from, to, std::move(reason)});
+  m_edges.push_back({from, to, std::move(reason), how});
 }
 
 bool wait_graph::needs_outside() const noexcept {
@@ -39,7 +39,7 @@ std::vector<std::size_t> wait_graph::cycle() const {
     std::vector<std::size_t> reached_by(m_nodes.size(), k_none), queue{start};
     for (std::size_t next = 0; next < queue.size(); ++next)
       for (std::size_t e = 0; e < m_edges.size(); ++e) {
-        if (m_edges[e].from != queue[next] || reached_by[m_edges[e].to] != k_none)
+        if (m_edges[e].how != certain || m_edges[e].from != queue[next] || reached_by[m_edges[e].to] != k_none)
           continue;
         reached_by[m_edges[e].to] = e;
         queue.push_back(m_edges[e].to);

@@ -51,6 +51,9 @@ class completion_word {
     return m_word.load(std::memory_order_acquire) + k_bias + owned == 0; // O3: pairs with remove
   }
 
+  /// While nothing runs: the owner waits, or has ended.
+  [[nodiscard]] bool settled() const noexcept { return m_word.load(std::memory_order_acquire) >= 0; } // O3: what settle published
+
   /// Owner, when nothing is outstanding.
   void reset() noexcept { m_word.store(-k_bias, std::memory_order_relaxed); } // owner is alone
 

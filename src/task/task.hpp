@@ -76,7 +76,8 @@ struct task : runnable {
   // second cache line
   rt::completion_word<> children;
   std::atomic<rt::task_extra *> extra{nullptr};
-  std::atomic<void *> done_word{nullptr}; // null, a waiting frame, or k_done; only with k_tracked or k_undeferred; of a recorded task its node
+  /// Null, a waiting frame, or k_done; only with k_tracked or k_undeferred. Of a recorded task its node, of a join's branch its job.
+  std::atomic<void *> done_word{nullptr};
 
   task(const body_ops &o, task *p, task_group *g) noexcept
       : runnable{o.traits, nullptr}, ops(&o), parent(p), group(g), unsatisfied(0), references(1) {}

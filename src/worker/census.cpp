@@ -47,11 +47,10 @@ public:
     }
     for (frame *f : m_frames)
       reason_of(*f);
-    for (task *t : m_tasks) {
-      children_of_ended(*t);
-      if (m_held.count(t))
-        m_graph.wait(node(*t), outside(), "has ended, but for external events that can only be taken back by");
-    }
+    note_descendants();
+    for (task *t : m_tasks)
+      if (!m_standing.count(t))
+        reason_without_frame(*t);
     for (task *t : m_tasks)
       accesses_of(*t);
     return std::move(m_graph);
@@ -105,8 +104,8 @@ private:
     const std::uint32_t flags = flags_of(a);
     if (is_released(flags))
       return;
-    if (data_access *next = flags & k_next_known && !(flags & k_next_parent) ? a.successor.get() : nullptr) {
-      m_before[next] = &a;
+    if (data_access *next = flags & k_next_known ? a.successor.get() : nullptr) {
+      (flags & k_next_parent ? m_last_below : m_before)[next] = &a;
       meet(*next->task);
     }
     // A child that has got everything from here may be gone.
@@ -131,10 +130,16 @@ private:
         m_graph.wait(node(waiter), node(*t), reason);
   }
 
-  static bool is_child(const task &t, const void *parent) noexcept { return t.parent == parent; }
+  static bool owns_group_of(const task &t, const task &child) noexcept {
+    return child.group && child.group->internals().owner == &t;
+  }
+  /// Those that the end of `parent`, or its taskwait, is for.
+  static bool is_child(const task &t, const void *parent) noexcept {
+    return t.parent == parent && !t.has(detail::k_implicit) && !owns_group_of(*t.parent, t);
+  }
   static bool is_member(const task &t, const void *group) noexcept { return t.group && &t.group->internals() == group; }
   static bool is_branch(const task &t, const void *job) noexcept {
-    return t.has(detail::k_implicit) && t.parent && t.parent == static_cast<const detail::join_job *>(job)->parent;
+    return t.has(detail::k_implicit) && t.parent && t.done_word.load(std::memory_order_relaxed) == job;
   }
 
   void reason_of(frame &f) {
@@ -160,17 +165,35 @@ private:
     }
   }
 
-  static bool owns_group_of(const task &t, const task &child) noexcept {
-    return child.group && child.group->internals().owner == &t;
+  /// Of every task, the descendants that are suspended; one is enough where there is one.
+  void note_descendants() {
+    for (task *t : m_standing)
+      for (task *above = t->parent; above; above = above->parent)
+        if (auto [it, first] = m_below.emplace(above, t); !first)
+          it->second = nullptr;
   }
 
-  /// The body has ended, or stands below another one on the same stack.
-  void children_of_ended(task &t) {
-    if (m_standing.count(&t))
-      return;
-    for (task *child : m_tasks)
-      if (child->parent == &t && child != &t)
-        m_graph.wait(node(t), node(*child), owns_group_of(t, *child) ? "waits in its group for" : "waits for its child");
+  static const char *reason_below(const task &t, const task &above) noexcept {
+    if (above.parent != &t)
+      return "stands below";
+    return owns_group_of(t, above) ? "waits in its group for" : "waits for its child";
+  }
+
+  static bool has_ended(const task &t) noexcept { return t.children.settled() && !t.next; }
+
+  /// The body has ended; or has not begun; or it stands below another one, a descendant, on the same stack.
+  void reason_without_frame(task &t) {
+    if (m_held.count(&t)) {
+      m_graph.wait(node(t), outside(), "has ended, but for external events that can only be taken back by");
+    } else if (has_ended(t)) {
+      wait_for_all(t, "waits for its child", &is_child, &t);
+    } else if (auto it = m_below.find(&t); it != m_below.end()) {
+      if (it->second)
+        return m_graph.wait(node(t), node(*it->second), reason_below(t, *it->second));
+      for (task *child : m_tasks)
+        if (child->parent == &t && !child->has(detail::k_implicit))
+          m_graph.wait(node(t), node(*child), "waits, perhaps, for its child", wait_graph::guess);
+    }
   }
 
   void lock(task &waiter, const detail::lock_word<> &l) {
@@ -186,13 +209,17 @@ private:
   static const void *holder_of(const detail::lock_word<> &l) noexcept;
   [[nodiscard]] frame *standing_at(const void *address) const noexcept;
   void accesses_of(task &t);
+  void wait_for_access(task &t, const data_access &own);
+  [[nodiscard]] data_access *before(const data_access *a) const;
 
   runtime &m_runtime;
   wait_graph m_graph;
   std::vector<frame *> m_frames;
   std::set<task *> m_tasks, m_standing, m_held;
   std::vector<task *> m_todo;
-  std::unordered_map<data_access *, data_access *> m_before, m_above;
+  std::unordered_map<const data_access *, data_access *> m_before, m_above; // who hands on to it: in its chain, from its parent's access
+  std::unordered_map<const data_access *, data_access *> m_last_below;      // the last of the chain that its children form
+  std::unordered_map<const task *, task *> m_below;                         // the one descendant that is suspended; null: several
 };
 
 using lock_node = lock_waiter<frame>;
@@ -222,24 +249,42 @@ frame *census::standing_at(const void *address) const noexcept {
 
 /// Of a task that has not started: who stands before it.
 void census::accesses_of(task &t) {
-  for (std::uint32_t i = 0; i < t.extent; ++i) {
-    data_access &own = t.accesses()[i];
-    if (!holds_back(own))
+  for (std::uint32_t i = 0; i < t.extent; ++i)
+    if (const data_access &own = t.accesses()[i]; holds_back(own))
+      wait_for_access(t, own);
+}
+
+/// Null: nothing that has not been released.
+data_access *census::before(const data_access *a) const {
+  for (;;) {
+    if (auto it = m_before.find(a); it != m_before.end())
+      return it->second;
+    auto above = m_above.find(a); // it gets what its parent's access gets
+    if (above == m_above.end())
+      return nullptr;
+    a = above->second;
+  }
+}
+
+/// All who keep `own` from being satisfied, but for those that a task found here waits for by itself.
+void census::wait_for_access(task &t, const data_access &own) {
+  const std::string reason = std::string("waits, with ") + (reads(own) ? "in(" : "inout(") + hexadecimal(own.address) + "), for";
+  std::set<data_access *> seen{nullptr};
+  std::vector<data_access *> todo{before(&own)};
+  while (!todo.empty()) {
+    data_access *a = todo.back();
+    todo.pop_back();
+    if (!seen.insert(a).second)
       continue;
-    data_access *a = &own;
-    for (;;) {
-      if (auto before = m_before.find(a); before != m_before.end()) {
-        a = before->second;
-        if (reads(own) && reads(*a) && !(flags_of(*a) & k_read_ok))
-          continue; // both wait for the same writer
-        m_graph.wait(node(t), node(*a->task), std::string("waits, with ") + (reads(own) ? "in(" : "inout(") + hexadecimal(own.address) + "), for");
-        break;
-      }
-      auto above = m_above.find(a);
-      if (above == m_above.end())
-        break;
-      a = above->second; // what its parent's access waits for
-    }
+    const std::uint32_t flags = flags_of(*a);
+    const bool both_wait = reads(own) && reads(*a) && !(flags & k_read_ok); // for the same writer
+    if (!both_wait && !(flags & k_finished))
+      m_graph.wait(node(t), node(*a->task), reason);
+    if (!both_wait && (flags & k_finished) && !(flags & k_kids_done))
+      if (auto last = m_last_below.find(a); last != m_last_below.end())
+        todo.push_back(last->second);
+    if (both_wait || ((flags & (k_finished | k_weak)) && (flags & k_both_ok) != k_both_ok))
+      todo.push_back(before(a));
   }
 }
 

@@ -343,6 +343,7 @@ void get_by() {
 
 void run_join(detail::join_job &job) {
   task branch("join branch", job.parent);
+  branch.done_word.store(&job, std::memory_order_relaxed); // for reports: whose end it is
   worker &w = *this_worker_or_null();
   w.current = &branch;
   try {

@@ -44,6 +44,13 @@ TEST_F(wait_graph_test, a_cycle_is_found_behind_who_only_waits_for_it) {
   EXPECT_EQ(way, "123");
 }
 
+TEST_F(wait_graph_test, a_guess_is_shown_but_makes_no_cycle) {
+  const auto a = task(0, "a"), b = task(1, "b");
+  g.wait(a, b, "waits for"), g.wait(b, a, "waits, perhaps, for", wait_graph::guess);
+  EXPECT_TRUE(g.cycle().empty());
+  EXPECT_EQ(g.text(g.edges()[1]), "task 'b' waits, perhaps, for task 'a'");
+}
+
 TEST_F(wait_graph_test, the_shortest_cycle_is_told) {
   const auto a = task(0, "a"), b = task(1, "b"), c = task(2, "c");
   g.wait(a, b, "-"), g.wait(b, c, "-"), g.wait(c, a, "-"), g.wait(b, a, "-");
