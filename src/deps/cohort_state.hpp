@@ -57,6 +57,15 @@ public:
     return first;
   }
 
+  /// Those members, left as they are, while nothing runs.
+  template <class F>
+  void for_each_waiting(F f) {
+    m_lock.lock();
+    for (Access *a = m_first.get(); a; a = a->successor.get())
+      f(*a);
+    m_lock.unlock();
+  }
+
   /// True: the cohort is over, for the caller to end.
   [[nodiscard]] bool leave() noexcept { return take_away(m_alive, 1); } // O1
 

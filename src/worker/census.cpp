@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/census.hpp"
 
-#include "deps/domain.hpp"
-#include "task/held.hpp"
 #include "task/lock_queue.hpp"
+#include "worker/living.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/lock_word.hpp>
@@ -25,8 +24,6 @@ std::string hexadecimal(const void *p) {
   return text;
 }
 
-std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O2: the links too
-
 bool reads(const data_access &a) noexcept { return (flags_of(a) & k_reads) != 0; }
 
 /// Whether its task cannot start for its sake.
@@ -36,87 +33,24 @@ bool holds_back(const data_access &a) noexcept {
 
 class census {
 public:
-  explicit census(runtime &rt) : m_runtime(rt) {}
+  explicit census(runtime &rt) : m_all(rt) {}
 
   wait_graph take() {
-    find_roots();
-    while (!m_todo.empty()) {
-      task &t = *m_todo.back();
-      m_todo.pop_back();
-      follow(t);
-    }
-    for (frame *f : m_frames)
+    for (frame *f : m_all.frames)
       reason_of(*f);
     note_descendants();
-    for (task *t : m_tasks)
-      if (!m_standing.count(t))
+    for (task *t : m_all.tasks)
+      if (is_cohort(*t))
+        turns_of(*static_cast<cohort *>(detail::storage(t)));
+      else if (!m_all.standing.count(t))
         reason_without_frame(*t);
-    for (task *t : m_tasks)
-      accesses_of(*t);
+    for (task *t : m_all.tasks)
+      if (!is_cohort(*t))
+        accesses_of(*t);
     return std::move(m_graph);
   }
 
 private:
-  // ---- what lives ----
-
-  void meet(task &t) {
-    if (m_tasks.insert(&t).second)
-      m_todo.push_back(&t);
-  }
-
-  void meet(frame &f) {
-    if (!f.current || f.why.what == waits_for::nothing)
-      return;
-    m_frames.push_back(&f);
-    m_standing.insert(f.current);
-    meet(*f.current);
-    if (f.why.what == waits_for::end_of_task || f.why.what == waits_for::start_of_task)
-      meet(*const_cast<task *>(static_cast<const task *>(f.why.target)));
-  }
-
-  void find_roots() {
-    for_each_suspended([](frame &f, void *self) { static_cast<census *>(self)->meet(f); }, this);
-    for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
-      if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire); w && w->suspended) // O1: pairs with make_worker
-        meet(*w->suspended);
-    for_each_held(
-        [](task &t, void *self) {
-          static_cast<census *>(self)->m_held.insert(&t);
-          static_cast<census *>(self)->meet(t);
-        },
-        this);
-  }
-
-  /// Whoever can be reached from a task that lives.
-  void follow(task &t) {
-    if (t.parent)
-      meet(*t.parent);
-    if (t.children_domain)
-      t.children_domain->for_each([&](data_access *last) {
-        if (!domain::is_own(last) && !is_released(flags_of(*last)))
-          meet(*last->task);
-      });
-    for (std::uint32_t i = 0; i < t.extent; ++i)
-      follow(t.accesses()[i]);
-  }
-
-  void follow(data_access &a) {
-    const std::uint32_t flags = flags_of(a);
-    if (is_released(flags))
-      return;
-    if (data_access *next = flags & k_next_known ? a.successor.get() : nullptr) {
-      (flags & k_next_parent ? m_last_below : m_before)[next] = &a;
-      meet(*next->task);
-    }
-    // A child that has got everything from here may be gone.
-    if (data_access *child = flags & k_child_link && (flags & k_both_ok) != k_both_ok ? a.child.get() : nullptr) {
-      m_above[child] = &a;
-      meet(*child->task);
-    }
-  }
-
-  // ---- why it waits ----
-
   std::size_t node(task &t) {
     if (t.has(detail::k_implicit) && !t.parent)
       return m_graph.add(node_kind::thread, &t, label_of(t));
@@ -125,7 +59,7 @@ private:
   std::size_t outside() { return m_graph.add(node_kind::outside, this, "a thread outside of Weft"); }
 
   void wait_for_all(task &waiter, const char *reason, bool (*is_awaited)(const task &, const void *), const void *target) {
-    for (task *t : m_tasks)
+    for (task *t : m_all.tasks)
       if (t != &waiter && is_awaited(*t, target))
         m_graph.wait(node(waiter), node(*t), reason);
   }
@@ -135,7 +69,7 @@ private:
   }
   /// Those that the end of `parent`, or its taskwait, is for.
   static bool is_child(const task &t, const void *parent) noexcept {
-    return t.parent == parent && !t.has(detail::k_implicit) && !owns_group_of(*t.parent, t);
+    return t.parent == parent && !t.has(detail::k_implicit) && !is_cohort(t) && !owns_group_of(*t.parent, t);
   }
   static bool is_member(const task &t, const void *group) noexcept { return t.group && &t.group->internals() == group; }
   static bool is_branch(const task &t, const void *job) noexcept {
@@ -167,7 +101,7 @@ private:
 
   /// Of every task, the descendants that are suspended; one is enough where there is one.
   void note_descendants() {
-    for (task *t : m_standing)
+    for (task *t : m_all.standing)
       for (task *above = t->parent; above; above = above->parent)
         if (auto [it, first] = m_below.emplace(above, t); !first)
           it->second = nullptr;
@@ -183,15 +117,15 @@ private:
 
   /// The body has ended; or has not begun; or it stands below another one, a descendant, on the same stack.
   void reason_without_frame(task &t) {
-    if (m_held.count(&t)) {
+    if (m_all.held.count(&t)) {
       m_graph.wait(node(t), outside(), "has ended, but for external events that can only be taken back by");
     } else if (has_ended(t)) {
       wait_for_all(t, "waits for its child", &is_child, &t);
     } else if (auto it = m_below.find(&t); it != m_below.end()) {
       if (it->second)
         return m_graph.wait(node(t), node(*it->second), reason_below(t, *it->second));
-      for (task *child : m_tasks)
-        if (child->parent == &t && !child->has(detail::k_implicit))
+      for (task *child : m_all.tasks)
+        if (child->parent == &t && !child->has(detail::k_implicit) && !is_cohort(*child))
           m_graph.wait(node(t), node(*child), "waits, perhaps, for its child", wait_graph::guess);
     }
   }
@@ -209,17 +143,14 @@ private:
   static const void *holder_of(const detail::lock_word<> &l) noexcept;
   [[nodiscard]] frame *standing_at(const void *address) const noexcept;
   void accesses_of(task &t);
-  void wait_for_access(task &t, const data_access &own);
+  void turns_of(const cohort &c);
+  void wait_until_released(task &t, const data_access &own, data_access *first);
+  void look_behind(const data_access &a, std::vector<data_access *> &todo) const;
   [[nodiscard]] data_access *before(const data_access *a) const;
 
-  runtime &m_runtime;
+  const living m_all;
   wait_graph m_graph;
-  std::vector<frame *> m_frames;
-  std::set<task *> m_tasks, m_standing, m_held;
-  std::vector<task *> m_todo;
-  std::unordered_map<const data_access *, data_access *> m_before, m_above; // who hands on to it: in its chain, from its parent's access
-  std::unordered_map<const data_access *, data_access *> m_last_below;      // the last of the chain that its children form
-  std::unordered_map<const task *, task *> m_below;                         // the one descendant that is suspended; null: several
+  std::unordered_map<const task *, task *> m_below; // the one descendant that is suspended; null: several
 };
 
 using lock_node = lock_waiter<frame>;
@@ -238,7 +169,7 @@ const void *census::holder_of(const detail::lock_word<> &l) noexcept {
 
 frame *census::standing_at(const void *address) const noexcept {
   const char *at = static_cast<const char *>(address);
-  for (frame *f : m_frames) {
+  for (frame *f : m_all.frames) {
     const char *low = f->standing_on ? static_cast<const char *>(f->standing_on->low) : f->home->thread_stack_low;
     const std::size_t bytes = f->standing_on ? f->standing_on->bytes : f->home->thread_stack_bytes;
     if (at >= low && at < low + bytes)
@@ -251,41 +182,80 @@ frame *census::standing_at(const void *address) const noexcept {
 void census::accesses_of(task &t) {
   for (std::uint32_t i = 0; i < t.extent; ++i)
     if (const data_access &own = t.accesses()[i]; holds_back(own))
-      wait_for_access(t, own);
+      wait_until_released(t, own, before(&own));
 }
 
-/// Null: nothing that has not been released.
+/// A member of a cohort waits for what the cohort waits for. Null: for nothing that has not been released.
 data_access *census::before(const data_access *a) const {
   for (;;) {
-    if (auto it = m_before.find(a); it != m_before.end())
+    if (a->joined)
+      a = &a->joined->access();
+    if (auto it = m_all.before.find(a); it != m_all.before.end())
       return it->second;
-    auto above = m_above.find(a); // it gets what its parent's access gets
-    if (above == m_above.end())
+    auto above = m_all.above.find(a); // it gets what its parent's access gets
+    if (above == m_all.above.end())
       return nullptr;
     a = above->second;
   }
 }
 
-/// All who keep `own` from being satisfied, but for those that a task found here waits for by itself.
-void census::wait_for_access(task &t, const data_access &own) {
-  const std::string reason = std::string("waits, with ") + (reads(own) ? "in(" : "inout(") + hexadecimal(own.address) + "), for";
+/// The body of the task of `a` has ended, or it has none: those who keep its access from being released.
+void census::look_behind(const data_access &a, std::vector<data_access *> &todo) const {
+  if (is_cohort(*a.task)) {
+    auto members = m_all.members.find(static_cast<const cohort *>(detail::storage(a.task)));
+    if (members != m_all.members.end())
+      todo.insert(todo.end(), members->second.begin(), members->second.end());
+  } else if (!(flags_of(a) & k_kids_done)) {
+    if (auto last = m_all.last_below.find(&a); last != m_all.last_below.end())
+      todo.push_back(last->second);
+  }
+}
+
+const char *name_of(const data_access &a) noexcept {
+  if (!a.joined)
+    return reads(a) ? "in" : "inout";
+  return a.joined->how == sharing::concurrent ? "concurrent" : a.joined->how == sharing::commutative ? "commutative" : "reduction";
+}
+
+/// `own` is satisfied when `first` has been released (or, both reading, when that has got its data): all who keep it from that, but for
+/// those that a task found here waits for by itself.
+void census::wait_until_released(task &t, const data_access &own, data_access *first) {
+  const std::string reason = std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for";
   std::set<data_access *> seen{nullptr};
-  std::vector<data_access *> todo{before(&own)};
+  std::vector<data_access *> todo{first};
   while (!todo.empty()) {
     data_access *a = todo.back();
     todo.pop_back();
     if (!seen.insert(a).second)
       continue;
     const std::uint32_t flags = flags_of(*a);
-    const bool both_wait = reads(own) && reads(*a) && !(flags & k_read_ok); // for the same writer
-    if (!both_wait && !(flags & k_finished))
+    if (reads(own) && reads(*a) && !(flags & k_read_ok)) { // both wait for the same writer
+      todo.push_back(before(a));
+      continue;
+    }
+    const bool has_body_left = !(flags & k_finished) && !is_cohort(*a->task);
+    if (has_body_left)
       m_graph.wait(node(t), node(*a->task), reason);
-    if (!both_wait && (flags & k_finished) && !(flags & k_kids_done))
-      if (auto last = m_last_below.find(a); last != m_last_below.end())
-        todo.push_back(last->second);
-    if (both_wait || ((flags & (k_finished | k_weak)) && (flags & k_both_ok) != k_both_ok))
+    else
+      look_behind(*a, todo);
+    if ((!has_body_left || flags & k_weak) && (flags & k_both_ok) != k_both_ok)
       todo.push_back(before(a));
   }
+}
+
+/// Commutative tasks that are ready but for their turn.
+void census::turns_of(const cohort &c) {
+  const auto of = [&c](task &t) -> data_access * {
+    for (std::uint32_t i = 0; i < t.extent; ++i)
+      if (data_access &a = t.accesses()[i]; !is_released(flags_of(a)) && a.joined && a.joined->turns == c.turns)
+        return &a;
+    return nullptr;
+  };
+  task *const holder = c.turns->holder.load(std::memory_order_acquire); // O2: nobody runs
+  data_access *const kept = holder ? of(*holder) : nullptr;
+  for (task *t = c.turns->waiting.get(); t && kept; t = exclusion_traits::next(*t))
+    if (const data_access *own = of(*t))
+      wait_until_released(*t, *own, kept);
 }
 
 } // namespace

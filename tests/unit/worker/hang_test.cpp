@@ -146,6 +146,42 @@ TEST_F(hang_without_cycle, a_task_that_waits_for_one_that_blocks_for_ever_is_rep
   EXPECT_TRUE(end.said("thread 'main' waits for its child task 'sleeper'")) << end; // it stands below
 }
 
+TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    int x = 0;
+    test::gate taken;
+    weft::spawn([&] { taken.open(), weft::this_task::block(); }, weft::label("has_turn"), weft::commutative(x));
+    EXPECT_TRUE(taken.pass());
+    weft::spawn([&] { ++x; }, weft::label("wants_turn"), weft::commutative(x));
+    weft::spawn([&] { ++x; }, weft::label("behind"), weft::inout(x));
+    weft::spawn([&] { ++x; }, weft::label("late"), weft::concurrent(x));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'wants_turn' waits, with commutative(0x")) << end;
+  EXPECT_TRUE(end.said("task 'behind' waits, with inout(0x")) << end;
+  EXPECT_TRUE(end.said("for task 'has_turn'")) << end;
+  EXPECT_TRUE(end.said("for task 'wants_turn'")) << end;
+  EXPECT_TRUE(end.said("task 'late' waits, with concurrent(0x")) << end;
+  EXPECT_TRUE(end.said("for task 'behind'")) << end;
+  EXPECT_FALSE(end.said("commutative tasks")) << end; // what stands for them is no task
+}
+
+TEST(hang, a_circle_through_a_turn_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    int x = 0;
+    weft::mutex m;
+    test::gate taken;
+    m.lock();
+    weft::spawn([&] { taken.open(), m.lock(); }, weft::label("has_turn"), weft::commutative(x));
+    EXPECT_TRUE(taken.pass());
+    weft::spawn([&] { return ++x; }, weft::label("wants_turn"), weft::commutative(x)).wait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("these wait for each other:")) << end;
+  EXPECT_TRUE(end.said("task 'wants_turn' waits, with commutative(0x")) << end;
+}
+
 TEST_F(hang_without_cycle, an_event_that_only_a_waiting_task_would_take_back_is_reported) {
   auto end = test::in_process(doomed(), [] {
     int x = 0;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/living.hpp"
+
+#include "deps/domain.hpp"
+#include "task/held.hpp"
+#include "worker/runtime.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+living::living(runtime &rt) {
+  find_roots(rt);
+  while (!m_todo.empty()) {
+    task &t = *m_todo.back();
+    m_todo.pop_back();
+    follow(t);
+  }
+}
+
+void living::find_roots(runtime &rt) {
+  for_each_suspended([](frame &f, void *self) { static_cast<living *>(self)->meet(f); }, this);
+  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+    if (worker *w = rt.slots[i].load(std::memory_order_acquire); w && w->suspended) // O1: pairs with make_worker
+      meet(*w->suspended);
+  for_each_held(
+      [](task &t, void *self) {
+        static_cast<living *>(self)->held.insert(&t);
+        static_cast<living *>(self)->meet(t);
+      },
+      this);
+}
+
+void living::meet(task &t) {
+  if (tasks.insert(&t).second)
+    m_todo.push_back(&t);
+}
+
+void living::meet(frame &f) {
+  if (!f.current || f.why.what == waits_for::nothing)
+    return;
+  frames.push_back(&f);
+  standing.insert(f.current);
+  meet(*f.current);
+  if (f.why.what == waits_for::end_of_task || f.why.what == waits_for::start_of_task)
+    meet(*const_cast<task *>(static_cast<const task *>(f.why.target)));
+}
+
+/// Whoever can be reached from a task that lives.
+void living::follow(task &t) {
+  if (t.parent)
+    meet(*t.parent);
+  if (t.children_domain)
+    t.children_domain->for_each([&](data_access *last) {
+      if (cohort *c = domain::cohort_of(last))
+        meet(c->self());
+      else if (!domain::is_own(last) && !is_released(flags_of(*last)))
+        meet(*last->task);
+    });
+  for (std::uint32_t i = 0; i < t.extent; ++i)
+    follow(t.accesses()[i]);
+  if (is_cohort(t))
+    follow(*static_cast<cohort *>(detail::storage(&t)));
+}
+
+void living::follow(data_access &a) {
+  const std::uint32_t flags = flags_of(a);
+  if (is_released(flags))
+    return;
+  if (a.joined) { // what its successor names is only another one that waits for the cohort
+    members[a.joined].push_back(&a);
+    meet(a.joined->self());
+  } else if (data_access *next = flags & k_next_known ? a.successor.get() : nullptr) {
+    (flags & k_next_parent ? last_below : before)[next] = &a;
+    meet(*next->task);
+  }
+  // A child that has got everything from here may be gone.
+  if (data_access *child = flags & k_child_link && (flags & k_both_ok) != k_both_ok ? a.child.get() : nullptr) {
+    above[child] = &a;
+    meet(*child->task);
+  }
+}
+
+void living::follow(cohort &c) {
+  c.members.for_each_waiting([&](data_access &a) { meet(*a.task); });
+  for (task *t = c.turns->waiting.get(); t; t = exclusion_traits::next(*t))
+    meet(*t);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lives in a runtime in which nothing runs, found without a register of tasks: from the suspended frames and the tasks held by
+// external events to their parents, along the chains of accesses that have not been released, and through cohorts.
+#pragma once
+
+#include "deps/cohort.hpp"
+#include "task/task.hpp"
+#include "ult/executor.hpp"
+
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+class runtime;
+
+inline std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O1 of access_state.hpp: links
+
+class living {
+public:
+  using access_map = std::unordered_map<const data_access *, data_access *>;
+
+  /// Only while no worker runs and no thread visits. Throws std::bad_alloc.
+  explicit living(runtime &rt);
+
+  std::vector<frame *> frames;
+  std::set<task *> tasks;    // the stand-ins of cohorts too
+  std::set<task *> standing; // they have a frame
+  std::set<task *> held;     // by external events only
+  /// Of accesses that have not been released: who hands on to one, in its chain and from its parent's access; who is the last of the
+  /// chain below one.
+  access_map before, above, last_below;
+  std::unordered_map<const cohort *, std::vector<data_access *>> members;
+
+private:
+  void find_roots(runtime &rt);
+  void meet(task &t);
+  void meet(frame &f);
+  void follow(task &t);
+  void follow(data_access &a);
+  void follow(cohort &c);
+
+  std::vector<task *> m_todo;
+};
+
+} // namespace rt
+} // namespace weft::inline v0
