@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "task/failure.hpp"
+#include "task/held.hpp"
 #include "task/lifecycle.hpp"
 #include "task/locals.hpp"
 #include "task/recorded.hpp"
@@ -167,8 +168,12 @@ WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
   if (x)
     end_locals(*x); // still as the task
   this_executor()->current = outer;
-  if (x && !x->events.end_body())
-    return nullptr;
+  if (x && x->events.used()) {
+    note_held(t, *x);
+    if (!x->events.end_body())
+      return nullptr;
+    forget_held(*x);
+  }
   return children_are_over(t) ? complete_round(t) : nullptr;
 }
 

@@ -2,6 +2,7 @@
 #include "worker/census.hpp"
 
 #include "task/lock_queue.hpp"
+#include "task/recorded.hpp"
 #include "worker/living.hpp"
 #include "worker/runtime.hpp"
 
@@ -69,8 +70,9 @@ private:
   }
   /// Those that the end of `parent`, or its taskwait, is for.
   static bool is_child(const task &t, const void *parent) noexcept {
-    return t.parent == parent && !t.has(detail::k_implicit) && !is_cohort(t) && !owns_group_of(*t.parent, t);
+    return t.parent == parent && !t.has(detail::k_implicit) && !is_cohort(t) && !is_recorded(t) && !owns_group_of(*t.parent, t);
   }
+  static bool is_round(const task &t, const void *owner) noexcept { return t.parent == owner && is_recorded(t); }
   static bool is_member(const task &t, const void *group) noexcept { return t.group && &t.group->internals() == group; }
   static bool is_branch(const task &t, const void *job) noexcept {
     return t.has(detail::k_implicit) && t.parent && t.done_word.load(std::memory_order_relaxed) == job;
@@ -117,7 +119,9 @@ private:
 
   /// The body has ended; or has not begun; or it stands below another one, a descendant, on the same stack.
   void reason_without_frame(task &t) {
-    if (m_all.held.count(&t)) {
+    if (const task_extra *x = peek_extra(t); x && x->iterated) {
+      wait_for_all(t, "waits in its rounds for", &is_round, &t);
+    } else if (m_all.held.count(&t)) {
       m_graph.wait(node(t), outside(), "has ended, but for external events that can only be taken back by");
     } else if (has_ended(t)) {
       wait_for_all(t, "waits for its child", &is_child, &t);

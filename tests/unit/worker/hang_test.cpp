@@ -167,6 +167,21 @@ TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) 
   EXPECT_FALSE(end.said("commutative tasks")) << end; // what stands for them is no task
 }
 
+TEST_F(hang_without_cycle, a_round_of_a_taskiter_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    int x = 0;
+    weft::taskiter(3, [&] {
+      weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x));
+      weft::spawn([] { weft::this_task::increase_events(); }, weft::label("event"));
+    }, weft::label("iterates"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'iterates' waits in its rounds for task 'round'")) << end;
+  EXPECT_TRUE(end.said("task 'iterates' waits in its rounds for task 'event'")) << end;
+  EXPECT_TRUE(end.said("task 'event' has ended, but for external events")) << end;
+}
+
 TEST(hang, a_circle_through_a_turn_is_reported) {
   auto end = test::in_process(doomed(), [] {
     int x = 0;
