@@ -51,7 +51,7 @@ visit::visit() noexcept : m_gate(nullptr) {
 
 /// Whatever goes on by itself. The timer first: when it has no call left, what its last one made ready is seen.
 bool hang_check::nothing_is_pending() const {
-  return !m_runtime.clock.has_calls() && services(place::idle).empty() && services(place::timer).empty() &&
+  return !m_runtime.clock.has_calls() && !timer_has_services() &&
          !m_runtime.producers.holds_any() && !m_runtime.crew.has_work();
 }
 

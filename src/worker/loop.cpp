@@ -92,7 +92,7 @@ std::int64_t next_look(const worker &w, bool patient) noexcept {
   const settings &cfg = the_runtime().cfg;
   std::uint64_t later = 0;
   if (anyone_at(place::idle))
-    later = static_cast<std::uint64_t>(poll_period_ns(the_runtime()));
+    later = poll_period_ns(the_runtime());
   else if (w.stand_in)
     later = k_linger_ns;
   else if (patient && cfg.watch_hang != hang_kind::off)
