@@ -24,7 +24,7 @@ struct stream::state {
   std::atomic<std::uint32_t> references{1};
   spin_lock<> lock;
   intrusive_queue<runnable> waiting; // guarded by the lock
-  bool busy = false;                 // one of its functions runs or is ready; guarded by the lock
+  task *turn = nullptr;              // that one of its functions that runs or is ready; guarded by the lock
 };
 
 namespace {
@@ -51,17 +51,18 @@ void drop(stream_state &s) noexcept {
 bool take_turn(stream_state &s, task &t) noexcept {
   s.references.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard guard(s.lock);
-  if (std::exchange(s.busy, true)) {
+  if (s.turn) {
     s.waiting.push_back(&t);
     return false;
   }
+  s.turn = &t;
   return true;
 }
 
 void pass_turn(stream_state &s) noexcept {
   s.lock.lock();
   runnable *next = s.waiting.pop_front();
-  s.busy = next != nullptr;
+  s.turn = static_cast<task *>(next);
   s.lock.unlock();
   if (next)
     enqueue_ready(*next);
@@ -76,10 +77,16 @@ void invoke(void *storage) {
 /// Deeply complete: then comes the completion function, then the stream's next.
 void over(void *storage) noexcept {
   const auto *c = static_cast<closure *>(storage);
-  if (c->completion)
-    enqueue_ready(*c->completion);
-  else if (c->in)
-    pass_turn(*c->in);
+  if (!c->completion) {
+    if (c->in)
+      pass_turn(*c->in);
+    return;
+  }
+  if (c->in) {
+    const std::lock_guard guard(c->in->lock);
+    c->in->turn = c->completion;
+  }
+  enqueue_ready(*c->completion);
 }
 
 constexpr detail::body_ops k_ops{&invoke, &over, nullptr, true, sizeof(closure)};
@@ -132,6 +139,18 @@ bool runs_in(const stream_state &s, const task *t) noexcept {
 } // namespace
 
 namespace rt {
+
+void for_each_behind(task &t, void (*f)(task &, const char *, void *), void *context) {
+  if (t.ops != &k_ops)
+    return;
+  const closure &c = content_of(t);
+  if (c.completion)
+    f(*c.completion, nullptr, context);
+  if (!c.in || c.in->turn != &t)
+    return;
+  for (runnable *r = c.in->waiting.front(); r; r = r->next)
+    f(*static_cast<task *>(r), c.in->label, context);
+}
 
 void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *),
                          void *completion_arg, const function_options &options) {

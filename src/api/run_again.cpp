@@ -3,6 +3,7 @@
 // clock, or in its event word, and no stack is kept.
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "task/held.hpp"
 #include "task/rerun_clock.hpp"
 #include "worker/runtime.hpp"
 
@@ -29,8 +30,12 @@ clock_of_task &clock_of(task &t) noexcept { return *static_cast<clock_of_task *>
 // Each of these may be overtaken by the next run: handing the task on is the last touch.
 
 void wait_for_unblock(task &t) {
-  if (!peek_extra(t)->block.publish(t))
-    enqueue_ready(t);
+  task_extra &x = *peek_extra(t);
+  note_held(t, x, held_until::unblocked);
+  if (x.block.publish(t))
+    return;
+  forget_held(x);
+  enqueue_ready(t);
 }
 
 /// As from outside, behind what is ready: a body that asks again and again would keep all else from its worker.
@@ -49,6 +54,7 @@ void wait_for_clock(task &t) {
 void wait_for_events(task &t) {
   task_extra &x = *peek_extra(t);
   x.again_when_over = true;
+  note_held(t, x, held_until::it_may_run_again);
   if (x.events.end_body())
     events_are_over(t);
 }

@@ -2,6 +2,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
+#include "task/held.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/spare_time.hpp"
@@ -176,9 +177,9 @@ void unblock(task_ref r) {
   if (!done.resumed || mutant(bug::unblock_wakes_nobody))
     return;
   if (done.resumed->what == runnable::kind::frame)
-    make_ready(*static_cast<frame *>(done.resumed));
-  else
-    enqueue_ready(*done.resumed); // a task that waits to run again
+    return make_ready(*static_cast<frame *>(done.resumed));
+  forget_held(*peek_extra(*r.get())); // it waits to run again
+  enqueue_ready(*done.resumed);
 }
 
 void decrease_events(task_ref r, std::uint32_t n) {

@@ -8,23 +8,23 @@ namespace weft::inline v0 {
 namespace rt {
 
 std::size_t wait_graph::find(const void *id) const noexcept {
-  std::size_t i = 0;
-  while (i < m_nodes.size() && m_nodes[i].id != id)
-    ++i;
-  return i;
+  auto it = m_index.find(id);
+  return it == m_index.end() ? m_nodes.size() : it->second;
 }
 
 std::size_t wait_graph::add(node_kind kind, const void *id, std::string name) {
-  const std::size_t i = find(id);
-  if (i == m_nodes.size())
+  const auto [it, fresh] = m_index.try_emplace(id, m_nodes.size());
+  if (fresh)
     m_nodes.push_back({kind, id, std::move(name)});
-  return i;
+  return it->second;
 }
 
 void wait_graph::wait(std::size_t from, std::size_t to, std::string reason, certainty how) {
-  for (const edge &e : m_edges)
-    if (e.from == from && e.to == to && e.reason == reason)
+  std::vector<std::size_t> &between = m_between[{from, to}];
+  for (const std::size_t e : between)
+    if (m_edges[e].reason == reason)
       return;
+  between.push_back(m_edges.size());
   m_edges.push_back({from, to, std::move(reason), how});
 }
 
@@ -33,29 +33,60 @@ bool wait_graph::needs_outside() const noexcept {
                      [&](const edge &e) { return m_nodes[e.to].kind == node_kind::outside; });
 }
 
-std::vector<std::size_t> wait_graph::cycle() const {
-  constexpr std::size_t k_none = static_cast<std::size_t>(-1);
-  for (std::size_t start = 0; start < m_nodes.size(); ++start) {
-    std::vector<std::size_t> reached_by(m_nodes.size(), k_none), queue{start};
-    for (std::size_t next = 0; next < queue.size(); ++next)
-      for (std::size_t e = 0; e < m_edges.size(); ++e) {
-        if (m_edges[e].how != certain || m_edges[e].from != queue[next] || reached_by[m_edges[e].to] != k_none)
-          continue;
+wait_graph::adjacency wait_graph::certain_edges() const {
+  adjacency from(m_nodes.size());
+  for (std::size_t e = 0; e < m_edges.size(); ++e)
+    if (m_edges[e].how == certain)
+      from[m_edges[e].from].push_back(e);
+  return from;
+}
+
+/// As many as there are nodes when there is none. Who waits for nobody, or only for such, is taken away; from whoever is left any way leads
+/// into a cycle.
+std::size_t wait_graph::node_of_a_cycle(const adjacency &from) const {
+  std::vector<std::size_t> left(m_nodes.size()), free;
+  std::vector<std::vector<std::size_t>> waiters(m_nodes.size());
+  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+    left[n] = from[n].size();
+    if (left[n] == 0)
+      free.push_back(n);
+    for (const std::size_t e : from[n])
+      waiters[m_edges[e].to].push_back(n);
+  }
+  for (std::size_t next = 0; next < free.size(); ++next)
+    for (const std::size_t n : waiters[free[next]])
+      if (--left[n] == 0)
+        free.push_back(n);
+  std::size_t at = static_cast<std::size_t>(std::find_if(left.begin(), left.end(), [](std::size_t n) { return n != 0; }) - left.begin());
+  for (std::vector<bool> seen(m_nodes.size()); at < m_nodes.size() && !seen[at];) {
+    seen[at] = true;
+    at = m_edges[*std::find_if(from[at].begin(), from[at].end(), [&](std::size_t e) { return left[m_edges[e].to] != 0; })].to;
+  }
+  return at;
+}
+
+std::vector<std::size_t> wait_graph::shortest_cycle(const adjacency &from, std::size_t through) const {
+  const std::size_t none = m_edges.size();
+  std::vector<std::size_t> reached_by(m_nodes.size(), none), queue{through}, found;
+  for (std::size_t next = 0; reached_by[through] == none; ++next)
+    for (const std::size_t e : from[queue[next]])
+      if (reached_by[m_edges[e].to] == none) {
         reached_by[m_edges[e].to] = e;
         queue.push_back(m_edges[e].to);
       }
-    if (reached_by[start] == k_none)
-      continue;
-    std::vector<std::size_t> found;
-    std::size_t at = start;
-    do {
-      found.push_back(reached_by[at]);
-      at = m_edges[reached_by[at]].from;
-    } while (at != start);
-    std::reverse(found.begin(), found.end());
-    return found;
-  }
-  return {};
+  std::size_t at = through;
+  do {
+    found.push_back(reached_by[at]);
+    at = m_edges[reached_by[at]].from;
+  } while (at != through);
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+std::vector<std::size_t> wait_graph::cycle() const {
+  const adjacency from = certain_edges();
+  const std::size_t through = node_of_a_cycle(from);
+  return through == m_nodes.size() ? std::vector<std::size_t>{} : shortest_cycle(from, through);
 }
 
 std::string wait_graph::text(const node &n) {

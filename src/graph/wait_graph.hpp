@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
@@ -26,7 +29,7 @@ public:
     certainty how;
   };
 
-  /// The node of `id`; made if there is none yet. Linear in the nodes: it is for reports.
+  /// The node of `id`; made if there is none yet.
   std::size_t add(node_kind kind, const void *id, std::string name);
   /// As many nodes as there are; a node of an id that nobody has added.
   [[nodiscard]] std::size_t find(const void *id) const noexcept;
@@ -38,7 +41,7 @@ public:
   /// Whether somebody waits for something that only a thread outside of Weft could do.
   [[nodiscard]] bool needs_outside() const noexcept;
 
-  /// Certain edges of a shortest cycle through the first node that stands in one, in order; empty when there is none.
+  /// Certain edges of a shortest cycle through some node that stands in one, in order; empty when there is none.
   [[nodiscard]] std::vector<std::size_t> cycle() const;
 
   /// "task 'a'"
@@ -47,8 +50,15 @@ public:
   [[nodiscard]] std::string text(const edge &e) const;
 
 private:
+  using adjacency = std::vector<std::vector<std::size_t>>;
+  [[nodiscard]] adjacency certain_edges() const;
+  [[nodiscard]] std::size_t node_of_a_cycle(const adjacency &from) const;
+  [[nodiscard]] std::vector<std::size_t> shortest_cycle(const adjacency &from, std::size_t through) const;
+
   std::vector<node> m_nodes;
   std::vector<edge> m_edges;
+  std::unordered_map<const void *, std::size_t> m_index;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> m_between; // the edges of two nodes
 };
 
 } // namespace rt

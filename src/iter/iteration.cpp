@@ -169,7 +169,7 @@ WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
     end_locals(*x); // still as the task
   this_executor()->current = outer;
   if (x && x->events.used()) {
-    note_held(t, *x);
+    note_held(t, *x, held_until::it_may_end);
     if (!x->events.end_body())
       return nullptr;
     forget_held(*x);

@@ -139,6 +139,11 @@ bool service_list::has_tasks() {
   return !settle();
 }
 
+bool service_list::may_have_tasks() {
+  std::unique_lock turn(m_turn, std::try_to_lock);
+  return !turn.owns_lock() || !m_root.children.done(m_root.owned_children);
+}
+
 /// The line is written without the lock, so the name is copied: its owner may end the service meanwhile.
 void service_list::report_overdue(std::uint64_t now) noexcept {
   const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
@@ -194,6 +199,18 @@ void for_all_places(F &&f) {
 bool services_have_tasks() {
   bool any = false;
   for_all_places([&](service_list &l) { any |= l.has_tasks(); });
+  return any;
+}
+
+bool services_may_have_tasks() {
+  bool any = false;
+  for_all_places([&](service_list &l) { any |= l.may_have_tasks(); });
+  return any;
+}
+
+bool is_root_of_services(const task &t) noexcept {
+  bool any = false;
+  for_all_places([&](service_list &l) { any |= l.is_root(t); });
   return any;
 }
 

@@ -44,6 +44,10 @@ class service_list {
   [[nodiscard]] std::uint64_t polled_ns() const noexcept { return m_polled.load(std::memory_order_relaxed); }
   /// True while tasks that services have spawned are incomplete. Reports what the others have thrown.
   [[nodiscard]] bool has_tasks();
+  /// The same from any thread, at once; true when in doubt.
+  [[nodiscard]] bool may_have_tasks();
+  /// Whether `t` is the parent of what services of this place spawn.
+  [[nodiscard]] bool is_root(const task &t) const noexcept { return &t == &m_root; }
   /// Says which calls have not returned for too long.
   void report_overdue(std::uint64_t now) noexcept;
   /// fork(): the child has the services of its parent, and nobody is calling them.
@@ -67,6 +71,8 @@ service_list &services(place where) noexcept;
 
 /// For all places: has_tasks(), and what fork() needs.
 [[nodiscard]] bool services_have_tasks();
+[[nodiscard]] bool services_may_have_tasks();
+[[nodiscard]] bool is_root_of_services(const task &t) noexcept;
 void services_before_fork();
 void services_after_fork_in_parent();
 void services_after_fork_in_child();

@@ -35,6 +35,7 @@ void timer::forget_after_fork() {
   pthread_mutex_init(&m_mutex, nullptr);
   m_thread.forget();
   m_calls.clear();
+  m_polling = false;
 }
 
 void timer::ensure_thread() {
@@ -87,6 +88,7 @@ void timer::wait_until(std::uint64_t deadline_ns) {
 /// What services there are to be called by this thread; when it is to look again. Without the lock: a service may ask for the clock.
 std::uint64_t timer::poll_now() {
   const std::uint64_t period = m_period_ns;
+  m_polling = true;
   pthread_mutex_unlock(&m_mutex);
   executor *const e = m_adopt();
   if (e && anyone_at(place::timer))
@@ -98,7 +100,20 @@ std::uint64_t timer::poll_now() {
   else if (e && anyone_at(place::idle))
     idle.poll(*e); // no worker idles
   pthread_mutex_lock(&m_mutex);
+  m_polling = false;
   return next;
+}
+
+void timer::call_or_put_off(std::uint64_t now) {
+  auto node = m_calls.extract(m_calls.begin());
+  call &c = *node.mapped();
+  if (c.put_off && c.put_off(c.context)) {
+    node.key() = now + c.period_ns;
+    c.at = m_calls.insert(std::move(node));
+    return;
+  }
+  c.pending = false;
+  c.f(c.context); // the last touch: the caller may go on and take the call with it
 }
 
 void timer::run() {
@@ -106,12 +121,8 @@ void timer::run() {
   std::uint64_t next_poll = 0;
   while (!m_stopping) {
     const std::uint64_t now = now_ns();
-    while (!m_calls.empty() && m_calls.begin()->first <= now) {
-      call &c = *m_calls.begin()->second;
-      m_calls.erase(m_calls.begin());
-      c.pending = false;
-      c.f(c.context); // the last touch: the caller may go on and take the call with it
-    }
+    while (!m_calls.empty() && m_calls.begin()->first <= now)
+      call_or_put_off(now);
     const bool polls = m_period_ns && timer_has_services();
     if (polls && next_poll <= now) {
       next_poll = poll_now();
@@ -122,9 +133,9 @@ void timer::run() {
   }
 }
 
-bool timer::has_calls() {
+bool timer::is_busy() {
   lock_guard guard(m_mutex);
-  return !m_calls.empty();
+  return m_polling || std::any_of(m_calls.begin(), m_calls.end(), [](const auto &entry) { return !entry.second->put_off; });
 }
 
 bool timer::has_thread() {

@@ -18,6 +18,8 @@ public:
   struct call {
     void (*f)(void *context) = nullptr; // runs on the timer's thread under its lock: short, must not call the timer
     void *context = nullptr;
+    bool (*put_off)(void *context) = nullptr; // true: not yet; asked on time, in the same way. Such a call is not what one waits for
+    std::uint64_t period_ns = 0;              // for which it is put off
     std::multimap<std::uint64_t, call *>::node_type room; // of a prepared call
     std::multimap<std::uint64_t, call *>::iterator at{};
     bool pending = false;
@@ -36,7 +38,8 @@ public:
   void cancel(call &c);
   /// From now on calls the timer place's services every `period_ns`, and those of idle when no worker idles.
   void poll_services(std::uint64_t period_ns);
-  [[nodiscard]] bool has_calls();
+  /// Whether time will bring anything, or the timer's thread is calling services.
+  [[nodiscard]] bool is_busy();
   [[nodiscard]] bool has_thread();
   void stop();
   void forget_after_fork();
@@ -44,6 +47,7 @@ public:
 private:
   void ensure_thread();
   void run();
+  void call_or_put_off(std::uint64_t now);
   std::uint64_t poll_now();
   void wait_until(std::uint64_t deadline_ns);
 
@@ -53,6 +57,7 @@ private:
   std::uint64_t m_period_ns = 0;
   thread m_thread;
   executor *(*const m_adopt)() noexcept;
+  bool m_polling = false;
   bool m_stopping = false;
 };
 

@@ -19,9 +19,10 @@ held_list g_held;
 
 } // namespace
 
-void note_held(task &t, task_extra &x) noexcept {
+void note_held(task &t, task_extra &x, held_until how) noexcept {
   std::lock_guard guard(g_held.lock);
   x.held = &t;
+  x.until = how;
   x.next_held = g_held.first;
   x.previous_held = nullptr;
   if (x.next_held)

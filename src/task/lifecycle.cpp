@@ -126,7 +126,7 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
     end_locals(*x); // still as the task
   this_executor()->current = outer;
   if (x && x->events.used()) {
-    note_held(t, *x);
+    note_held(t, *x, held_until::it_may_end);
     if (!x->events.end_body())
       return nullptr;
     forget_held(*x);

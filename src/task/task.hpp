@@ -30,6 +30,8 @@ class domain;
 struct local_value;
 class iteration;
 
+enum class held_until : std::uint8_t { it_may_end, it_may_run_again, unblocked };
+
 /// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
 struct task_extra {
   event_word<> events;
@@ -47,6 +49,7 @@ struct task_extra {
   std::atomic<local_value *> locals{nullptr}; // see locals.hpp
   iteration *iterated = nullptr;              // of a taskiter: see recorded.hpp
   detail::task *held = nullptr;               // see held.hpp, with its lock
+  held_until until{};
   task_extra *next_held = nullptr, *previous_held = nullptr;
 
   task_extra() = default;

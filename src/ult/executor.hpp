@@ -20,7 +20,7 @@ namespace rt {
 struct executor;
 
 /// What a suspended frame waits for, and the object concerned: for reports.
-enum class waits_for : std::uint8_t { nothing, children, group, end_of_task, start_of_task, unblock, lock, branch };
+enum class waits_for : std::uint8_t { nothing, children, group, end_of_task, start_of_task, unblock, lock, branch, functions };
 struct wait_reason {
   waits_for what = waits_for::nothing;
   const void *target = nullptr;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/census.hpp"
 
+#include "manage/dispatcher.hpp"
 #include "task/lock_queue.hpp"
 #include "task/recorded.hpp"
+#include "worker/functions.hpp"
 #include "worker/living.hpp"
 #include "worker/runtime.hpp"
 
@@ -10,9 +12,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
@@ -32,9 +36,33 @@ bool holds_back(const data_access &a) noexcept {
   return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok)));
 }
 
+/// Parent of tasks that nobody waits for but the end of the program.
+bool stands_for_nobody(const task &t) noexcept { return &t == &functions_root() || is_root_of_services(t); }
+
+const char *reason_of_held(const task &t) noexcept {
+  switch (peek_extra(t)->until) {
+  case held_until::it_may_end:
+    return "has ended, but for external events that can only be taken back by";
+  case held_until::it_may_run_again:
+    return "runs again after external events that can only be taken back by";
+  case held_until::unblocked:
+    break;
+  }
+  return "is blocked and can only be unblocked by";
+}
+
 class census {
 public:
-  explicit census(runtime &rt) : m_all(rt) {}
+  explicit census(runtime &rt) : m_all(rt) {
+    for (task *t : m_all.tasks) {
+      if (t->parent)
+        m_below[t->parent].push_back(t);
+      if (t->group)
+        m_below[&t->group->internals()].push_back(t);
+    }
+    for (frame *f : m_all.frames)
+      m_stacks.emplace(f->standing_on ? static_cast<const char *>(f->standing_on->low) : f->home->thread_stack_low, f);
+  }
 
   wait_graph take() {
     for (frame *f : m_all.frames)
@@ -46,8 +74,10 @@ public:
       else if (!m_all.standing.count(t))
         reason_without_frame(*t);
     for (task *t : m_all.tasks)
-      if (!is_cohort(*t))
+      if (!is_cohort(*t)) {
         accesses_of(*t);
+        functions_behind(*t);
+      }
     return std::move(m_graph);
   }
 
@@ -59,10 +89,15 @@ private:
   }
   std::size_t outside() { return m_graph.add(node_kind::outside, this, "a thread outside of Weft"); }
 
-  void wait_for_all(task &waiter, const char *reason, bool (*is_awaited)(const task &, const void *), const void *target) {
-    for (task *t : m_all.tasks)
-      if (t != &waiter && is_awaited(*t, target))
-        m_graph.wait(node(waiter), node(*t), reason);
+  /// For those below `above` (a parent or a group) that are meant.
+  void wait_for_all(task &waiter, const char *reason, const void *above, bool (*is_awaited)(const task &, const void *), const void *target) {
+    if (auto below = m_below.find(above); below != m_below.end())
+      for (task *t : below->second)
+        if (t != &waiter && is_awaited(*t, target))
+          m_graph.wait(node(waiter), node(*t), reason);
+  }
+  void wait_for_all(task &waiter, const char *reason, const void *above, bool (*is_awaited)(const task &, const void *)) {
+    wait_for_all(waiter, reason, above, is_awaited, above);
   }
 
   static bool owns_group_of(const task &t, const task &child) noexcept {
@@ -74,6 +109,7 @@ private:
   }
   static bool is_round(const task &t, const void *owner) noexcept { return t.parent == owner && is_recorded(t); }
   static bool is_member(const task &t, const void *group) noexcept { return t.group && &t.group->internals() == group; }
+  static bool is_no_ones(const task &t, const void *) noexcept { return !is_cohort(t) && !owns_group_of(*t.parent, t); }
   static bool is_branch(const task &t, const void *job) noexcept {
     return t.has(detail::k_implicit) && t.parent && t.done_word.load(std::memory_order_relaxed) == job;
   }
@@ -83,11 +119,13 @@ private:
     const void *target = f.why.target;
     switch (f.why.what) {
     case waits_for::children:
-      return wait_for_all(t, "waits for its child", &is_child, target);
+      return wait_for_all(t, "waits for its child", target, &is_child);
     case waits_for::group:
-      return wait_for_all(t, "waits in its group for", &is_member, target);
+      return wait_for_all(t, "waits in its group for", target, &is_member);
     case waits_for::branch:
-      return wait_for_all(t, "waits in join for", &is_branch, target);
+      return wait_for_all(t, "waits in join for", static_cast<const detail::join_job *>(target)->parent, &is_branch, target);
+    case waits_for::functions:
+      return end_of_program(t);
     case waits_for::end_of_task:
       return m_graph.wait(node(t), node(*const_cast<task *>(static_cast<const task *>(target))), "waits for the end of");
     case waits_for::start_of_task:
@@ -101,12 +139,30 @@ private:
     }
   }
 
+  void end_of_program(task &t) {
+    for (const auto &[above, below] : m_below)
+      if (stands_for_nobody(*below.front()->parent) && above == below.front()->parent)
+        wait_for_all(t, "waits at the end of the program for", above, &is_no_ones);
+  }
+
+  void functions_behind(task &t) {
+    std::pair<census *, task *> here(this, &t);
+    for_each_behind(
+        t,
+        [](task &behind, const char *stream, void *p) {
+          auto &[self, before] = *static_cast<std::pair<census *, task *> *>(p);
+          const std::string reason = stream ? "waits in stream '" + std::string(stream) + "' for" : "is to run after";
+          self->m_graph.wait(self->node(behind), self->node(*before), reason);
+        },
+        &here);
+  }
+
   /// Of every task, the descendants that are suspended; one is enough where there is one.
   void note_descendants() {
     for (task *t : m_all.standing)
       for (task *above = t->parent; above; above = above->parent)
-        if (auto [it, first] = m_below.emplace(above, t); !first)
-          it->second = nullptr;
+        if (auto [it, first] = m_standing_below.emplace(above, t); !first && !std::exchange(it->second, nullptr))
+          break; // so it is further up
   }
 
   static const char *reason_below(const task &t, const task &above) noexcept {
@@ -119,17 +175,19 @@ private:
 
   /// The body has ended; or has not begun; or it stands below another one, a descendant, on the same stack.
   void reason_without_frame(task &t) {
+    if (stands_for_nobody(t))
+      return;
     if (const task_extra *x = peek_extra(t); x && x->iterated) {
-      wait_for_all(t, "waits in its rounds for", &is_round, &t);
+      wait_for_all(t, "waits in its rounds for", &t, &is_round);
     } else if (m_all.held.count(&t)) {
-      m_graph.wait(node(t), outside(), "has ended, but for external events that can only be taken back by");
+      m_graph.wait(node(t), outside(), reason_of_held(t));
     } else if (has_ended(t)) {
-      wait_for_all(t, "waits for its child", &is_child, &t);
-    } else if (auto it = m_below.find(&t); it != m_below.end()) {
+      wait_for_all(t, "waits for its child", &t, &is_child);
+    } else if (auto it = m_standing_below.find(&t); it != m_standing_below.end()) {
       if (it->second)
         return m_graph.wait(node(t), node(*it->second), reason_below(t, *it->second));
-      for (task *child : m_all.tasks)
-        if (child->parent == &t && !child->has(detail::k_implicit) && !is_cohort(*child))
+      for (task *child : m_below[&t])
+        if (!child->has(detail::k_implicit) && !is_cohort(*child))
           m_graph.wait(node(t), node(*child), "waits, perhaps, for its child", wait_graph::guess);
     }
   }
@@ -137,7 +195,10 @@ private:
   void lock(task &waiter, const detail::lock_word<> &l) {
     const std::size_t mutex = m_graph.add(node_kind::mutex, &l, hexadecimal(&l));
     m_graph.wait(node(waiter), mutex, "waits for");
-    if (frame *holder = standing_at(holder_of(l)))
+    auto [it, first] = m_holders.try_emplace(&l, nullptr);
+    if (first)
+      it->second = standing_at(holder_of(l));
+    if (frame *holder = it->second)
       m_graph.wait(mutex, node(*holder->current), holder->current == &waiter ? "is held on the stack of" : "is held by");
     else
       m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
@@ -151,10 +212,15 @@ private:
   void wait_until_released(task &t, const data_access &own, data_access *first);
   void look_behind(const data_access &a, std::vector<data_access *> &todo) const;
   [[nodiscard]] data_access *before(const data_access *a) const;
+  [[nodiscard]] data_access *behind_readers(data_access *a);
 
   const living m_all;
   wait_graph m_graph;
-  std::unordered_map<const task *, task *> m_below; // the one descendant that is suspended; null: several
+  std::unordered_map<const void *, std::vector<task *>> m_below; // by parent, and by group
+  std::unordered_map<const task *, task *> m_standing_below;     // the one descendant that is suspended; null: several
+  std::map<const char *, frame *> m_stacks;                      // by the lowest address
+  std::unordered_map<const void *, frame *> m_holders;           // of locks
+  living::access_map m_writers;                                          // of readers
 };
 
 using lock_node = lock_waiter<frame>;
@@ -173,13 +239,11 @@ const void *census::holder_of(const detail::lock_word<> &l) noexcept {
 
 frame *census::standing_at(const void *address) const noexcept {
   const char *at = static_cast<const char *>(address);
-  for (frame *f : m_all.frames) {
-    const char *low = f->standing_on ? static_cast<const char *>(f->standing_on->low) : f->home->thread_stack_low;
-    const std::size_t bytes = f->standing_on ? f->standing_on->bytes : f->home->thread_stack_bytes;
-    if (at >= low && at < low + bytes)
-      return f;
-  }
-  return nullptr;
+  auto above = m_stacks.upper_bound(at);
+  if (above == m_stacks.begin())
+    return nullptr;
+  const auto [low, f] = *--above;
+  return at < low + (f->standing_on ? f->standing_on->bytes : f->home->thread_stack_bytes) ? f : nullptr;
 }
 
 /// Of a task that has not started: who stands before it.
@@ -201,6 +265,22 @@ data_access *census::before(const data_access *a) const {
       return nullptr;
     a = above->second;
   }
+}
+
+/// All readers in a row wait for the same writer: what stands before them.
+data_access *census::behind_readers(data_access *a) {
+  std::vector<const data_access *> passed;
+  while (a && reads(*a) && !(flags_of(*a) & k_read_ok)) {
+    if (auto known = m_writers.find(a); known != m_writers.end()) {
+      a = known->second;
+      break;
+    }
+    passed.push_back(a);
+    a = before(a);
+  }
+  for (const data_access *reader : passed)
+    m_writers[reader] = a;
+  return a;
 }
 
 /// The body of the task of `a` has ended, or it has none: those who keep its access from being released.
@@ -233,8 +313,8 @@ void census::wait_until_released(task &t, const data_access &own, data_access *f
     if (!seen.insert(a).second)
       continue;
     const std::uint32_t flags = flags_of(*a);
-    if (reads(own) && reads(*a) && !(flags & k_read_ok)) { // both wait for the same writer
-      todo.push_back(before(a));
+    if (reads(own) && reads(*a) && !(flags & k_read_ok)) {
+      todo.push_back(behind_readers(a));
       continue;
     }
     const bool has_body_left = !(flags & k_finished) && !is_cohort(*a->task);

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -19,25 +21,26 @@ constexpr std::size_t k_lines = 40; // of a report
 
 std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
 
+void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
+  for (std::size_t i = 0; i < std::min(edges.size(), k_lines); ++i)
+    warn("  %s", g.text(g.edges()[edges[i]]).c_str());
+  if (edges.size() > k_lines)
+    warn("  and %zu more", edges.size() - k_lines);
+}
+
 void say(const wait_graph &g) {
   const std::vector<std::size_t> cycle = g.cycle();
   warn("nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
        cycle.empty() ? "there is no cycle, but nobody is left to do what they wait for" : "these wait for each other:");
-  for (const std::size_t e : cycle)
-    warn("  %s", g.text(g.edges()[e]).c_str());
-  std::size_t said = 0, more = 0;
-  for (std::size_t e = 0; e < g.edges().size(); ++e) {
-    if (std::find(cycle.begin(), cycle.end(), e) != cycle.end())
-      continue;
-    if (said == 0 && !cycle.empty())
-      warn("  and behind them:");
-    if (++said <= k_lines)
-      warn("  %s", g.text(g.edges()[e]).c_str());
-    else
-      ++more;
-  }
-  if (more)
-    warn("  and %zu more", more);
+  say_some(g, cycle);
+  const std::set<std::size_t> in_cycle(cycle.begin(), cycle.end());
+  std::vector<std::size_t> others;
+  for (std::size_t e = 0; e < g.edges().size(); ++e)
+    if (!in_cycle.count(e))
+      others.push_back(e);
+  if (!cycle.empty() && !others.empty())
+    warn("  and behind them:");
+  say_some(g, others);
 }
 
 } // namespace
@@ -49,9 +52,9 @@ visit::visit() noexcept : m_gate(nullptr) {
     (m_gate = &rt->gate)->enter();
 }
 
-/// Whatever goes on by itself. The timer first: when it has no call left, what its last one made ready is seen.
+/// Whatever goes on by itself. The timer before the work: when it rests, what its last call made ready is seen.
 bool hang_check::nothing_is_pending() const {
-  return !m_runtime.clock.has_calls() && !timer_has_services() &&
+  return !timer_has_services() && !m_runtime.clock.is_busy() &&
          !m_runtime.producers.holds_any() && !m_runtime.crew.has_work();
 }
 
@@ -60,7 +63,9 @@ hang_check::crowd hang_check::who_is_about() const {
   crowd found = m_runtime.gate.visitors() ? crowd::strangers : crowd::sleeps;
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i) {
     worker *w = m_runtime.slots[i].load(std::memory_order_acquire); // O4: pairs with make_worker
-    if (!w || !w->tid.load(std::memory_order_relaxed) || (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked)) // O4
+    if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_relaxed))
+      continue;
+    if (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked) // O4
       continue;
     if (m_runtime.idle.announced(i) && !w->own_frame.full())
       continue;
@@ -76,7 +81,7 @@ bool hang_check::others_may_act() const {
   unsigned ours = 1 + (m_runtime.clock.has_thread() ? 1u : 0u); // the watcher
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
     if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4
-      ours += w->tid.load(std::memory_order_relaxed) != 0;
+      ours += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);
   const unsigned all = process_threads();
   return all == 0 || all > ours;
 }

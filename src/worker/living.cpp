@@ -3,6 +3,7 @@
 
 #include "deps/domain.hpp"
 #include "task/held.hpp"
+#include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
 namespace weft::inline v0 {
@@ -56,6 +57,7 @@ void living::follow(task &t) {
       else if (!domain::is_own(last) && !is_released(flags_of(*last)))
         meet(*last->task);
     });
+  for_each_behind(t, [](task &behind, const char *, void *self) { static_cast<living *>(self)->meet(behind); }, this);
   for (std::uint32_t i = 0; i < t.extent; ++i)
     follow(t.accesses()[i]);
   if (is_cohort(t))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lives in a runtime in which nothing runs, found without a register of tasks: from the suspended frames and the tasks held by
-// external events to their parents, along the chains of accesses that have not been released, and through cohorts.
+// external events to their parents, along the chains of accesses that have not been released, and through cohorts and streams.
 #pragma once
 
 #include "deps/cohort.hpp"

@@ -3,6 +3,7 @@
 #include "worker/runtime.hpp"
 
 #include "arch/valgrind.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
@@ -216,12 +217,22 @@ void after_fork_in_child() {
 
 void at_exit() { stop_runtime(); }
 
-/// Functions, and tasks that services have spawned, have no other waiter.
-void wait_for_services(const runtime &rt) {
-  const std::int64_t period_ns = std::chrono::nanoseconds(rt.cfg.poll_period).count();
+/// Functions, and tasks that services have spawned, have no other waiter. They do not tell: the clock looks.
+void wait_for_functions(const runtime &rt) {
   while (functions_are_pending() || services_have_tasks())
     try {
-      this_task::sleep_for_ns(period_ns);
+      timer::call look;
+      look.put_off = [](void *) { return functions_are_pending() || services_may_have_tasks(); };
+      look.period_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(rt.cfg.poll_period).count());
+      the_runtime().clock.prepare(look);
+      suspend(
+          [](executor &, frame &f, void *p) {
+            auto &call = *static_cast<timer::call *>(p);
+            call.f = [](void *left) { make_ready(*static_cast<frame *>(left)); };
+            call.context = &f;
+            the_runtime().clock.at(now_ns() + call.period_ns, call);
+          },
+          &look, {waits_for::functions, nullptr});
     } catch (const std::exception &) { // no memory or no stack for that
       get_by();
     }
@@ -334,7 +345,9 @@ worker &slot_for_thread(runtime &rt) {
 /// For the timer's thread, once there are services that it calls.
 executor *adopt_timer() noexcept {
   try {
-    return &this_worker();
+    worker &w = this_worker();
+    w.keeps_time.store(true, std::memory_order_relaxed); // told by the timer's lock
+    return &w;
   } catch (const error &e) {
     static std::atomic<bool> said{false};
     if (e.code() != errc::shut_down)
@@ -354,6 +367,7 @@ worker &adopt() {
   worker &w = slot_for_thread(*g_runtime);
   watch_end_of_thread(w);
   w.adopted = true;
+  w.keeps_time.store(false, std::memory_order_relaxed);
   if (w.id != 0)
     ++g_runtime->foreign;
   w.root.label = w.id == 0 ? "main" : "thread";
@@ -428,7 +442,7 @@ void stop_runtime() {
   if (orderly) {
     try {
       wait_for_children(w->root);
-      wait_for_services(rt);
+      wait_for_functions(rt);
       end_root(w->root);
     } catch (const std::exception &e) {
       warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());

@@ -50,6 +50,7 @@ struct alignas(128) worker : executor {
   std::uint32_t seed;          // of its random choices
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false;          // a thread of the user stands in it
+  std::atomic<bool> keeps_time{false}; // it is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread;            // of a started worker
   std::atomic<int> tid{0};     // of the thread that stands in it

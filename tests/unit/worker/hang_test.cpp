@@ -6,8 +6,10 @@
 #include "support/scale.hpp"
 #include "worker/runtime.hpp"
 
+#include <weft/layer/task.hpp>
 #include <weft/weft.hpp>
 
+#include <array>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -180,6 +182,84 @@ TEST_F(hang_without_cycle, a_round_of_a_taskiter_is_reported) {
   EXPECT_TRUE(end.said("task 'iterates' waits in its rounds for task 'round'")) << end;
   EXPECT_TRUE(end.said("task 'iterates' waits in its rounds for task 'event'")) << end;
   EXPECT_TRUE(end.said("task 'event' has ended, but for external events")) << end;
+}
+
+TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_ends_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    weft::stream s("line");
+    weft::function_options first{"first", 0, &s}, second{"second", 0, &s};
+    weft::spawn_function([](void *) { weft::this_task::increase_events(); }, nullptr, [](void *) {}, nullptr, first);
+    weft::spawn_function([](void *) {}, nullptr, nullptr, nullptr, second);
+    s.wait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'first' has ended, but for external events")) << end;
+  EXPECT_TRUE(end.said("task 'first' is to run after task 'first'")) << end; // its completion function
+  EXPECT_TRUE(end.said("task 'second' waits in stream 'line' for task 'first'")) << end;
+  EXPECT_TRUE(end.said("task 'line' waits in stream 'line' for task 'first'")) << end;
+  EXPECT_TRUE(end.said("thread 'main' waits for the end of task 'line'")) << end;
+  EXPECT_FALSE(end.said("'functions'")) << end; // their parent waits for nobody
+}
+
+TEST(hang, a_circle_through_a_stream_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    static weft::mutex m;
+    weft::stream s("line");
+    m.lock();
+    weft::spawn_function([](void *) { m.lock(); }, nullptr, nullptr, nullptr, {"needs", 0, &s});
+    s.wait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("these wait for each other:")) << end;
+  EXPECT_TRUE(end.said("task 'line' waits in stream 'line' for task 'needs'")) << end;
+}
+
+TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_what_services_have_spawned) {
+  auto end = test::in_process(doomed(), [] {
+    weft::spawn_function([](void *) { weft::this_task::block(); }, nullptr, nullptr, nullptr, {"stays"});
+    static std::atomic<bool> did{false};
+    weft::service s("spawns", weft::place::idle, [](void *) {
+      if (!did.exchange(true))
+        weft::spawn([] { weft::this_task::block(); }, weft::label("child of a service"));
+      return true;
+    }, nullptr);
+    while (!did)
+      weft::taskyield();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("thread 'main' waits at the end of the program for task 'stays'")) << end;
+  EXPECT_TRUE(end.said("thread 'main' waits at the end of the program for task 'child of a service'")) << end;
+  EXPECT_TRUE(end.said("task 'stays' is blocked and can only be unblocked by")) << end;
+  EXPECT_FALSE(end.said("'service'")) << end;
+}
+
+TEST_F(hang_without_cycle, a_task_that_is_to_run_again_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    weft::spawn([] { weft::layer::run_again(weft::layer::again::when_unblocked); }, weft::label("blocks"));
+    weft::spawn([] {
+      weft::this_task::increase_events();
+      weft::layer::run_again(weft::layer::again::without_events);
+    }, weft::label("has events"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'blocks' is blocked and can only be unblocked by")) << end;
+  EXPECT_TRUE(end.said("task 'has events' runs again after external events that can only be taken back by")) << end;
+}
+
+TEST_F(hang_without_cycle, of_a_flood_some_are_named_and_the_rest_is_counted) {
+  auto end = test::in_process(doomed(), [] {
+    int x = 0;
+    for (int i = 0; i < 20'000; ++i)
+      weft::spawn([] { weft::layer::run_again(weft::layer::again::when_unblocked); });
+    weft::spawn([] { weft::this_task::block(); }, weft::out(x));
+    for (int i = 0; i < 20'000; ++i)
+      weft::spawn([] {}, weft::in(x));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  // 20,001 are blocked and 20,000 stand behind x; main waits for all, or for the one that stands above it.
+  EXPECT_TRUE(end.said("and 79962 more") || end.said("and 39962 more")) << end;
 }
 
 TEST(hang, a_circle_through_a_turn_is_reported) {
@@ -378,6 +458,73 @@ TEST(hang, a_join_waits_for_its_own_branch_only) {
           m.unlock();
         },
         [&] { outer_began.open(), m.lock(), m.unlock(); });
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, who_stands_behind_what_was_released_waits_for_those_below_only) {
+  auto end = with_helper("2", [](auto blocks) {
+    int x = 0;
+    weft::handle<int> reader;
+    test::gate reader_known;
+    weft::spawn([&] {
+      weft::spawn([&] { blocks(), x = 1; }, weft::inout(x));
+      weft::release(weft::inout(x));
+      EXPECT_TRUE(reader_known.pass());
+      EXPECT_EQ(reader.get(), 1);
+    }, weft::inout(x));
+    reader = weft::spawn([&] { return x; }, weft::in(x));
+    reader_known.open();
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, there_is_no_alarm_while_tasks_run_again_all_the_time) {
+  auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "1ms"}, {"WEFT_SPIN_US", "0"}}, [] {
+    static std::atomic<int> runs{0};
+    weft::start();
+    std::array<weft::task_ref, 3> refs;
+    std::atomic<int> known{0};
+    constexpr int k_rounds = 100;
+    const auto again = [&](int i, weft::layer::again when) {
+      weft::spawn([&, i, when, n = 0]() mutable {
+        if (n == 0)
+          refs[static_cast<std::size_t>(i)] = weft::this_task::self(), ++known;
+        if (++n > k_rounds)
+          return;
+        if (when == weft::layer::again::without_events)
+          weft::this_task::increase_events();
+        weft::layer::run_again(when, 1'500'000);
+        ++runs;
+      });
+    };
+    again(0, weft::layer::again::when_unblocked);
+    again(1, weft::layer::again::without_events);
+    again(2, weft::layer::again::after);
+    std::thread other([&] { // never a worker
+      while (known != 3)
+        std::this_thread::yield();
+      for (int i = 0, freed = 0, taken = 0; freed < k_rounds || taken < k_rounds; ++i) {
+        std::this_thread::sleep_for(i % 2 ? 1500us : 500us);
+        try {
+          if (freed < k_rounds)
+            weft::unblock(refs[0]), ++freed;
+        } catch (const weft::error &) { // it has not blocked since
+        }
+        try {
+          if (taken < k_rounds)
+            weft::decrease_events(refs[1]), ++taken;
+        } catch (const weft::error &) { // it has none yet
+        }
+      }
+    });
+    weft::taskwait();
+    other.join();
+    EXPECT_EQ(runs, 3 * k_rounds);
+    EXPECT_GT(the_runtime().hangs.examinations(), 10u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_FALSE(end.said("weft:")) << end;
