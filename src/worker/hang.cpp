@@ -58,22 +58,20 @@ bool hang_check::nothing_is_pending() const {
          !m_runtime.producers.holds_any() && !m_runtime.crew.has_work();
 }
 
-/// Whether every thread that has to do with Weft sleeps for want of work; while the gate is closed it cannot leave its sleep.
-hang_check::crowd hang_check::who_is_about() const {
-  crowd found = m_runtime.gate.visitors() ? crowd::strangers : crowd::sleeps;
+/// Whether a thread that has to do with Weft does not sleep for want of work; while the gate is closed it cannot leave that sleep.
+bool hang_check::somebody_is_about() const {
+  if (m_runtime.gate.visitors())
+    return true;
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i) {
     worker *w = m_runtime.slots[i].load(std::memory_order_acquire); // O4: pairs with make_worker
     if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_relaxed))
       continue;
     if (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked) // O4
       continue;
-    if (m_runtime.idle.announced(i) && !w->own_frame.full())
-      continue;
-    if (i < m_runtime.workers || w->stand_in)
-      return crowd::works; // it will ask when it has nothing left to do
-    found = crowd::strangers;
+    if (!m_runtime.idle.announced(i) || w->own_frame.full())
+      return true;
   }
-  return found;
+  return false;
 }
 
 /// Threads of the process that are not Weft's.
@@ -99,8 +97,8 @@ bool hang_check::look() {
   const std::uint64_t now = progress();
   if (now == m_reported || !nothing_is_pending())
     return false;
-  if (const crowd c = who_is_about(); c != crowd::sleeps)
-    return c == crowd::strangers;
+  if (somebody_is_about())
+    return true;
   const wait_graph g = take_census(m_runtime);
   if (g.edges().empty())
     return false;
@@ -117,8 +115,8 @@ bool hang_check::examine() {
   m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
   if (!nothing_is_pending())
     return false;
-  if (const crowd c = who_is_about(); c != crowd::sleeps)
-    return c == crowd::strangers;
+  if (somebody_is_about())
+    return true;
   m_runtime.gate.close();
   bool again = false;
   try {

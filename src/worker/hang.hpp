@@ -30,14 +30,13 @@ private:
 class hang_check {
 public:
   explicit hang_check(runtime &rt) : m_runtime(rt) {}
-  /// The watcher's thread: reports when nothing can ever go on. True: threads are about that may yet be needed, or end.
+  /// The watcher's thread: reports when nothing can ever go on. True: threads are about that may yet end or fall asleep without asking.
   [[nodiscard]] bool examine();
   [[nodiscard]] std::uint64_t examinations() const noexcept { return m_examinations.load(std::memory_order_relaxed); } // a hint
 
 private:
   [[nodiscard]] bool nothing_is_pending() const;
-  enum class crowd { works, strangers, sleeps };
-  [[nodiscard]] crowd who_is_about() const;
+  [[nodiscard]] bool somebody_is_about() const;
   [[nodiscard]] bool others_may_act() const;
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] bool look();

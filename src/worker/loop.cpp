@@ -87,15 +87,18 @@ runnable *spin(worker &w) {
   return r;
 }
 
+/// Of an idle worker: it waits for a while, then it asks whether there is anything to wait for, once.
+enum class mood { patient, asks, settled };
+
 /// When a sleeper looks again by itself; 0 for never.
-std::int64_t next_look(const worker &w, bool patient) noexcept {
+std::int64_t next_look(const worker &w, mood m) noexcept {
   const settings &cfg = the_runtime().cfg;
   std::uint64_t later = 0;
   if (anyone_at(place::idle))
     later = poll_period_ns(the_runtime());
   else if (w.stand_in)
     later = k_linger_ns;
-  else if (patient && cfg.watch_hang != hang_kind::off)
+  else if (m == mood::patient && cfg.watch_hang != hang_kind::off)
     later = static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u;
   return later ? static_cast<std::int64_t>(now_ns() + later) : 0;
 }
@@ -106,8 +109,7 @@ struct slept {
 };
 
 /// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
-/// One that is not patient any more asks whether there is anything to wait for.
-slept sleep(worker &w, bool patient) {
+slept sleep(worker &w, mood m) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
   if (runnable *r = look(w)) {
@@ -121,11 +123,11 @@ slept sleep(worker &w, bool patient) {
     rt.gate.pass();
     return {};
   }
-  if (!patient)
+  if (m == mood::asks)
     rt.watch.examine_soon();
   else
     count(w.counts.slept);
-  const bool chosen = rt.idle.commit(w.id, next_look(w, patient));
+  const bool chosen = rt.idle.commit(w.id, next_look(w, m));
   rt.gate.pass();
   return {look(w), !chosen && !anyone_at(place::idle)};
 }
@@ -133,7 +135,7 @@ slept sleep(worker &w, bool patient) {
 /// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
 runnable *wait_for_work(worker &w) {
   runtime &rt = the_runtime();
-  for (bool patient = true;;) {
+  for (mood m = mood::patient;;) {
     tidy(w);
     if (rt.producers.let_go())
       if (runnable *r = look(w))
@@ -146,12 +148,15 @@ runnable *wait_for_work(worker &w) {
       continue;
     if (anyone_at(place::idle) && services(place::idle).poll(w))
       continue;
-    const slept s = sleep(w, patient);
+    const slept s = sleep(w, m);
     if (s.found)
       return s.found;
     if (s.in_vain && w.stand_in && rt.crew.leaves(*w.stand_in))
       return nullptr;
-    patient = !s.in_vain;
+    if (m == mood::asks)
+      m = mood::settled;
+    else if (m == mood::patient && s.in_vain)
+      m = mood::asks;
   }
 }
 

@@ -30,7 +30,7 @@ bool all_other_threads_sleep() {
 }
 
 TEST(taskfor, wakes_nobody_for_one_chunk) {
-  const auto end = test::in_process({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", "stealing"}}, [] {
+  const auto end = test::in_process({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_HANG", "off"}}, [] {
     weft::start();
     weft::spawn([] {
       while (weft::stats().slept < 3 || !all_other_threads_sleep())
