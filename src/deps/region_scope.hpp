@@ -100,6 +100,13 @@ public:
       std::exchange(m_in, nullptr)->drop();
     drop();
   }
+  /// Those that wait until the task has given up its accesses. While nothing runs.
+  template <class F>
+  void for_each_successor(F &&f) const {
+    for (const region_scope *s : m_successors)
+      f(*s->m_task);
+  }
+
   /// Forgets what nobody waits for any more.
   void prune() noexcept { m_map.prune(); }
 

@@ -77,6 +77,7 @@ public:
       if (!is_cohort(*t)) {
         accesses_of(*t);
         functions_behind(*t);
+        regions_behind(*t);
       }
     return std::move(m_graph);
   }
@@ -155,6 +156,11 @@ private:
           self->m_graph.wait(self->node(behind), self->node(*before), reason);
         },
         &here);
+  }
+
+  void regions_behind(task &t) {
+    if (const region_scope *scope = regions_of(t))
+      scope->for_each_successor([&](task &behind) { m_graph.wait(node(behind), node(t), "waits, with a region that both touch, for"); });
   }
 
   /// Of every task, the descendants that are suspended; one is enough where there is one.

@@ -51,17 +51,27 @@ void living::follow(task &t) {
   if (t.parent)
     meet(*t.parent);
   if (t.children_domain)
-    t.children_domain->for_each([&](data_access *last) {
-      if (cohort *c = domain::cohort_of(last))
-        meet(c->self());
-      else if (!domain::is_own(last) && !is_released(flags_of(*last)))
-        meet(*last->task);
-    });
+    follow(*t.children_domain);
   for_each_behind(t, [](task &behind, const char *, void *self) { static_cast<living *>(self)->meet(behind); }, this);
   for (std::uint32_t i = 0; i < t.extent; ++i)
     follow(t.accesses()[i]);
   if (is_cohort(t))
     follow(*static_cast<cohort *>(detail::storage(&t)));
+}
+
+void living::follow(domain &d) {
+  d.for_each([&](data_access *last) {
+    if (cohort *c = domain::cohort_of(last))
+      meet(c->self());
+    else if (!domain::is_own(last) && !is_released(flags_of(*last)))
+      meet(*last->task);
+  });
+  if (!d.regional())
+    return;
+  auto &scope = static_cast<region_scope &>(d);
+  scope.for_each_successor([&](task &behind) { meet(behind); });
+  if (scope.addresses_before)
+    follow(*scope.addresses_before);
 }
 
 void living::follow(data_access &a) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "deps/cohort.hpp"
+#include "deps/region_scope.hpp"
 #include "task/task.hpp"
 #include "ult/executor.hpp"
 
@@ -15,6 +16,12 @@ namespace weft::inline v0 {
 namespace rt {
 
 class runtime;
+
+/// Of a task: what it and its children touch as regions; null when they do not.
+inline region_scope *regions_of(const task &t) noexcept {
+  domain *d = t.children_domain;
+  return d && d->regional() ? static_cast<region_scope *>(d) : nullptr;
+}
 
 inline std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O1 of access_state.hpp: links
 
@@ -39,6 +46,7 @@ private:
   void meet(task &t);
   void meet(frame &f);
   void follow(task &t);
+  void follow(domain &d);
   void follow(data_access &a);
   void follow(cohort &c);
 

@@ -201,6 +201,18 @@ TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_e
   EXPECT_FALSE(end.said("'functions'")) << end; // their parent waits for nobody
 }
 
+TEST_F(hang_without_cycle, who_waits_with_a_region_is_reported) {
+  auto end = test::in_process(doomed(), [] {
+    std::array<int, 8> x{};
+    weft::spawn([] { weft::this_task::block(); }, weft::label("left half"), weft::out(weft::region(x.data(), 4)));
+    weft::spawn([] {}, weft::label("all of it"), weft::inout(weft::region(x.data(), 8)));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'left half' is blocked and can only be unblocked by")) << end;
+  EXPECT_TRUE(end.said("task 'all of it' waits, with a region that both touch, for task 'left half'")) << end;
+}
+
 TEST(hang, a_circle_through_a_stream_is_reported) {
   auto end = test::in_process(doomed(), [] {
     static weft::mutex m;
