@@ -62,7 +62,7 @@ std::span<const char> thread_stack() noexcept {
     pthread_attr_destroy(&a);
   }
   if (!low) // no memory to find out: what every thread has
-    return {static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN, PTHREAD_STACK_MIN};
+    return {static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN, static_cast<std::size_t>(PTHREAD_STACK_MIN)};
   return {static_cast<const char *>(low), bytes};
 }
 
