@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using sample::work;
@@ -36,6 +37,39 @@ void region_chain(long n, long tiles, long body) {
   static std::vector<char> x(static_cast<std::size_t>(tiles) * 64);
   for (long i = 0; i < n; ++i)
     weft::spawn([body] { work(body); }, weft::inout(weft::region(x).span(i % tiles * 64, 64)));
+  weft::taskwait();
+}
+
+/// Tasks that share: reducing, with two vectors that they read or without, concurrent, and commutative ones.
+void reduce(long n) {
+  static long sum;
+  for (long i = 0; i < n; ++i)
+    weft::spawn([] { ++weft::reduction_local(sum); }, weft::reduction(sum, weft::sum));
+  weft::taskwait();
+  sample::require(std::exchange(sum, 0) == n, "reduce");
+}
+
+void dot(long n) {
+  static long sum;
+  static char x[32], y[32];
+  for (long i = 0; i < n; ++i)
+    weft::spawn([] { ++weft::reduction_local(sum); }, weft::in(x[i % 32]), weft::in(y[i % 32]),
+                weft::reduction(sum, weft::sum));
+  weft::taskwait();
+  sample::require(std::exchange(sum, 0) == n, "dot");
+}
+
+void concurrently(long n, long body) {
+  static char x;
+  for (long i = 0; i < n; ++i)
+    weft::spawn([body] { work(body); }, weft::concurrent(x));
+  weft::taskwait();
+}
+
+void commuting(long n, long body) {
+  static char x;
+  for (long i = 0; i < n; ++i)
+    weft::spawn([body] { work(body); }, weft::commutative(x));
   weft::taskwait();
 }
 
@@ -273,6 +307,14 @@ double measure(const sample::request &r) {
     return per_task(n, [&] { region_chain(r.count, 1, r.body_ns); });
   if (r.workload == "region-tiles")
     return per_task(n, [&] { region_chain(r.count, 64, r.body_ns); });
+  if (r.workload == "reduce")
+    return per_task(n, [&] { reduce(r.count); });
+  if (r.workload == "dot")
+    return per_task(n, [&] { dot(r.count); });
+  if (r.workload == "concurrent")
+    return per_task(n, [&] { concurrently(r.count, r.body_ns); });
+  if (r.workload == "commutative")
+    return per_task(n, [&] { commuting(r.count, r.body_ns); });
   if (r.workload == "iterate-chain")
     return per_task(n, [&] { iterate_chain(r.count, r.body_ns); });
   if (r.workload == "iterate-independent")

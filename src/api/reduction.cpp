@@ -15,10 +15,10 @@ namespace {
 
 using namespace rt;
 
-data_access *find_access(task &t, const void *address) noexcept {
-  for (std::uint32_t i = 0; i < t.extent; ++i)
-    if (t.accesses()[i].address == address && !is_finished(t.accesses()[i]))
-      return &t.accesses()[i];
+WEFT_INLINE data_access *find_access(task &t, const void *address) noexcept {
+  for (data_access *a = t.accesses(), *const end = a + t.extent; a != end; ++a)
+    if (a->address == address && !is_finished(*a))
+      return a;
   return nullptr;
 }
 
@@ -37,38 +37,48 @@ const task &borrower(const task &t, const task &covering) noexcept {
   return *at;
 }
 
-bool has_for_itself(const task &t, const data_access &a) noexcept {
+bool has_for_itself(const data_access &a) noexcept {
   const std::uint32_t kind = a.flags.load(std::memory_order_relaxed); // O4 of access_state.hpp: the kind never changes
-  const bool shares = t.has(k_special) && a.joined && a.joined->how != sharing::commutative;
+  const bool shares = a.joined && a.joined->how != sharing::commutative;
   return !(kind & k_kind) && !shares;
 }
 
-void *borrow(reduction_store &store, const task &t, const task &holder, const void *place, std::size_t bytes) {
+bool reduces(const data_access &a) noexcept {
+  return a.joined && a.joined->how == sharing::reduction &&
+         !(a.flags.load(std::memory_order_relaxed) & k_weak); // O4 of access_state.hpp
+}
+
+void *borrow(data_access &a, const task &t, const task &covering, const worker &w, std::size_t bytes) {
+  reduction_store &store = *a.joined->copies;
   const reduction_spec &how = store.how();
   const std::size_t all = static_cast<std::size_t>(how.count) * how.bytes;
   if (bytes > all)
     throw_error(errc::invalid_argument, "task '%s' has asked for its copy of %zu bytes at %p, of which it reduces %zu; ask for no "
                 "more than it names", label_of(t), bytes, how.address, all);
+  const task &holder = borrower(t, covering);
+  const bool by_task = &holder == &covering;
+  if (by_task && copy_of(a))
+    return copy_of(a)->data;
   try {
-    return store.copy_for(&holder, place);
+    reduction_store::copy &c = store.copy_for(&holder, &w, w.id);
+    if (by_task)
+      set_copy(a, &c);
+    return c.data;
   } catch (const std::bad_alloc &) {
     throw_error(errc::out_of_resources, "no memory for a copy of what task '%s' reduces (%zu bytes)", label_of(t), all);
   }
 }
 
-} // namespace
-
-void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t bytes) {
+WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::size_t bytes) {
   worker &w = this_worker();
   task &asking = *w.current;
   task &t = covering_task(asking);
   if (t.has(k_implicit))
     throw_error(errc::not_a_task, "reduction_local() outside of a task; spawn a task that names weft::reduction()");
   if (data_access *a = find_access(t, address)) {
-    if (t.has(k_special) && a->joined && a->joined->how == sharing::reduction &&
-        !(a->flags.load(std::memory_order_relaxed) & k_weak)) // O4 of access_state.hpp
-      return borrow(*a->joined->copies, asking, borrower(asking, t), &w, bytes * static_cast<std::size_t>(count));
-    if (has_for_itself(t, *a))
+    if (reduces(*a))
+      return borrow(*a, asking, t, w, bytes * static_cast<std::size_t>(count));
+    if (has_for_itself(*a))
       return const_cast<void *>(address);
   } else if (writes_region(t, address, bytes * static_cast<std::size_t>(count))) { // reductions of regions are in place
     return const_cast<void *>(address);
@@ -77,6 +87,25 @@ void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t byte
   }
   throw_error(errc::invalid_argument, "task '%s' has asked for its copy of %p, which it does not reduce; name weft::reduction() "
               "among its accesses", label_of(asking), address);
+}
+
+} // namespace
+
+void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t bytes) {
+  worker *w = this_worker_or_null();
+  if (!w || w->current->has(k_implicit | k_final)) [[unlikely]]
+    return find_copy(address, count, bytes);
+  data_access *a = find_access(*w->current, address);
+  if (!a || !reduces(*a) || !a->joined->copies->holds(count, bytes)) [[unlikely]]
+    return find_copy(address, count, bytes);
+  reduction_store::copy *c = copy_of(*a);
+  if (!c) {
+    c = a->joined->copies->borrow_near(w->current, w, w->id);
+    if (!c) [[unlikely]]
+      return find_copy(address, count, bytes);
+    set_copy(*a, c);
+  }
+  return c->data;
 }
 
 } // namespace detail

@@ -170,7 +170,6 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
 }
 
 WEFT_NOINLINE void submit_slowly(task *t) { submit(t, nullptr, 0, nullptr, 0); }
-WEFT_NOINLINE void submit_slowly(task *t, const access &only) { submit(t, &only, 1, nullptr, 0); }
 
 /// Nothing about the task or its parent asks for more than the common way.
 WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
@@ -215,6 +214,42 @@ WEFT_NOINLINE void offer_after(task *t, task *before) {
   if (before)
     drop_references(*before, 1);
   offer(*this_worker_or_null(), t);
+}
+
+WEFT_NOINLINE void submit_slowly(task *t, const access &only) { submit(t, &only, 1, nullptr, 0); }
+
+/// The cohort was not known to be open.
+WEFT_NOINLINE void ask_for_admission(task *t, data_access &a, cohort &c) {
+  if (c.members.admit_slowly(a)) {
+    a.flags.store(k_next_known | k_both_ok, std::memory_order_relaxed); // O4 of access_state.hpp
+    if (announce_ready(*t))
+      return offer(*this_worker_or_null(), t);
+  }
+  end_spawn();
+}
+
+WEFT_NOINLINE void take_turn(task *t) {
+  if (take_exclusions(*t))
+    offer(*this_worker_or_null(), t);
+  else
+    end_spawn();
+}
+
+/// A common task whose access is not: it may be common among those that share.
+WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
+  task &parent = *t->parent;
+  const auto [c, address] = cohort_for_common(parent, only);
+  if (!c) [[unlikely]]
+    return submit_slowly(t, only);
+  worker &w = *this_worker_or_null();
+  count_spawn(w, *t, parent);
+  data_access &a = join_commonly(*t, *c, address);
+  if (!c->members.admit_if_seen_open()) [[unlikely]]
+    return ask_for_admission(t, a, *c);
+  a.flags.store(k_next_known | k_both_ok, std::memory_order_relaxed); // O4 of access_state.hpp
+  if (c->how == sharing::commutative)
+    return take_turn(t);
+  offer(w, t);
 }
 
 WEFT_NOINLINE void go_on_submitting(task *t, task *before, std::uint32_t caused, data_access *next, data_access *child) {
@@ -264,7 +299,7 @@ void task_submit(task *t, const access &only) {
   const bool common = is_common(*t, parent);
   data_access **last = common ? slot_for_common(parent, only) : nullptr;
   if (!last) [[unlikely]]
-    return submit_slowly(t, only);
+    return common ? submit_sharing(t, only) : submit_slowly(t, only);
   count_spawn(*this_worker_or_null(), *t, parent);
   const auto [before, linked, d] = enter_common(*t, only, *last);
   if (!linked)

@@ -22,6 +22,13 @@ WEFT_INLINE std::uint32_t kind_of(access_mode mode) noexcept {
   return kinds[static_cast<std::size_t>(mode)];
 }
 
+WEFT_INLINE sharing sharing_of(access_mode mode) noexcept {
+  using enum sharing;
+  static constexpr sharing ways[] = {none, none, none, none, none, none, // in the order of access_mode
+                                     concurrent, commutative, concurrent, commutative, reduction, reduction};
+  return ways[static_cast<std::size_t>(mode)];
+}
+
 /// Record `i` of `t`, to be entered.
 WEFT_INLINE data_access &fill(task &t, std::uint32_t i, const void *address, std::uint32_t kind) noexcept {
   auto *a = ::new (static_cast<void *>(t.accesses() + i)) data_access;
@@ -36,7 +43,7 @@ inline std::uint32_t kind_of(const data_access &a) noexcept { return a.flags.loa
 
 enum class entered { satisfied, linked };
 
-/// Makes `a` the last access to its address, whose slot is `last`. `satisfied`: nothing holds it, and nobody else knows it yet.
+/// Makes `a` the last access to its address, whose slot is `last`. `satisfied`: nothing holds its task, and that is counted nowhere.
 WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noexcept {
   data_access *before = last;
   last = &a;
@@ -59,16 +66,19 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
     return entered::linked;
   }
   // O1: acquire: once released, its deliverers touch it no more, and their data is visible
-  if (is_released(before->flags.load(std::memory_order_acquire))) {
+  const std::uint32_t state = before->flags.load(std::memory_order_acquire);
+  if (is_released(state)) {
     task &done = *before->task;
     satisfied_at_once();
     drop_references(done, 1);
     return entered::satisfied;
   }
+  const std::uint32_t known = mailbox::locks() ? 0 : known_to_reader(state, kind);
+  a.flags.store(kind | known, std::memory_order_relaxed); // O4
   before->successor.set(&a);
   // One message for both kinds: the table tells them apart.
-  box.send(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u));
-  return entered::linked;
+  box.link(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u), known);
+  return known ? entered::satisfied : entered::linked;
 }
 
 /// The slot of an access that can be entered by enter_common(); else null.
@@ -78,6 +88,46 @@ WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a) n
     return nullptr;
   data_access **last = d->find_slot(a.address);
   return last && domain::is_plain(*last) ? last : nullptr;
+}
+
+/// The cohort that a task with this one access, and nothing uncommon else, can join, and its address; null: none takes it.
+struct common_cohort {
+  cohort *joined;
+  const void *address;
+};
+WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &only) noexcept {
+  using enum sharing;
+  static constexpr sharing ways[] = {none, none, none, none, none, none, concurrent, commutative, none, none, reduction, none};
+  domain *d = parent.children_domain;
+  const sharing how = ways[static_cast<std::size_t>(only.mode)];
+  if (!d || how == none || mailbox::looks_closer() || !only.address) [[unlikely]]
+    return {};
+  const detail::reduction_spec *const wanted = how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
+  const void *const address = wanted ? wanted->address : only.address;
+  data_access **last = d->find_slot(address);
+  cohort *c = last ? domain::cohort_of(*last) : nullptr;
+  if (!c || c->how != how || (wanted && !is_plainly_same(c->copies->how(), *wanted))) [[unlikely]]
+    return {};
+  return {c, address};
+}
+
+/// Makes such a task a member of an open cohort, or one that waits to be admitted.
+WEFT_INLINE data_access &join_commonly(task &t, cohort &c, const void *address) noexcept {
+  data_access &a = fill(t, 0, address, k_next_known); // nobody follows
+  a.shared = c.how;
+  a.joined = &c;
+  t.extent = 1;
+  t.set(detail::k_special); // does not end as one whose access stands in a chain
+  t.unsatisfied.store(1, std::memory_order_relaxed); // O5: before it is known to who opens the cohort
+  t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O5
+  return a;
+}
+
+/// `t` has one access and no domain, and by that access it is one of those that run at once with others.
+WEFT_INLINE bool is_lone_member(task &t) noexcept {
+  const data_access &a = t.accesses()[0];
+  return t.extent == 1 && a.joined && a.flags.load(std::memory_order_relaxed) == (k_next_known | k_both_ok) && // O4
+         a.joined->how != sharing::commutative;
 }
 
 /// A link to an access of `before`, which is in a chain, has caused something at once. True: `t` is satisfied by it.

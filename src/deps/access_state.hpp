@@ -18,7 +18,8 @@
 //     R (reader) or W (writer) newly set: the task has one unsatisfied access less, unless the access is weak
 //     R & W & F & K & N: dead, the task's block has one reference less
 // Invariants: I1 every bit is delivered at most once (each message carries bits that no other message carries), so an access
-//   takes at most 8 deliveries. I2 the links that a delivery reads are valid because the flags that say so were loaded (acquire)
+//   takes at most 8 deliveries. What a reader is known to get when it is linked (known_to_reader) it has from the beginning: the
+//   message that the link causes is sent without it. I2 the links that a delivery reads are valid because the flags that say so were loaded (acquire)
 //   first. I3 while a delivery has not published, its own bits are missing, so the access is not dead: it may be read. After
 //   publishing, nothing of the access is touched.
 // Orders: O1 load: acquire, pairs with O2's release: links and what earlier deliverers wrote are visible. O2 publish: release for
@@ -82,6 +83,11 @@ struct basic_data_access {
 };
 
 constexpr bool is_released(std::uint32_t flags) noexcept { return (flags & k_released) == k_released; }
+
+/// What an access of this kind has already, when it is linked behind one in this state: a reader hands on what it has to read.
+constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept {
+  return state & kind & k_reads ? state & k_read_ok : 0u;
+}
 
 /// What a delivery causes. The first three are the bits of the successor, then come those of the child.
 enum caused : std::uint32_t {

@@ -37,7 +37,7 @@ data_access *access_of(task &t, const void *address) noexcept {
 
 /// The cohort that `t` belongs to by an access, or null.
 cohort *joined_by(task &t, const void *address, sharing how) noexcept {
-  data_access *a = t.has(detail::k_special) ? access_of(t, address) : nullptr;
+  data_access *a = access_of(t, address);
   return a && !is_finished(*a) && a->joined && a->joined->how == how ? a->joined : nullptr;
 }
 
@@ -136,11 +136,16 @@ bool take_exclusions(task &t) noexcept {
 
 void find_cohorts(task &t, domain &d) {
   data_access *const records = t.accesses();
+  if (t.extent == 1)
+    t.set(detail::k_special); // it does not end as one whose only access stands in a chain
   for (std::uint32_t i = 0; i < t.extent; ++i) {
     data_access &a = records[i];
     if (a.shared == sharing::none)
       continue;
-    data_access *const last = d.find(a.address);
+    if (a.shared == sharing::commutative)
+      t.set(detail::k_special); // takes its turn when it is ready
+    data_access **const slot = d.find_slot(a.address);
+    data_access *const last = slot ? *slot : nullptr;
     try {
       cohort *c = open_to(last, a);
       a.joined = c ? c : &make_cohort(*t.parent, a);
@@ -153,7 +158,6 @@ void find_cohorts(task &t, domain &d) {
       throw;
     }
   }
-  t.set(detail::k_special);
 }
 
 bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) noexcept {
@@ -174,7 +178,7 @@ bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) no
 
 data_access &close_cohort(cohort &c, mailbox &box) noexcept {
   data_access &a = c.access();
-  if (c.members.leave())
+  if (c.members.close())
     box.has_changed(c.self());
   return a;
 }
@@ -189,6 +193,7 @@ void serve_cohort(task &t) {
 
 void mailbox::leave_cohort(data_access &a) noexcept {
   cohort &c = *a.joined;
+  give_back_copy(a);
   if (c.how == sharing::commutative && !is_weak(a))
     c.guard->give_up(*c.turns, [this](task &t) { m_ready.push_back(&t); });
   if (c.members.leave())

@@ -35,16 +35,16 @@ using task_arbiter = arbiter<real_atomics, task, exclusion_traits>;
 struct cohort {
   explicit cohort(sharing s) noexcept : how(s) {}
 
-  cohort_state<real_atomics, data_access> members;
   const sharing how;
-  // Of commutative ones. Below a task that is weakly commutative both are those of that task's cohort: children of several such tasks
-  // take turns. Below one that is so strongly they are not: the task itself holds those.
-  task_exclusion own_turns;
-  task_exclusion *turns = &own_turns;
-  task_arbiter *guard = nullptr;
+  bool combines = false;
   // Of reducing ones. Below a task that reduces by the same operation: that of its cohort, which combines.
   reduction_store *copies = nullptr;
-  bool combines = false;
+  // Of commutative ones. Below a task that is weakly commutative both are those of that task's cohort: children of several such tasks
+  // take turns. Below one that is so strongly they are not: the task itself holds those.
+  task_exclusion *turns = &own_turns;
+  task_arbiter *guard = nullptr;
+  cohort_state<real_atomics, data_access> members;
+  task_exclusion own_turns;
 
   [[nodiscard]] task &self() noexcept {
     return *reinterpret_cast<task *>(reinterpret_cast<char *>(this) - detail::k_storage_offset);

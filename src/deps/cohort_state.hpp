@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who belongs to a cohort: when its members may go, and who is the last to leave.
 //
-// Roles       The registrar (the parent's frame): admit, and once leave. Whoever satisfies the cohort's own access: open, once. Each
+// Roles       The registrar (the parent's frame): admit, and once close. Whoever satisfies the cohort's own access: open, once. Each
 //             member's last deliverer: leave, once.
-// Word        m_alive, one for the registrar and one for each member that has not left. m_open and the list of those who wait are
-//             guarded by m_lock.
+// Word        m_left counts those who left, in the way of task/completion.hpp; the registrar's half, m_admitted, is plain: members that
+//             come while others leave share no line with them. m_open and the list of those who wait are guarded by m_lock; m_seen_open is
+//             the registrar's, so that it asks for the lock no more once it has found the cohort open.
 // Invariants  I1  A member is satisfied once: by admit when the cohort is open, else by who opens it.
-//             I2  Exactly one leave() returns true, after the registrar's: then nobody else will touch the cohort.
+//             I2  Exactly one of close() and the calls of leave() returns true: then nobody else will touch the cohort.
 //             I3  A member leaves after it was satisfied, so the cohort is open when the last one leaves.
-// Orders      O1  leave takes away with the orders of countdown.hpp: the last one sees what all members have written.
-//             O2  admit adds relaxed: the registrar's own share keeps the count above zero, and the member's leave comes later.
-//             O3  is_over load acquire, pairs with O1: the registrar sees what the members have written.
-// Progress    admit and open hold a spin lock for a few instructions; leave is wait-free.
+// Orders      Those of task/completion.hpp: who ends the cohort sees what all members have written, and so does who finds it over.
+// Progress    admit and open hold a spin lock for a few instructions, admit only as long as it may be closed; leave is wait-free.
 // Reclamation By who gets true from leave, when the cohort's own access is dead.
 // Checked by  tests/model/cohort_models.cpp
 #pragma once
@@ -19,7 +18,8 @@
 #include "atomic/atomic.hpp"
 #include "base/mutant.hpp"
 #include "queue/spin_lock.hpp"
-#include "task/countdown.hpp"
+#include "task/completion.hpp"
+#include "weft/config.hpp"
 
 #include <cstdint>
 
@@ -31,8 +31,13 @@ template <class P, class Access>
 class cohort_state {
 public:
   /// True: the member may go at once, and nobody else knows it. False: it is delivered what it waits for.
-  [[nodiscard]] bool admit(Access &a) noexcept {
-    m_alive.fetch_add(1, std::memory_order_relaxed); // O2
+  [[nodiscard]] bool admit(Access &a) noexcept { return admit_if_seen_open() || admit_slowly(a); }
+  /// The two halves of admit().
+  [[nodiscard]] WEFT_INLINE bool admit_if_seen_open() noexcept {
+    m_admitted.set(m_admitted.get() + 1);
+    return m_seen_open.get();
+  }
+  [[nodiscard]] WEFT_NOINLINE bool admit_slowly(Access &a) noexcept {
     m_lock.lock();
     const bool open = m_open.get();
     if (!open) {
@@ -43,6 +48,7 @@ public:
       m_last.set(&a);
     }
     m_lock.unlock();
+    m_seen_open.set(open);
     return open;
   }
 
@@ -66,13 +72,16 @@ public:
     m_lock.unlock();
   }
 
-  /// True: the cohort is over, for the caller to end.
-  [[nodiscard]] bool leave() noexcept { return take_away(m_alive, 1); } // O1
+  /// A member. True: the cohort is over, for the caller to end.
+  [[nodiscard]] bool leave() noexcept { return m_left.remove(); }
+
+  /// Registrar: nobody joins any more. True: as from leave().
+  [[nodiscard]] bool close() noexcept { return m_left.settle(m_admitted.get()); }
 
   /// Registrar: every member has left.
-  [[nodiscard]] bool is_over() const noexcept { return m_alive.load(std::memory_order_acquire) == 1; } // O3
+  [[nodiscard]] bool is_over() const noexcept { return m_left.done(m_admitted.get()); }
 
-  /// For who got true from leave(), or is to open it: which of the two.
+  /// For who is to end the cohort, or to open it: which of the two.
   [[nodiscard]] bool was_opened() noexcept {
     m_lock.lock();
     const bool open = m_open.get();
@@ -81,7 +90,10 @@ public:
   }
 
 private:
-  typename P::template atomic<std::uint32_t> m_alive{1};
+  typename P::template var<std::uint32_t> m_admitted{}; // of the registrar, as the next
+  typename P::template var<bool> m_seen_open{};
+  char m_apart[k_line]; // what the registrar uses for each member from what those who leave write
+  completion_word<P> m_left;
   spin_lock<P> m_lock;
   typename P::template var<bool> m_open{};
   typename P::template var<Access *> m_first{};

@@ -32,6 +32,23 @@ public:
     if (const message m = deliver_one(a, bits); m.to)
       deliver_chain(m);
   }
+  /// Delivers to `a` that an access follows it which was granted `known` beforehand.
+  WEFT_INLINE void link(data_access &a, std::uint32_t bits, std::uint32_t known) noexcept {
+    if (message m = deliver_one(a, bits); m.bits & ~known) {
+      m.bits &= ~known;
+      deliver_chain(m);
+    }
+  }
+  /// An access of `self` ends; there is no domain.
+  WEFT_INLINE void end(data_access &a) noexcept {
+    const std::uint32_t flags = a.flags.load(std::memory_order_relaxed); // O4: set by the task itself, or before it ran
+    if (flags & k_finished)
+      return;
+    if (!a.joined || flags & k_weak)
+      return send(a, k_finished | k_kids_done);
+    leave_cohort(a); // nobody else delivers to a member that runs, and nobody reads what it would become
+    ++m_own_deaths;
+  }
   /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it died by this.
   void go_on(data_access &a, task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_died && a.joined)
@@ -100,6 +117,7 @@ public:
   /// Something is to be done with every access that the common way does not do.
   [[nodiscard]] static bool looks_closer() noexcept { return s_closer; }
   [[nodiscard]] static bool checks() noexcept { return s_checks; }
+  [[nodiscard]] static bool locks() noexcept { return s_locked; }
 
   // What has become of cohorts is done last, one after the other: chains of them may be long.
   void has_changed(task &cohort) noexcept { m_cohorts.push_back(&cohort); }

@@ -10,10 +10,6 @@
 namespace weft::inline v0 {
 namespace rt {
 
-bool is_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
-  return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && (!a.ops->is_same || a.ops->is_same(a.how, b.how));
-}
-
 reduction_store::reduction_store(const detail::reduction_spec &spec) : m_how(spec) {
   if (spec.how)
     m_how.how = spec.ops->keep(spec.how);
@@ -58,13 +54,13 @@ void reduction_store::free(copy *c) noexcept {
   ::operator delete(static_cast<void *>(c), alignment_of(*m_how.ops));
 }
 
-void *reduction_store::copy_for(const void *holder, const void *place) {
-  copy *c = m_shelf.borrow(holder, place);
+reduction_store::copy &reduction_store::copy_for(const void *holder, const void *place, unsigned id) {
+  copy *c = m_shelf.borrow(holder, place, id);
   if (!c) {
     c = make();
-    m_shelf.add(*c, holder, place);
+    m_shelf.add(*c, holder, place, id);
   }
-  return c->data;
+  return *c;
 }
 
 void reduction_store::combine() {
@@ -85,21 +81,23 @@ void combine_copies(reduction_store &store, task &parent) noexcept {
     e->in_callback = outer;
 }
 
-void give_back_copy(const data_access &a, const void *holder) noexcept {
-  if (is_finished(a))
-    return;
-  if (cohort *c = a.joined; c && c->how == sharing::reduction)
-    c->copies->give_back(holder);
+void give_back_copy(data_access &a) noexcept {
+  if (a.joined && a.joined->how == sharing::reduction && !(a.flags.load(std::memory_order_relaxed) & k_weak))
+    give_back_copy_of(a);
 }
 
-void give_back_copies(task &t, const void *holder) noexcept {
+void give_back_copies(task &t) noexcept {
   for (std::uint32_t i = 0; i < t.extent; ++i)
-    give_back_copy(t.accesses()[i], holder);
+    give_back_copy(t.accesses()[i]);
 }
 
 void give_back_copies_of_branch(task &branch) noexcept {
-  if (task &t = covering_task(branch); t.has(detail::k_special))
-    give_back_copies(t, &branch);
+  task &t = covering_task(branch);
+  for (std::uint32_t i = 0; i < t.extent; ++i) {
+    const data_access &a = t.accesses()[i];
+    if (!is_finished(a) && a.joined && a.joined->how == sharing::reduction)
+      a.joined->copies->give_back_of(&branch);
+  }
 }
 
 } // namespace rt

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The private copies of a reduction: made when a task first asks for one, lent to one task at a time, combined in the end.
+//
+// Roles       A borrower: a task, or a branch of a join, on the worker that it runs on. Who ends it, on any thread: gives back. Who ends
+//             the cohort: first, when nobody borrows any more.
+// Word        holder of a copy: who has it, or null. A copy belongs to a place, the worker that it was made on; what is near to a
+//             place, a hint to one of its copies, stands in a table by the number of the worker. The list of all is guarded by m_lock.
+// Invariants  I1  Only the worker that is its place lends a copy, so of those that find it free nobody else lends it as well.
+//             I2  Copies are never taken out: a hint stays good.
+// Orders      O1  near store release, load acquire, with each other: the copy's place and data are written before it is found.
+//             O2  holder store release when it is given back, load acquire when it is lent: the next borrower goes on where the last
+//                 one left. Relaxed when it is lent (I1), and when a borrower looks for itself.
+// Progress    To borrow the copy that is near, and to give back what a task has: wait-free. Else a spin lock, and a walk over all copies.
+// Reclamation With the store, by who ends the cohort.
+// Source      own
+// Checked by  tests/model/cohort_models.cpp: reduction_*
 #pragma once
 
+#include "base/mutant.hpp"
 #include "queue/spin_lock.hpp"
 #include "task/task.hpp"
 #include "weft/detail/reduction.hpp"
@@ -10,7 +25,13 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// The two add up in the same way, so their tasks may share copies.
-[[nodiscard]] bool is_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept;
+[[nodiscard]] inline bool is_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
+  return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && (!a.ops->is_same || a.ops->is_same(a.how, b.how));
+}
+/// The same as far as it can be told without a call.
+[[nodiscard]] WEFT_INLINE bool is_plainly_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
+  return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && !a.ops->is_same;
+}
 /// Throws weft::error when they do not, and the task names both for one address.
 void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b);
 /// Throws weft::error for a number of elements that cannot be.
@@ -20,45 +41,58 @@ void check_extent(const task &t, const detail::reduction_spec &r);
 template <class P, class Copy>
 class copy_shelf {
 public:
-  /// The copy that `holder` has, else a free one, if possible the one that was last used in this `place`; null: there is none.
-  [[nodiscard]] Copy *borrow(const void *holder, const void *place) noexcept {
+  /// For a borrower that has none: a free copy of its place that is known without a look at all. `id`: the number of the place.
+  [[nodiscard]] Copy *borrow_near(const void *holder, const void *place, unsigned id) noexcept {
+    Copy *c = near(id).load(std::memory_order_acquire); // O1
+    if (!c || c->place.get() != place || c->holder.load(std::memory_order_acquire)) // O2
+      return nullptr;
+    c->holder.store(holder, std::memory_order_relaxed); // O2
+    return c;
+  }
+
+  /// The copy that `holder` has, else a free one of its place; null: there is none.
+  [[nodiscard]] Copy *borrow(const void *holder, const void *place, unsigned id) noexcept {
     m_lock.lock();
     Copy *found = nullptr;
-    bool near = false;
     for (Copy *c = m_first.get(); c; c = c->next.get()) {
-      if (c->holder.get() == holder) {
+      if (c->holder.load(std::memory_order_relaxed) == holder) { // O2
         found = c;
         break;
       }
-      if (!c->holder.get() && !near) {
-        near = c->place.get() == place;
-        if (near || !found)
-          found = c;
-      }
+      if (!found && c->place.get() == place && !c->holder.load(std::memory_order_acquire)) // O2
+        found = c;
     }
-    if (found)
-      lend(*found, holder, place);
     m_lock.unlock();
+    if (found) {
+      found->holder.store(holder, std::memory_order_relaxed); // O2
+      near(id).store(found, std::memory_order_release);       // O1
+    }
     return found;
   }
 
   /// A new copy, lent to `holder`.
-  void add(Copy &c, const void *holder, const void *place) noexcept {
+  void add(Copy &c, const void *holder, const void *place, unsigned id) noexcept {
+    c.holder.store(holder, std::memory_order_relaxed); // O2
+    c.place.set(place);
     m_lock.lock();
-    lend(c, holder, place);
     if (Copy *last = m_last.get())
       last->next.set(&c);
     else
       m_first.set(&c);
     m_last.set(&c);
     m_lock.unlock();
+    near(id).store(&c, std::memory_order_release); // O1
   }
 
-  void give_back(const void *holder) noexcept {
+  static void give_back(Copy &c) noexcept {
+    c.holder.store(nullptr, order_unless(bug::copy_given_back_relaxed, std::memory_order_release)); // O2
+  }
+  /// What a holder has whose copy is not known.
+  void give_back_of(const void *holder) noexcept {
     m_lock.lock();
     for (Copy *c = m_first.get(); c; c = c->next.get())
-      if (c->holder.get() == holder)
-        c->holder.set(nullptr);
+      if (c->holder.load(std::memory_order_relaxed) == holder) // O2
+        give_back(*c);
     m_lock.unlock();
   }
 
@@ -66,11 +100,11 @@ public:
   [[nodiscard]] Copy *first() const noexcept { return m_first.get(); }
 
 private:
-  static void lend(Copy &c, const void *holder, const void *place) noexcept {
-    c.holder.set(holder);
-    c.place.set(place);
-  }
+  static constexpr unsigned k_near = 16; // a power of two; with more workers, those of one number take turns with the lock
+  using hint = typename P::template atomic<Copy *>;
+  hint &near(unsigned id) noexcept { return m_near[id % k_near]; }
 
+  hint m_near[k_near] = {};
   spin_lock<P> m_lock;
   typename P::template var<Copy *> m_first{};
   typename P::template var<Copy *> m_last{};
@@ -80,27 +114,32 @@ private:
 template <class P>
 struct basic_reduction_copy {
   typename P::template var<basic_reduction_copy *> next{};
-  typename P::template var<const void *> holder{}; // null: free
-  typename P::template var<const void *> place{};  // the worker that used it last
+  typename P::template atomic<const void *> holder{nullptr}; // null: free
+  typename P::template var<const void *> place{};            // the worker that it was made on
   void *data = nullptr;
 };
 
 class reduction_store {
 public:
+  using copy = basic_reduction_copy<real_atomics>;
   explicit reduction_store(const detail::reduction_spec &spec); // keeps a copy of what adds up
   ~reduction_store();
   reduction_store(const reduction_store &) = delete;
   reduction_store &operator=(const reduction_store &) = delete;
 
   [[nodiscard]] const detail::reduction_spec &how() const noexcept { return m_how; }
+  [[nodiscard]] bool holds(std::ptrdiff_t count, std::size_t bytes) const noexcept { return m_how.count == count && m_how.bytes == bytes; }
+  /// As in copy_shelf.
+  [[nodiscard]] copy *borrow_near(const void *holder, const void *place, unsigned id) noexcept {
+    return m_shelf.borrow_near(holder, place, id);
+  }
   /// The holder's copy. Throws what the identity throws, or std::bad_alloc.
-  [[nodiscard]] void *copy_for(const void *holder, const void *place);
-  void give_back(const void *holder) noexcept { m_shelf.give_back(holder); }
+  [[nodiscard]] copy &copy_for(const void *holder, const void *place, unsigned id);
+  void give_back_of(const void *holder) noexcept { m_shelf.give_back_of(holder); }
   /// Adds all copies to the target, oldest copy first. When nobody borrows any more. Throws what the operation throws.
   void combine();
 
 private:
-  using copy = basic_reduction_copy<real_atomics>;
   copy *make();
   void free(copy *c) noexcept;
 
@@ -111,10 +150,23 @@ private:
 /// Everything that reduces has released. An exception is the failure of `parent`, whose children they were.
 void combine_copies(reduction_store &store, task &parent) noexcept;
 
-/// Gives back what `holder` has borrowed by an access that was not released.
-void give_back_copy(const data_access &a, const void *holder) noexcept;
-/// Gives back what `holder`, the task or a branch of it, has borrowed by the accesses of `t`.
-void give_back_copies(task &t, const void *holder) noexcept;
+/// The copy that a task has borrowed by a strong access of its own. It stands where a weak access has the link to a child: a child
+/// below a strong access is satisfied at once, and needs none.
+[[nodiscard]] inline reduction_store::copy *copy_of(const data_access &a) noexcept {
+  return reinterpret_cast<reduction_store::copy *>(a.child.get());
+}
+inline void set_copy(data_access &a, reduction_store::copy *c) noexcept { a.child.set(reinterpret_cast<data_access *>(c)); }
+
+/// Gives back what a task has borrowed by a strong access to what it reduces.
+inline void give_back_copy_of(data_access &a) noexcept {
+  if (reduction_store::copy *c = copy_of(a)) {
+    set_copy(a, nullptr);
+    copy_shelf<real_atomics, reduction_store::copy>::give_back(*c);
+  }
+}
+/// By any access; by all of its accesses.
+void give_back_copy(data_access &a) noexcept;
+void give_back_copies(task &t) noexcept;
 /// A branch of a join ends that another worker has run.
 void give_back_copies_of_branch(task &branch) noexcept;
 

@@ -35,14 +35,6 @@ void set_record(data_access &a, const named &n) noexcept {
     a.joined = nullptr;
 }
 
-sharing sharing_of(access_mode mode) noexcept {
-  if (!(kind_of(mode) & k_shares))
-    return sharing::none;
-  if (mode >= access_mode::reduction)
-    return sharing::reduction;
-  return mode == access_mode::commutative || mode == access_mode::weak_commutative ? sharing::commutative : sharing::concurrent;
-}
-
 } // namespace
 
 void check_extent(const task &t, const detail::reduction_spec &r) {
@@ -50,7 +42,8 @@ void check_extent(const task &t, const detail::reduction_spec &r) {
   if (r.count < 0)
     throw_error(errc::invalid_argument, "task '%s' reduces %td elements at %p; give the number of elements, 0 or more",
                 label_of(t), r.count, r.address);
-  if (r.bytes != 0 && static_cast<std::size_t>(r.count) > k_most / r.bytes)
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(r.count), r.bytes, &all) || all > k_most)
     throw_error(errc::invalid_argument, "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
                 "of elements", label_of(t), r.count, r.bytes, r.address);
 }
@@ -84,26 +77,32 @@ named merged(const task &t, const named &a, const named &b) {
   return both;
 }
 
-/// Fills the records of `t`; null addresses are left out. Returns how many there are.
-std::uint32_t fill_records(task &t, const access *list, std::size_t count, std::uint32_t filled) {
+struct filled {
+  std::uint32_t count = 0;
+  std::uint32_t kinds = 0; // of any of them
+};
+
+/// Fills the records of `t`; null addresses are left out.
+filled fill_records(task &t, const access *list, std::size_t count, filled so_far) {
   // children of a final task run in place and wait for nothing, so their parent waits for them
   const std::uint32_t mask = t.has(detail::k_final) ? ~std::uint32_t{k_weak} : ~std::uint32_t{0};
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t kind = kind_of(list[i].mode);
-    if (!(kind & k_shares)) [[likely]] {
-      if (!list[i].address)
+  for (const access *x = list, *const end = list + count; x != end; ++x) {
+    const std::uint32_t kind = kind_of(x->mode) & mask;
+    if (kind & k_shares) {
+      named n = read_access(t, *x);
+      n.kind &= mask;
+      if (!n.address)
         continue;
-      data_access &a = fill(t, filled++, list[i].address, kind & mask);
-      a.shared = sharing::none;
-      a.joined = nullptr;
-      continue;
+      set_record(fill(t, so_far.count, n.address, n.kind), n);
+    } else {
+      if (!x->address)
+        continue;
+      fill(t, so_far.count, x->address, kind).shared = sharing::none;
     }
-    named n = read_access(t, list[i]);
-    n.kind &= mask;
-    if (n.address)
-      set_record(fill(t, filled++, n.address, n.kind), n);
+    ++so_far.count;
+    so_far.kinds |= kind;
   }
-  return filled;
+  return so_far;
 }
 
 constexpr std::uint32_t k_few = 12; // below, comparing every pair beats sorting
@@ -172,10 +171,10 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
                     std::size_t second_count) {
   if (orders_regions(*t.parent)) [[unlikely]]
     return enter_regions(t, first, first_count, second, second_count);
-  std::uint32_t count = fill_records(t, first, first_count, 0);
-  count = fill_records(t, second, second_count, count);
-  if (count > 1)
-    count = merge_repetitions(t, t.accesses(), count);
+  filled all = fill_records(t, first, first_count, {});
+  if (second_count != 0)
+    all = fill_records(t, second, second_count, all);
+  const std::uint32_t count = all.count > 1 ? merge_repetitions(t, t.accesses(), all.count) : all.count;
   t.extent = count;
   if (count == 0)
     return true;
@@ -184,13 +183,10 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   domain &d = domain_of(*t.parent);
   d.reserve(count);
   data_access *records = t.accesses();
-  std::uint32_t strong = 0;
-  bool shares = false;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    strong += kind_of(records[i]) & k_weak ? 0u : 1u;
-    shares = shares || records[i].shared != sharing::none;
-  }
-  if (shares)
+  std::uint32_t strong = count;
+  if (all.kinds & k_weak)
+    strong = static_cast<std::uint32_t>(std::count_if(records, records + count, [](auto &a) { return !(kind_of(a) & k_weak); }));
+  if (all.kinds & k_shares)
     find_cohorts(t, d);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
@@ -254,15 +250,12 @@ namespace {
 
 WEFT_NOINLINE std::uint32_t release_objects(task &t, ready_list &ready) {
   mailbox box(ready, &t);
-  if (t.has(detail::k_special))
-    give_back_copies(t, &t);
   if (t.children_domain) {
+    give_back_copies(t);
     close_domain(t, box);
   } else {
-    data_access *records = t.accesses();
-    for (std::uint32_t i = 0; i < t.extent; ++i)
-      if (!is_finished(records[i]))
-        box.send(records[i], k_finished | k_kids_done);
+    for (data_access *a = t.accesses(), *const end = a + t.extent; a != end; ++a)
+      box.end(*a);
   }
   box.serve_cohorts();
   return box.own_deaths();
@@ -295,8 +288,7 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
     data_access *own = list[i].address ? find_record(t, list[i].address) : nullptr;
     if (!own || is_finished(*own))
       continue;
-    if (t.has(detail::k_special))
-      give_back_copy(*own, &t);
+    give_back_copy(*own);
     if (t.children_domain)
       give_up(*t.children_domain, *own, box);
     else

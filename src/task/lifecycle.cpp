@@ -114,8 +114,65 @@ void end_task(task &t, bool plainly, ready_list &ready) {
 
 bool g_measures_stacks = false; // written before any task
 
+/// Nothing about the end of `t` but its accesses is uncommon.
+WEFT_INLINE bool ends_plainly(const task &t) noexcept {
+  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
+  return bare && t.children.done(t.owned_children) && !t.has(k_waited_for);
+}
+
+/// Its accesses, `deaths` of them, are released and its closure is destroyed: frees the task, counts it where it is waited for.
+WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool plainly) {
+  task *const parent = t.parent;
+  group_state *const g = group_of(t);
+  if (take_away(t.references, 1 + deaths))
+    now.memory->deallocate(&t);
+  if (task *done = count_down(parent, g, plainly)) [[unlikely]]
+    complete_upwards(*done);
+}
+
+/// The end of a task that has several accesses.
+WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
+  executor &now = *this_executor(); // the thread may have changed
+  now.current = outer;
+  ready_list ready;
+  const std::uint32_t deaths = release_accesses(t, ready);
+  if (t.ops->destroy)
+    t.ops->destroy(detail::storage(&t));
+  end_released(now, t, deaths, in_place && t.parent == outer);
+  return ready.empty() ? nullptr : first_of(ready);
+}
+
+WEFT_NOINLINE runnable *end_last_member(task &t, cohort &c, bool plainly) {
+  serve_cohort(c.self());
+  end_released(*this_executor(), t, 1, plainly);
+  return nullptr;
+}
+
+/// The end of a task that shares its only access, and whose closure needs no destructor.
+WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
+  executor &now = *this_executor(); // the thread may have changed
+  now.current = outer;
+  data_access &a = t.accesses()[0];
+  cohort &c = *a.joined;
+  if (c.how == sharing::reduction)
+    give_back_copy_of(a);
+  const bool plainly = in_place && t.parent == outer;
+  if (c.members.leave()) [[unlikely]]
+    return end_last_member(t, c, plainly);
+  end_released(now, t, 1, plainly);
+  return nullptr;
+}
+
+WEFT_NOINLINE runnable *end_uncommonly(task &t, task *outer, bool in_place);
+
 /// The end of a body that is not common: see execute().
 WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
+  if (!ends_plainly(t))
+    return end_uncommonly(t, outer, in_place);
+  return is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place) : end_plainly(t, outer, in_place);
+}
+
+runnable *end_uncommonly(task &t, task *outer, bool in_place) {
   task_extra *const x = peek_extra(t);
   if (x && x->instead_of_end && !t.has(detail::k_cancelled)) {
     this_executor()->current = outer;
@@ -241,7 +298,7 @@ WEFT_INLINE runnable *execute_at(executor &here, task &t) noexcept {
   here.current = &t;
   if (is_cancelled(t)) [[unlikely]]
     skip(t);
-  else if (t.has(detail::k_special)) [[unlikely]]
+  else if (t.has(detail::k_special) && peek_extra(t)) [[unlikely]]
     run_specially(t);
   else
     run_body(t);

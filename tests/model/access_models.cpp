@@ -42,15 +42,15 @@ struct graph {
     a.child.set(nullptr);
   }
 
-  void send(access &a, std::uint32_t bits) {
+  void send(access &a, std::uint32_t bits, std::uint32_t known = 0) {
     const auto d = deliver(a, bits);
     expect(a.task->deaths == 0, "nothing is delivered to a dead access");
     if (d.caused & k_died)
       die(a);
     if (d.child)
       send(*d.child, (d.caused & k_to_child) >> k_child_shift);
-    if (d.next)
-      send(*d.next, d.caused & k_to_next);
+    if (d.next && d.caused & k_to_next & ~known)
+      send(*d.next, d.caused & k_to_next & ~known);
     if (d.caused & k_satisfied)
       run_body(*a.task);
   }
@@ -67,15 +67,19 @@ struct graph {
 
   /// Registers t after `before`, the last access so far. True: nothing holds it, and the caller runs it.
   bool enter(task &t, access *before) {
-    if (!before || is_released(before->flags.load(acquire))) {
-      t.a.flags.store(kind_of(t) | k_both_ok, relaxed);
+    const std::uint32_t state = before ? before->flags.load(acquire) : std::uint32_t{k_released};
+    const std::uint32_t kind = kind_of(t);
+    if (is_released(state)) {
+      t.a.flags.store(kind | k_both_ok, relaxed);
       if (before)
         die(*before);
       return true;
     }
+    const std::uint32_t known = known_to_reader(state, kind);
+    t.a.flags.store(kind | known, relaxed);
     before->successor.set(&t.a);
-    send(*before, k_next_known | (kind_of(t) & k_reads ? k_next_reads : 0u));
-    return false;
+    send(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u), known);
+    return known != 0;
   }
 
   void use(task &t) {

@@ -33,8 +33,10 @@ struct joined_meanwhile {
     leave();
   }
   void leave() {
-    if (!cohort.leave())
-      return;
+    if (cohort.leave())
+      end();
+  }
+  void end() {
     expect(++ended == 1, "a cohort ends once");
     expect(cohort.was_opened(), "a cohort with members was opened before it ends");
     for (member &m : members)
@@ -56,7 +58,8 @@ struct joined_meanwhile {
     if (cohort.is_over()) // the parent may look at the data already
       for (member &m : members)
         expect(m.datum.get() == 1, "who sees the end sees what the members have done");
-    leave();
+    if (cohort.close())
+      end();
   }
   void check() { expect(ended == 1, "the cohort has ended"); }
 };
@@ -140,13 +143,14 @@ const passes<turns<2, 0b01, 0b01>> t1{"exclusion_one"};
 const passes<turns<2, 0b11, 0b11>> t2{"exclusion_two_each"};
 const passes<turns<3, 0b11, 0b10, 0b01>> t3{"exclusion_three_tasks"};
 
-/// Tasks add to copies; the last to leave adds the copies.
-template <int Tasks>
+/// Tasks add to copies; the last to leave adds the copies. SharedHint: the workers' numbers fall together. Migrates: the first task
+/// goes on, and ends, on the other worker.
+template <int Tasks, bool SharedHint = false, bool Migrates = false>
 struct reduced {
   static constexpr int threads = 2;
   struct copy {
     model_var<copy *> next{};
-    model_var<const void *> holder{};
+    model_atomic<const void *> holder{nullptr};
     model_var<const void *> place{};
     model_var<int> value{0};
   };
@@ -158,23 +162,34 @@ struct reduced {
   copy copies[Tasks];
   member members[Tasks];
   model_var<int> total{0};
+  model_atomic<copy *> migrant{nullptr};
   int ended = 0;
 
   reduced() {
     (void)cohort.open();
     for (member &m : members)
       (void)cohort.admit(m);
-    (void)cohort.leave(); // closed
+    (void)cohort.close();
   }
   void task(int i, int thread) {
-    copy *c = shelf.borrow(&members[i], &copies[thread]);
+    const auto id = static_cast<unsigned>(SharedHint ? 0 : thread);
+    copy *c = shelf.borrow_near(&members[i], &copies[thread], id);
+    if (!c)
+      c = shelf.borrow(&members[i], &copies[thread], id);
     if (!c) {
       c = &copies[i];
-      shelf.add(*c, &members[i], &copies[thread]);
+      shelf.add(*c, &members[i], &copies[thread], id);
     }
     c->value.set(c->value.get() + i + 1); // a race if it were lent twice
-    expect(shelf.borrow(&members[i], nullptr) == c, "a task keeps its copy");
-    shelf.give_back(&members[i]);
+    expect(shelf.borrow(&members[i], nullptr, id) == c, "a task keeps its copy");
+    if (Migrates && i == 0) { // it ends on the other worker
+      migrant.store(c, std::memory_order_release);
+      return;
+    }
+    end(*c);
+  }
+  void end(copy &c) {
+    shelf.give_back(c);
     if (!cohort.leave())
       return;
     ++ended;
@@ -184,6 +199,11 @@ struct reduced {
   void run(int thread) {
     for (int i = thread; i < Tasks; i += threads)
       task(i, thread);
+    if (Migrates && thread == 1)
+      if (copy *c = P::await(migrant, [](copy *m) { return m != nullptr; }, std::memory_order_acquire)) {
+        c->value.set(c->value.get());
+        end(*c);
+      }
   }
   void check() {
     expect(ended == 1, "combined once");
@@ -192,5 +212,7 @@ struct reduced {
 };
 const passes<reduced<2>> r1{"reduction_two_tasks"};
 const passes<reduced<3>> r2{"reduction_three_tasks"};
+const passes<reduced<3, true>> r3{"reduction_with_one_hint"};
+const passes<reduced<2, false, true>> r4{"reduction_of_a_migrant"};
 
 } // namespace
