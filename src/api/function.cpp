@@ -106,6 +106,8 @@ task &make(worker &w, const closure &c, const char *label, std::int32_t priority
   t->priority = static_cast<std::int16_t>(std::clamp(priority, -32768, 32767));
   if (t->priority < 0)
     t->set(detail::k_special); // never an immediate successor
+  else if (t->priority > 0)
+    expect_priorities();
   ::new (detail::storage(t)) closure(c);
   return *t;
 }

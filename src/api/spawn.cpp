@@ -49,6 +49,8 @@ void put_options(task &t, const detail::spawn_options &o) {
     t.references.store(2, std::memory_order_relaxed); // O1: nobody else knows the task yet
   if (t.priority < 0)
     t.set(detail::k_special); // never an immediate successor
+  else if (t.priority > 0)
+    expect_priorities();
   if (!o.onready && !o.stack_bytes && !o.cost)
     return;
   if (o.stack_bytes > (std::size_t{1} << 40))

@@ -14,6 +14,7 @@ public:
   runnable *get(unsigned) override { return m_queue.get(); }
   runnable *take_newest(unsigned id, const lineage &l) override { return m_queue.take_newest(id, l); }
   bool has_work() const override { return !m_queue.empty(); }
+  bool outranks(std::int16_t priority) const override { return m_queue.top() > priority; }
 
 private:
   shared_queue m_queue;

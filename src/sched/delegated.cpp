@@ -35,6 +35,7 @@ public:
   runnable *get(unsigned id) override { return m_queue.ask(id, {}); }
   runnable *take_newest(unsigned id, const lineage &l) override { return m_queue.ask(id, {true, l}); }
   bool has_work() const override { return !m_queue.nothing(); }
+  bool outranks(std::int16_t priority) const override { return m_queue.may_outrank(priority); }
 
 private:
   delegated_queue<runnable *, served_queue, wish> m_queue;

@@ -81,14 +81,20 @@ public:
   }
 
   /// A look without the lock; see I4.
-  [[nodiscard]] bool nothing() const noexcept {
-    for (auto &g : m_gates)
-      if (!g->queue.empty())
-        return false;
-    return m_queued.load(std::memory_order_relaxed) == 0; // O1
+  [[nodiscard]] bool nothing() const noexcept { return !has_arrivals() && m_queued.load(std::memory_order_relaxed) == 0; } // O1
+  /// Of what is queued, or of what nobody has looked at yet, something may be of a larger priority than this.
+  [[nodiscard]] bool may_outrank(std::int32_t priority) const noexcept {
+    return has_arrivals() || m_top.load(std::memory_order_relaxed) > priority; // O1
   }
 
 private:
+  [[nodiscard]] bool has_arrivals() const noexcept {
+    for (auto &g : m_gates)
+      if (!g->queue.empty())
+        return true;
+    return false;
+  }
+
   struct arrival {
     Item item;
     unsigned adder;
@@ -121,14 +127,20 @@ private:
 
   Item grant(unsigned id, const Wish &w) {
     Item r = m_ready.serve(id, w);
+    publish_top();
     m_queued.store(m_ready.size(), std::memory_order_relaxed); // O1
     return r;
+  }
+  void publish_top() noexcept {
+    if constexpr (requires { m_ready.top(); })
+      m_top.store(m_ready.top(), std::memory_order_relaxed); // O1: a hint
   }
 
   void drain() {
     m_queued.store(m_ready.size() + 1, std::memory_order_relaxed); // O1
     for (auto &g : m_gates)
       g->queue.consume_all([this](arrival a) { m_ready.add(a.item, a.adder); });
+    publish_top();
     m_queued.store(m_ready.size(), std::memory_order_relaxed); // O1
   }
 
@@ -137,6 +149,7 @@ private:
   const std::unique_ptr<wish_slot[]> m_wishes; // by worker
   Ready m_ready;
   typename P::template atomic<std::size_t> m_queued{0};
+  typename P::template atomic<std::int32_t> m_top{0}; // the largest priority in m_ready, or 0
   const bool m_delegates;
 };
 

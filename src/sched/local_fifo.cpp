@@ -85,6 +85,13 @@ public:
     return !m_low.empty();
   }
 
+  bool outranks(std::int16_t priority) const override {
+    for (const shared_queue &q : m_high)
+      if (q.top() > priority)
+        return true;
+    return false;
+  }
+
   std::uint64_t steals() const override {
     std::uint64_t n = 0;
     for (auto &l : m_locals)

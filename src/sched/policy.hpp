@@ -50,6 +50,8 @@ public:
   /// For a frame of worker `id` that waits for this lineage: the newest task that the worker added, or null when that is not
   /// one of the lineage, or work of a larger priority is ready.
   virtual runnable *take_newest(unsigned id, const lineage &l) = 0;
+  /// Whether work of a larger priority than `priority`, which is not negative, is queued; a hint, for any thread.
+  [[nodiscard]] virtual bool outranks(std::int16_t) const { return false; }
   /// One of `n` things that may be done; 0 is what is usual.
   virtual unsigned choose(unsigned) { return 0; }
   /// Whether there is work to be had; a hint, for any thread.

@@ -53,6 +53,10 @@ public:
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return m_size; }
+  /// The largest priority in it, if that is positive; else 0.
+  [[nodiscard]] std::int32_t top() const noexcept {
+    return m_other.empty() || m_other.begin()->first > 0 ? 0 : -m_other.begin()->first;
+  }
 
 private:
   using link = std::uint32_t; // an index into m_nodes

@@ -14,7 +14,8 @@ namespace rt {
 
 /// Any thread calls anything. The size is a hint: never zero for a thread that knows of an item which nobody has taken, because
 /// it was woken for it, or has announced that it sleeps and looks again. O1: the size is stored with release and loaded with
-/// acquire, so who sees a queue empty after move_to sees the size of the other. The lock orders everything else.
+/// acquire, so who sees a queue empty after move_to sees the size of the other. O2: the largest priority is a hint, stored and loaded
+/// relaxed. The lock orders everything else.
 template <class Ready, class P = real_atomics>
 class alignas(k_line) basic_shared_queue {
 public:
@@ -49,6 +50,8 @@ public:
 
   [[nodiscard]] bool empty() const noexcept { return m_size.load(std::memory_order_acquire) == 0; } // O1
   [[nodiscard]] const typename P::template atomic<std::size_t> &size() const noexcept { return m_size; }
+  /// The largest priority in it, or 0.
+  [[nodiscard]] std::int32_t top() const noexcept { return m_top.load(std::memory_order_relaxed); } // O2
 
 private:
   template <class F>
@@ -60,11 +63,17 @@ private:
     publish();
     return item;
   }
-  void publish() noexcept { m_size.store(m_queue.size(), std::memory_order_release); } // O1
+  void publish() noexcept {
+    if constexpr (k_ranks)
+      m_top.store(m_queue.top(), std::memory_order_relaxed); // O2
+    m_size.store(m_queue.size(), std::memory_order_release); // O1
+  }
+  static constexpr bool k_ranks = requires(const Ready &q) { q.top(); };
 
   spin_lock<P> m_lock;
   Ready m_queue;
   typename P::template atomic<std::size_t> m_size{0};
+  typename P::template atomic<std::int32_t> m_top{0};
 };
 
 using shared_queue = basic_shared_queue<ready_queue>;

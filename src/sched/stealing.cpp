@@ -95,6 +95,8 @@ public:
     return !m_urgent.empty() || !m_outside.empty() || !m_patient.empty();
   }
 
+  bool outranks(std::int16_t priority) const override { return m_urgent.top() > priority; }
+
   std::uint64_t steals() const override {
     std::uint64_t n = 0;
     for (auto &h : m_homes)

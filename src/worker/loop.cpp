@@ -184,15 +184,22 @@ WEFT_INLINE runnable *next_own(worker &w) {
   return the_runtime().ready->get_shared_first(w.id);
 }
 
-/// Whether an immediate successor is to be run at once by the worker that made it ready.
-bool goes_first(worker &w) {
-  if (w.own_frame.full()) [[unlikely]] // it would wait for the whole chain of successors
+WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &r) {
+  runtime &rt = the_runtime();
+  if (rt.has_priorities.load(std::memory_order_relaxed) && rt.ready->outranks(r.priority))
     return false;
-  const std::uint32_t odds = the_runtime().successor_odds;
-  if (odds == UINT32_MAX) [[likely]]
+  const std::uint32_t odds = rt.successor_odds;
+  if (odds == UINT32_MAX)
     return true;
   w.seed = w.seed * 1664525u + 1013904223u;
   return w.seed <= odds && odds != 0;
+}
+
+/// Whether an immediate successor is to be run at once by the worker that made it ready.
+bool goes_first(worker &w, const runnable &r) {
+  if (w.own_frame.full()) [[unlikely]] // it would wait for the whole chain of successors
+    return false;
+  return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX || goes_first_of_all(w, r);
 }
 
 /// Runs a task, and its immediate successors.
@@ -204,7 +211,7 @@ void run_task(worker &w, runnable *r) {
     if (!r)
       return;
     here = this_worker_or_null(); // the thread may have changed
-    if (!goes_first(*here)) [[unlikely]]
+    if (!goes_first(*here, *r)) [[unlikely]]
       return enqueue(here, *r, origin::fresh);
   }
 }
@@ -218,7 +225,7 @@ void run_recorded(worker &w, runnable *r) {
     if (!r)
       return;
     here = this_worker_or_null(); // the thread may have changed
-    if (!goes_first(*here)) [[unlikely]]
+    if (!goes_first(*here, *r)) [[unlikely]]
       return enqueue(here, *r, origin::fresh);
     if (++here->own_in_a_row < k_own_in_a_row) [[likely]]
       continue;
@@ -306,7 +313,7 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
       if (word.done(owned)) // what comes next in the queue is older than the wait
         break;
       r = newest_of(*w, waited_for);
-    } else if (!goes_first(*w) || !waited_for.includes(*r)) [[unlikely]] {
+    } else if (!goes_first(*w, *r) || !waited_for.includes(*r)) [[unlikely]] {
       enqueue(w, *r, origin::fresh);
       break;
     }

@@ -413,7 +413,7 @@ runtime::runtime()
       idle(slot_limit + 1), producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
       most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
-      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), 
+      successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), plain_odds(successor_odds),
       crew(*this, max_spares), hangs(*this),
       watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u,
             static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u) {

@@ -111,7 +111,10 @@ public:
   std::atomic<bool> stopping{false};
   std::uint32_t most_searchers; // that spin at once; one cpu is left to those who have work
   std::uint64_t spin_ns;
-  std::uint32_t successor_odds; // of 2^32 - 1
+  std::uint32_t successor_odds; // of 2^32 - 1, that an immediate successor goes first
+  // The same as long as no task has had a priority, and then 0: more is to be looked at.
+  std::atomic<std::uint32_t> plain_odds;
+  std::atomic<bool> has_priorities{false};
   spare_crew crew;
   hang_check hangs;
   sleep_gate<> gate; // passed by who ends its sleep
@@ -145,6 +148,15 @@ void stop_runtime();
 void settle_on_thread(worker &w);
 /// A worker for a spare, in a free slot; null when all are taken.
 worker *make_spare_worker(runtime &rt, spare &taker);
+
+/// A task of a positive priority is spawned: from now on who has an immediate successor asks for more urgent work first.
+inline void expect_priorities() noexcept {
+  runtime &rt = the_runtime();
+  if (rt.has_priorities.load(std::memory_order_relaxed))
+    return;
+  rt.has_priorities.store(true, std::memory_order_relaxed); // hints: the task itself is handed over by its queue
+  rt.plain_odds.store(0, std::memory_order_relaxed);
+}
 
 /// Hands ready work to the policy and wakes a worker for it.
 inline void enqueue(worker *here, runnable &r, origin from) {

@@ -2,6 +2,7 @@
 // Makes a program from a seed.
 #pragma once
 
+#include "stress/fuzz/releases.hpp"
 #include "stress/fuzz/rules.hpp"
 
 #include <random>
@@ -28,6 +29,7 @@ class generator {
     while (m_budget > 0)
       fill(*root, rights);
     m_program.ids = static_cast<int>(m_program.nodes.size());
+    release_giver{m_program};
     return std::move(m_program);
   }
 

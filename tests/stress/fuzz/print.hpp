@@ -152,6 +152,8 @@ class printer {
       return line("under_lock(" + number(s.amount) + ", " + (s.flag ? "true" : "false") + ");");
     case act::hold:
       return hold(n, s);
+    case act::release:
+      return s.cell == n.lost ? void() : line("weft::release(weft::inout(" + cell(s.cell) + "));");
     case act::group_wait:
       return waits(n, group_name(n, s.amount) + ".wait()", s.flag);
     case act::get:

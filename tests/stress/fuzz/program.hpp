@@ -91,6 +91,7 @@ enum class act : std::uint8_t {
   timed_block, // for `amount` us; `flag`: a thread unblocks it, perhaps too late
   lock,        // mutex `amount`, `flag`: suspend under it
   hold,        // an event; the cell is updated by whoever decreases it
+  release,     // the task's access to the cell, before it ends
   group_wait,  // group `amount`; `flag`: it throws
   get,         // result of child -> digest; `flag`: it throws
   wait_handle, // of child

@@ -82,6 +82,8 @@ class repairer {
       return wait_on(b, s);
     case act::hold:
       return hold(b, s.cell);
+    case act::release:
+      return release(b, s.cell);
     case act::group_wait:
       return wait_group(b, s);
     case act::get:
@@ -190,6 +192,16 @@ class repairer {
     if (!r.write || !r.written || !b.busy.quiet(cell, true) || b.in_branch || b.task.depth == 0)
       return false;
     r = {}; // belongs to the event from now on
+    return true;
+  }
+
+  static bool release(body &b, int cell) {
+    const auto &uses = b.task.uses;
+    right &r = b.rights[cell];
+    const bool has_it = r.read || r.child_read || r.child_write || r.share != way::none;
+    if (!has_it || b.in_branch || std::none_of(uses.begin(), uses.end(), [&](const use &u) { return u.cell == cell; }))
+      return false;
+    r = {};
     return true;
   }
 

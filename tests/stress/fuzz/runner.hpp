@@ -186,6 +186,11 @@ class parallel_run {
       note(fact::event);
       weft::this_task::increase_events();
       return m_agent.post({weft::this_task::self(), &cell(s.cell), c.task.id});
+    case act::release:
+      note(fact::release);
+      if (s.cell != c.task.lost)
+        weft::release(weft::inout(cell(s.cell)));
+      return;
     case act::group_wait:
       return waits(c, s.flag, "the wait of a group",
                    [&] { c.groups[static_cast<std::size_t>(s.amount)].wait(); });

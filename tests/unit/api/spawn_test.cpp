@@ -312,6 +312,38 @@ TEST(spawn, every_policy_runs_the_higher_priority_first) {
     }
 }
 
+/// A chain, each task of which is made ready by the one before; its second task spawns an urgent one.
+std::vector<int> order_of_chain_and_urgent(int chain_priority, int urgent_priority) {
+  std::vector<int> order;
+  int x = 0;
+  weft::spawn([] {}, weft::priority(1)); // programs without priorities do not ask
+  weft::taskwait();
+  for (int i = 0; i < 4; ++i)
+    weft::spawn([&order, i, urgent_priority] {
+      if (i == 1)
+        weft::spawn([&order, urgent_priority] { order.push_back(urgent_priority); }, weft::priority(urgent_priority));
+      order.push_back(-i);
+    }, weft::inout(x), weft::priority(chain_priority));
+  EXPECT_TRUE(test::eventually([&] { return order.size() == 5; })); // a taskwait would choose by itself
+  weft::taskwait();
+  return order;
+}
+
+TEST(spawn, an_immediate_successor_lets_more_urgent_work_of_larger_priority_go_first) {
+  for (const char *policy : {"stealing", "delegated", "local-fifo", "central"}) {
+    if (test::is_child() && std::string(std::getenv("WEFT_SCHED_POLICY")) != policy)
+      continue;
+    auto end = test::in_process(
+        {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}},
+        [] {
+          EXPECT_EQ(order_of_chain_and_urgent(0, 7), (std::vector<int>{0, -1, 7, -2, -3}));
+          EXPECT_EQ(order_of_chain_and_urgent(5, 7), (std::vector<int>{0, -1, 7, -2, -3}));
+          EXPECT_EQ(order_of_chain_and_urgent(7, 5), (std::vector<int>{0, -1, -2, -3, 5}));
+        });
+    EXPECT_TRUE(end.exited(0)) << policy << ": " << end;
+  }
+}
+
 TEST(spawn, priority_never_overrules_the_data_flow) {
   int x = 0;
   std::vector<int> order;
