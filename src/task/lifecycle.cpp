@@ -120,13 +120,24 @@ WEFT_INLINE bool ends_plainly(const task &t) noexcept {
   return bare && t.children.done(t.owned_children) && !t.has(k_waited_for);
 }
 
+/// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
+/// with many children would else go from cache to cache at each of them.
+WEFT_INLINE bool count_later(executor &here, const task *parent, const group_state *g) noexcept {
+  if (g || here.counts_for != parent)
+    return false;
+  ++here.counted;
+  return true;
+}
+
 /// Its accesses, `deaths` of them, are released and its closure is destroyed: frees the task, counts it where it is waited for.
-WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool plainly) {
+WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool in_place, const task *outer) {
   task *const parent = t.parent;
   group_state *const g = group_of(t);
   if (take_away(t.references, 1 + deaths))
     now.memory->deallocate(&t);
-  if (task *done = count_down(parent, g, plainly)) [[unlikely]]
+  if (!in_place && count_later(now, parent, g)) [[likely]]
+    return;
+  if (task *done = count_down(parent, g, in_place && parent == outer)) [[unlikely]]
     complete_upwards(*done);
 }
 
@@ -138,13 +149,13 @@ WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
   const std::uint32_t deaths = release_accesses(t, ready);
   if (t.ops->destroy)
     t.ops->destroy(detail::storage(&t));
-  end_released(now, t, deaths, in_place && t.parent == outer);
+  end_released(now, t, deaths, in_place, outer);
   return ready.empty() ? nullptr : first_of(ready);
 }
 
-WEFT_NOINLINE runnable *end_last_member(task &t, cohort &c, bool plainly) {
+WEFT_NOINLINE runnable *end_last_member(task &t, cohort &c, bool in_place, const task *outer) {
   serve_cohort(c.self());
-  end_released(*this_executor(), t, 1, plainly);
+  end_released(*this_executor(), t, 1, in_place, outer);
   return nullptr;
 }
 
@@ -156,10 +167,9 @@ WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
   cohort &c = *a.joined;
   if (c.how == sharing::reduction)
     give_back_copy_of(a);
-  const bool plainly = in_place && t.parent == outer;
   if (c.members.leave()) [[unlikely]]
-    return end_last_member(t, c, plainly);
-  end_released(now, t, 1, plainly);
+    return end_last_member(t, c, in_place, outer);
+  end_released(now, t, 1, in_place, outer);
   return nullptr;
 }
 
@@ -276,15 +286,6 @@ namespace {
 WEFT_NOINLINE void count_for(executor &here, task *parent) {
   tell_parent(here);
   here.counts_for = parent;
-}
-
-/// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
-/// with many children would else go from cache to cache at each of them.
-WEFT_INLINE bool count_later(executor &here, const task *parent, const group_state *g) noexcept {
-  if (g || here.counts_for != parent)
-    return false;
-  ++here.counted;
-  return true;
 }
 
 enum class place_of_body { own_loop, in_place };
