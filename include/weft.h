@@ -9,6 +9,7 @@
 
 #include <weft/c/access.h>
 #include <weft/c/block.h>
+#include <weft/c/counters.h>
 #include <weft/c/error.h>
 #include <weft/c/function.h>
 #include <weft/c/group.h>

@@ -115,7 +115,7 @@ task &make(worker &w, const closure &c, const char *label, std::int32_t priority
 /// From here on the task runs, sooner or later.
 void submit(worker &w, task &t, stream_state *in) {
   functions_root().children.add_by_stranger();
-  count(w.counts.spawned);
+  count(w.counts->without_accesses);
   if (!in || take_turn(*in, t))
     enqueue(&w, t, origin::fresh);
 }
@@ -166,7 +166,7 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
       const auto after = reinterpret_cast<any_function>(on_completion);
       content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in}, options.label, options.priority);
       functions_root().children.add_by_stranger();
-      count(w.counts.spawned);
+      count(w.counts->without_accesses);
     } catch (...) {
       w.memory->deallocate(&t);
       throw;

@@ -40,12 +40,6 @@ int worker_count() {
 
 int worker_id() { return static_cast<int>(this_worker().id); }
 
-namespace {
-
-std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
-
-} // namespace
-
 statistics stats() {
   statistics s;
   if (!runtime_or_null())
@@ -56,15 +50,15 @@ statistics stats() {
     worker *w = rt.slots[id].load(std::memory_order_acquire);
     if (!w)
       continue;
-    s.spawned += read(w->counts.spawned);
-    s.executed += read(w->counts.executed);
-    s.suspended += read(w->suspensions);
-    s.stolen += read(w->counts.joins_stolen);
-    s.slept += read(w->counts.slept);
-    s.throttled += read(w->counts.throttled);
-    s.cost += read(w->counts.cost);
+    const counter_block &c = *w->counts;
+    s.spawned += created(c);
+    s.executed += peek(c.executed) + peek(c.rounds);
+    s.suspended += peek(c.suspended);
+    s.stolen += peek(c.joins_stolen) + peek(c.stolen);
+    s.slept += peek(c.slept);
+    s.throttled += peek(c.throttled);
+    s.cost += peek(c.cost);
   }
-  s.stolen += rt.ready->steals();
   if (worker *w = this_worker_or_null())
     w->memory->flush_accounting();
   const std::int64_t live = live_bytes();
@@ -77,7 +71,7 @@ std::uint64_t executed_by(int id) {
   if (!rt || id < 0 || static_cast<unsigned>(id) >= k_slots)
     return 0;
   worker *w = rt->slots[id].load(std::memory_order_acquire);
-  return w ? read(w->counts.executed) : 0;
+  return w ? peek(w->counts->executed) + peek(w->counts->rounds) : 0;
 }
 
 service::service(const char *name, place where, bool (*f)(void *), void *context, int priority) {

@@ -61,7 +61,7 @@ void put_options(task &t, const detail::spawn_options &o) {
   x.stack_bytes = o.stack_bytes;
   x.cost = o.cost;
   if (o.cost)
-    count(this_worker().counts.cost, o.cost);
+    count(this_worker().counts->cost, o.cost);
   if (o.onready || o.stack_bytes)
     t.set(detail::k_special);
 }
@@ -69,8 +69,8 @@ void put_options(task &t, const detail::spawn_options &o) {
 /// The creator runs the task itself, on its own stack.
 void run_here(task &t) {
   worker &w = *this_worker_or_null();
-  count(w.counts.executed);
-  if (runnable *successor = execute_in_place(w, t))
+  count(w.counts->successors); // it was in no queue
+  if (runnable *successor = execute_counted(w, t, true))
     enqueue(this_worker_or_null(), *successor, origin::fresh);
 }
 
@@ -137,6 +137,12 @@ WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t fi
   }
 }
 
+void count_accesses(counter_block &c, std::size_t accesses, bool ready) noexcept {
+  count(accesses == 0 ? c.without_accesses : ready ? c.free_at_once : c.waited);
+  if (accesses > 1)
+    count(c.more_accesses, accesses - 1);
+}
+
 /// Everything but the common way.
 WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
                           const checked_regions *regions = nullptr) {
@@ -146,9 +152,10 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
     if (iteration *i = iteration_of(parent))
       return record(t, *i, first, first_count, second, second_count);
   count_child(*t, parent);
-  count(w.counts.spawned);
-  if (parent.has(k_final))
+  if (parent.has(k_final)) {
+    count(w.counts->without_accesses);
     return run_in_final(*t);
+  }
   const bool undeferred = t->has(k_undeferred);
   bool ready = true;
   try {
@@ -163,6 +170,7 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
     give_up(t, parent);
     throw;
   }
+  count_accesses(*w.counts, first_count + second_count + (regions ? regions->size() : 0), ready);
   if (undeferred)
     return run_undeferred(*t, ready && take_exclusions(*t));
   if (ready && announce_ready(*t))
@@ -180,7 +188,7 @@ WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
 
 WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) noexcept {
   count_child(t, parent);
-  count(w.counts.spawned);
+  count(w.counts->without_accesses);
 }
 
 /// What a spawn leads to now and then.
@@ -244,10 +252,13 @@ WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
   if (!c) [[unlikely]]
     return submit_slowly(t, only);
   worker &w = *this_worker_or_null();
-  count_spawn(w, *t, parent);
+  count_child(*t, parent);
   data_access &a = join_commonly(*t, *c, address);
-  if (!c->members.admit_if_seen_open()) [[unlikely]]
+  if (!c->members.admit_if_seen_open()) [[unlikely]] {
+    count(w.counts->waited);
     return ask_for_admission(t, a, *c);
+  }
+  count(w.counts->free_at_once);
   a.flags.store(k_next_known | k_both_ok, std::memory_order_relaxed); // O4 of access_state.hpp
   if (c->how == sharing::commutative)
     return take_turn(t);
@@ -302,11 +313,15 @@ void task_submit(task *t, const access &only) {
   data_access **last = common ? slot_for_common(parent, only) : nullptr;
   if (!last) [[unlikely]]
     return common ? submit_sharing(t, only) : submit_slowly(t, only);
-  count_spawn(*this_worker_or_null(), *t, parent);
+  counter_block &counts = *this_worker_or_null()->counts;
+  count_child(*t, parent);
   const auto [before, linked, d] = enter_common(*t, only, *last);
-  if (!linked)
-    offer_after(t, before);
-  else if (d.caused) [[unlikely]]
+  if (!linked) {
+    count(counts.free_at_once);
+    return offer_after(t, before);
+  }
+  count(counts.waited);
+  if (d.caused) [[unlikely]]
     go_on_submitting(t, before, d.caused, d.next, d.child);
   else
     end_spawn();

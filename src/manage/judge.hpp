@@ -40,6 +40,8 @@ public:
   virtual void retire_spare(unsigned slot) = 0;
   /// Nobody has done anything for a while: is there a reason? True: ask again later, for who could say so may not.
   virtual bool examine() { return false; }
+  /// Time to say how many tasks are ready, and the like.
+  virtual void publish() {}
 };
 
 class judge {

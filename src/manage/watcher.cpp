@@ -94,6 +94,7 @@ void watcher::run() {
     report_overdue_calls(now);
     const judge::opinion o = m_judge.look(now);
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    m_world.publish();
     const std::uint64_t pause = next_nap(o, now);
     if (!o.may_rest) {
       nap(pause);

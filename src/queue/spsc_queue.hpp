@@ -96,6 +96,11 @@ class spsc_queue {
   bool empty() const noexcept {
     return m_head.load(std::memory_order_acquire) == m_tail.load(std::memory_order_relaxed); // O5
   }
+  /// A guess.
+  std::size_t length() const noexcept {
+    const std::size_t head = m_head.load(std::memory_order_relaxed), tail = m_tail.load(std::memory_order_relaxed);
+    return tail >= head ? tail - head : tail + m_count - head;
+  }
 
  private:
   using slot = typename P::template var<T>;

@@ -25,7 +25,7 @@ public:
       : m_queue((s.sched_spsc_queues ? static_cast<std::size_t>(s.sched_spsc_queues) : workers) + 1,
                 static_cast<std::size_t>(s.sched_spsc_capacity), workers, s.sched_lock == lock_kind::delegation) {}
 
-  void attach(unsigned) override {}
+  void attach(unsigned, counter_block &) override {}
 
   void add(runnable *r, unsigned id, origin from) override {
     const std::size_t last = m_queue.gates() - 1;
@@ -36,6 +36,7 @@ public:
   runnable *take_newest(unsigned id, const lineage &l) override { return m_queue.ask(id, {true, l}); }
   bool has_work() const override { return !m_queue.nothing(); }
   bool outranks(std::int16_t priority) const override { return m_queue.may_outrank(priority); }
+  std::size_t length(unsigned id) const override { return id == k_outside ? m_queue.length() : 0; }
 
 private:
   delegated_queue<runnable *, served_queue, wish> m_queue;

@@ -87,6 +87,14 @@ public:
     return has_arrivals() || m_top.load(std::memory_order_relaxed) > priority; // O1
   }
 
+  /// A hint, for any thread.
+  [[nodiscard]] std::size_t length() const noexcept {
+    std::size_t n = m_queued.load(std::memory_order_relaxed); // O1
+    for (auto &g : m_gates)
+      n += g->queue.length();
+    return n;
+  }
+
 private:
   [[nodiscard]] bool has_arrivals() const noexcept {
     for (auto &g : m_gates)

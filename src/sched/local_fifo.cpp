@@ -19,7 +19,7 @@ struct alignas(k_apart) local_queues {
   shared_queue staged;
   shared_queue pending;
   int node = 0;
-  std::uint64_t steals = 0; // of the owner
+  counter_block *counts = nullptr;
 };
 
 class local_fifo final : public policy {
@@ -31,11 +31,12 @@ public:
       delete l.load(std::memory_order_relaxed);
   }
 
-  void attach(unsigned id) override {
+  void attach(unsigned id, counter_block &counts) override {
     if (m_locals[id].load(std::memory_order_relaxed))
       return;
     auto *l = new local_queues;
     l->node = node_of(id);
+    l->counts = &counts;
     m_locals[id].store(l, std::memory_order_release); // O1: pairs with the acquire in search
     if (m_used.load(std::memory_order_relaxed) <= id)
       m_used.store(id + 1, std::memory_order_release); // O1
@@ -92,15 +93,19 @@ public:
     return false;
   }
 
-  std::uint64_t steals() const override {
-    std::uint64_t n = 0;
-    for (auto &l : m_locals)
-      if (local_queues *p = l.load(std::memory_order_acquire)) // O1
-        n += __atomic_load_n(&p->steals, __ATOMIC_RELAXED);
+  std::size_t length(unsigned id) const override {
+    if (id != k_outside) {
+      const local_queues *l = m_locals[id].load(std::memory_order_acquire); // O1
+      return l ? length(l->staged) + length(l->pending) : 0;
+    }
+    std::size_t n = length(m_low);
+    for (const shared_queue &q : m_high)
+      n += length(q);
     return n;
   }
 
 private:
+  static std::size_t length(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
   [[nodiscard]] int node_of(unsigned id) const {
     const auto &cpus = m_machine.cpus;
     return cpus.empty() ? 0 : cpus[id % cpus.size()].node;
@@ -117,7 +122,7 @@ private:
         if (!other || other == &mine || (other->node == mine.node) != same_node)
           continue;
         if (runnable *r = (other->*queue).get()) {
-          __atomic_store_n(&mine.steals, mine.steals + 1, __ATOMIC_RELAXED);
+          count(mine.counts->stolen);
           return r;
         }
       }

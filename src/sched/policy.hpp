@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "observe/layout.hpp"
 #include "queue/deque.hpp"
 #include "task/lineage.hpp"
 #include "topo/machine.hpp"
@@ -37,8 +38,8 @@ struct own_queue {
 class policy {
 public:
   virtual ~policy() = default;
-  /// Worker `id` exists from now on. Called once per id, by one thread at a time.
-  virtual void attach(unsigned id) = 0;
+  /// Worker `id` exists from now on, and counts there. Called once per id, by one thread at a time.
+  virtual void attach(unsigned id, counter_block &counts) = 0;
   /// Hands over ready work. `id` is the caller's or k_outside.
   virtual void add(runnable *r, unsigned id, origin from) = 0;
   /// Something for worker `id` to run, or null when nothing was found.
@@ -56,8 +57,8 @@ public:
   virtual unsigned choose(unsigned) { return 0; }
   /// Whether there is work to be had; a hint, for any thread.
   [[nodiscard]] virtual bool has_work() const { return true; }
-  /// Items taken from another worker's queue.
-  [[nodiscard]] virtual std::uint64_t steals() const { return 0; }
+  /// Items in the queue of worker `id`, or in those of nobody (k_outside); a hint, for any thread.
+  [[nodiscard]] virtual std::size_t length(unsigned id) const = 0;
 };
 
 /// `slots` bounds the ids.

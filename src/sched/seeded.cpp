@@ -27,7 +27,7 @@ class seeded final : public policy {
   explicit seeded(std::uint64_t seed)
       : m_seed(seed), m_state(seed), m_temper(seed ? k_tempers[draw(4)] : k_in_order) {}
 
-  void attach(unsigned) override {}
+  void attach(unsigned, counter_block &) override {}
 
   void add(runnable *r, unsigned, origin) override {
     std::lock_guard guard(m_lock); // the timer and threads that are no worker add as well
@@ -59,6 +59,11 @@ class seeded final : public policy {
   unsigned choose(unsigned n) override {
     std::lock_guard guard(m_lock);
     return m_seed ? draw(n) : 0;
+  }
+
+  std::size_t length(unsigned id) const override {
+    std::lock_guard guard(m_lock);
+    return id == k_outside ? m_ready.size() : 0;
   }
 
  private:

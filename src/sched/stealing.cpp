@@ -26,7 +26,7 @@ struct alignas(k_apart) home {
   work_deque<runnable *> deque;
   unsigned turn = k_look_outside_every; // of the owner
   unsigned seed = 0;         // of the owner: where stealing starts
-  std::uint64_t steals = 0;  // of the owner, read as a hint
+  counter_block *counts = nullptr;
 };
 
 class stealing final : public policy {
@@ -37,11 +37,12 @@ public:
       delete h.load(std::memory_order_relaxed);
   }
 
-  void attach(unsigned id) override {
+  void attach(unsigned id, counter_block &counts) override {
     if (m_homes[id].load(std::memory_order_relaxed))
       return;
     auto *h = new home;
     h->seed = id * 7919 + 1;
+    h->counts = &counts;
     m_homes[id].store(h, std::memory_order_release); // O1: pairs with the thief's acquire
     if (m_used.load(std::memory_order_relaxed) <= id)
       m_used.store(id + 1, std::memory_order_release); // O1
@@ -97,15 +98,15 @@ public:
 
   bool outranks(std::int16_t priority) const override { return m_urgent.top() > priority; }
 
-  std::uint64_t steals() const override {
-    std::uint64_t n = 0;
-    for (auto &h : m_homes)
-      if (home *p = h.load(std::memory_order_acquire)) // O1
-        n += __atomic_load_n(&p->steals, __ATOMIC_RELAXED);
-    return n;
+  std::size_t length(unsigned id) const override {
+    if (id == k_outside)
+      return length(m_urgent) + length(m_outside) + length(m_patient);
+    const home *h = m_homes[id].load(std::memory_order_acquire); // O1
+    return h ? h->deque.size() : 0;
   }
 
 private:
+  static std::size_t length(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
   void push(unsigned id, runnable *r) noexcept {
     try {
       at(id).deque.push(r);
@@ -145,7 +146,7 @@ private:
         auto s = victim->deque.steal();
         if (s) {
           fetch(s.item);
-          __atomic_store_n(&mine.steals, mine.steals + 1, __ATOMIC_RELAXED);
+          count(mine.counts->stolen);
           return s.item;
         }
         again |= s.outcome == steal_outcome::lost;

@@ -186,6 +186,7 @@ runnable *end_uncommonly(task &t, task *outer, bool in_place) {
   task_extra *const x = peek_extra(t);
   if (x && x->instead_of_end && !t.has(detail::k_cancelled)) {
     this_executor()->current = outer;
+    count(this_executor()->counts->reruns);
     std::exchange(x->instead_of_end, nullptr)(t); // the last touch
     return nullptr;
   }

@@ -47,11 +47,13 @@ public:
       return;
     m_home = &e;
     e.hosts = true;
+    enter_overall(*e.counts);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_before);
   }
   ~hosting() {
     if (!m_home)
       return;
+    leave_overall(*m_home->counts, m_home->time);
     m_home->hosts = false; // the thread's own stack is continued by the thread only
     pthread_setcancelstate(m_before, nullptr);
   }

@@ -87,8 +87,12 @@ void resumed(frame &f) noexcept {
   standing_place(e, f) = nullptr;
   *e.exceptions = f.exceptions;
   arrived();
-  if (!f.standing_on && !e.hosts) [[unlikely]]
+  count(e.counts->resumed);
+  if (!f.standing_on && !e.hosts) [[unlikely]] {
+    leave_overall(*e.counts, e.time);
     pthread_setcancelstate(f.cancel_state, nullptr);
+  }
+  end_gap(*e.counts, e.time);
   if (suspensions_are_checked()) [[unlikely]]
     check_resumption(f.note);
   *e.error_number = f.saved_errno;
@@ -128,15 +132,18 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   f.why = why;
   standing_place(e, f) = &f;
   f.exceptions = std::exchange(*e.exceptions, {});
-  if (!f.standing_on && !e.hosts) [[unlikely]] // a thread that hosts tasks cannot be cancelled before its wait is over
+  if (!f.standing_on && !e.hosts) [[unlikely]] { // a thread that hosts tasks cannot be cancelled before its wait is over
+    enter_overall(*e.counts);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
+  }
   if (suspensions_are_checked()) [[unlikely]]
     note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.standing_on->low) + f.standing_on->bytes);
   e.left = publish;
   e.left_frame = &f;
   e.left_context = context_of_publish;
   e.current = nullptr;
-  __atomic_store_n(&e.suspensions, e.suspensions + 1, __ATOMIC_RELAXED); // others read it
+  count(e.counts->suspended);
+  begin_gap(e.time);
   stand_on(e, d.on, d.sanitized);
   return d;
 }

@@ -8,6 +8,7 @@
 #include "arch/thread_slot.hpp"
 #include "mem/slab.hpp"
 #include "mem/stack_pool.hpp"
+#include "observe/timekeeper.hpp"
 #include "ult/frame_slot.hpp"
 #include "ult/suspension_check.hpp"
 #include "weft/detail/core.hpp"
@@ -79,6 +80,8 @@ struct executor {
   stack *left_stack = nullptr; // to be given back
 
   heap *memory = nullptr; // for tasks
+  counter_block *counts = nullptr;
+  timekeeper time;
 
   stack_cache stacks;
   sanitized_stack thread_stack;
@@ -87,7 +90,6 @@ struct executor {
   frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by anyone
   frame *suspended = nullptr; // the thread's own stack
   std::size_t thread_stack_bytes = 0;
-  std::uint64_t suspensions = 0;
   bool hosts = false; // a wait on the thread's own stack runs tasks
   const callback *in_callback = nullptr; // what runs must not be suspended
   const void *serving = nullptr;         // the service whose call this is, until it ends itself

@@ -40,7 +40,7 @@ runnable *steal_join(worker &w) noexcept {
     for (;;) {
       auto s = victim->joins.steal();
       if (s) {
-        count(w.counts.joins_stolen);
+        count(w.counts->joins_stolen);
         return s.item;
       }
       if (s.outcome == steal_outcome::empty)
@@ -126,14 +126,14 @@ slept sleep(worker &w, mood m) {
   if (m == mood::asks)
     rt.watch.examine_soon();
   else
-    count(w.counts.slept);
+    count(w.counts->slept);
   const bool chosen = rt.idle.commit(w.id, next_look(w, m));
   rt.gate.pass();
   return {look(w), !chosen && !anyone_at(place::idle)};
 }
 
 /// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
-runnable *wait_for_work(worker &w) {
+runnable *wait_for_some(worker &w) {
   runtime &rt = the_runtime();
   for (mood m = mood::patient;;) {
     tidy(w);
@@ -158,6 +158,13 @@ runnable *wait_for_work(worker &w) {
     else if (m == mood::patient && s.in_vain)
       m = mood::asks;
   }
+}
+
+runnable *wait_for_work(worker &w) {
+  enter_idle(*w.counts, w.time);
+  runnable *r = wait_for_some(w);
+  leave_idle(*w.counts, w.time);
+  return r;
 }
 
 runnable *find_work(worker &w) {
@@ -202,15 +209,28 @@ bool goes_first(worker &w, const runnable &r) {
   return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX || goes_first_of_all(w, r);
 }
 
+template <class F>
+runnable *timed(worker &w, F run) noexcept {
+  const timed_task t = begin_timed(*w.counts, w.time);
+  runnable *next = run();
+  worker &now = *this_worker_or_null(); // the thread may have changed
+  end_timed(t, *now.counts, now.time);
+  return next;
+}
+
+WEFT_COLD runnable *execute_round_timed(worker &w, runnable &r) noexcept {
+  return timed(w, [&] { return execute_recorded(w, static_cast<recorded_node &>(r)); });
+}
+
 /// Runs a task, and its immediate successors.
 void run_task(worker &w, runnable *r) {
   worker *here = &w;
   for (;;) {
-    count(here->counts.executed);
-    r = execute(*here, *static_cast<task *>(r));
+    r = execute_counted(*here, *static_cast<task *>(r), false);
     if (!r)
       return;
     here = this_worker_or_null(); // the thread may have changed
+    count(here->counts->successors);
     if (!goes_first(*here, *r)) [[unlikely]]
       return enqueue(here, *r, origin::fresh);
   }
@@ -220,11 +240,12 @@ void run_task(worker &w, runnable *r) {
 void run_recorded(worker &w, runnable *r) {
   worker *here = &w;
   for (;;) {
-    count(here->counts.executed);
-    r = execute_recorded(*here, *static_cast<recorded_node *>(r));
+    count(here->counts->rounds);
+    r = --here->time.until == 0 ? execute_round_timed(*here, *r) : execute_recorded(*here, *static_cast<recorded_node *>(r));
     if (!r)
       return;
     here = this_worker_or_null(); // the thread may have changed
+    count(here->counts->successors);
     if (!goes_first(*here, *r)) [[unlikely]]
       return enqueue(here, *r, origin::fresh);
     if (++here->own_in_a_row < k_own_in_a_row) [[likely]]
@@ -253,7 +274,9 @@ void run(worker &w, runnable *r) {
   case runnable::kind::frame:
     leave_for_frame(*static_cast<frame *>(r));
   case runnable::kind::join:
-    return run_join(*static_cast<detail::join_job *>(r));
+    end_gap(*w.counts, w.time);
+    run_join(*static_cast<detail::join_job *>(r));
+    return begin_gap(this_worker_or_null()->time);
   case runnable::kind::recorded:
     return run_recorded(w, r);
   case runnable::kind::task:
@@ -262,6 +285,10 @@ void run(worker &w, runnable *r) {
 }
 
 } // namespace
+
+runnable *execute_timed(worker &w, task &t, bool in_place) noexcept {
+  return timed(w, [&] { return in_place ? execute_in_place(w, t) : execute(w, t); });
+}
 
 void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
 void enqueue_resumed(executor *here, runnable &r) { enqueue(static_cast<worker *>(here), r, origin::resumed); }
@@ -306,18 +333,18 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
   if (!r)
     return false;
   do {
-    count(w->counts.executed);
-    r = execute_in_place(*w, *static_cast<task *>(r));
+    r = execute_counted(*w, *static_cast<task *>(r), true);
     w = this_worker_or_null(); // the thread may have changed
     if (!r) {
       if (word.done(owned)) // what comes next in the queue is older than the wait
         break;
       r = newest_of(*w, waited_for);
-    } else if (!goes_first(*w, *r) || !waited_for.includes(*r)) [[unlikely]] {
+    } else if (count(w->counts->successors); !goes_first(*w, *r) || !waited_for.includes(*r)) [[unlikely]] {
       enqueue(w, *r, origin::fresh);
       break;
     }
   } while (r);
+  end_gap(*w->counts, w->time);
   return true;
 }
 
@@ -340,13 +367,12 @@ void get_by() {
     run_join(*static_cast<detail::join_job *>(r));
     break;
   case runnable::kind::recorded:
-    count(w.counts.executed);
+    count(w.counts->rounds);
     if (runnable *successor = execute_recorded_in_place(w, *static_cast<recorded_node *>(r)))
       enqueue(this_worker_or_null(), *successor, origin::fresh);
     break;
   case runnable::kind::task:
-    count(w.counts.executed);
-    if (runnable *successor = execute_in_place(w, *static_cast<task *>(r)))
+    if (runnable *successor = execute_counted(w, *static_cast<task *>(r), true))
       enqueue(this_worker_or_null(), *successor, origin::fresh);
     break;
   }

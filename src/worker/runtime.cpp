@@ -11,12 +11,15 @@
 #include "deps/region_scope.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
+#include "observe/hardware.hpp"
+#include "observe/store.hpp"
 #include "os/affinity.hpp"
 #include "task/failure.hpp"
 #include "task/held.hpp"
 #include "task/locals.hpp"
 #include "topo/machine.hpp"
 #include "worker/functions.hpp"
+#include "worker/reporting.hpp"
 
 #include <weft/task.hpp>
 
@@ -117,7 +120,9 @@ void started_worker_main(void *p) {
 
 worker &make_worker(runtime &rt, unsigned id) {
   auto fresh = std::make_unique<worker>(id, static_cast<std::size_t>(rt.cfg.join_deque));
-  rt.ready->attach(id);
+  fresh->counts = &block_of_slot(id, id < rt.workers ? block_kind::worker : block_kind::thread);
+  schedule_sample(fresh->time);
+  rt.ready->attach(id, *fresh->counts);
   worker *w = fresh.release();
   w->own = rt.ready->own(id);
   rt.slots[id].store(w, std::memory_order_release); // O1: pairs with the thief's acquire
@@ -161,9 +166,11 @@ void before_fork() {
   pthread_mutex_lock(&g_start_mutex);
   services_before_fork();
   lock_settings();
+  store_before_fork();
 }
 
 void after_fork_in_parent() {
+  store_after_fork();
   unlock_settings();
   services_after_fork_in_parent();
   pthread_mutex_unlock(&g_start_mutex);
@@ -192,6 +199,11 @@ void forbid_all_use(const executor &e) {
 
 void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
+  store_after_fork();
+  forget_store_in_child();
+  forget_publisher_in_child();
+  forget_reporting_in_child();
+  forget_hardware_in_child();
   unlock_settings();
   services_after_fork_in_child();
   forget_functions_after_fork();
@@ -266,6 +278,7 @@ void start_locked() {
   if (g_phase.load(std::memory_order_relaxed) == phase::stopped)
     throw_error(errc::shut_down, "Weft is used after shutdown(); call shutdown() last, or not at all");
   register_with_process();
+  check_reporting(current_settings());
   auto fresh = std::make_unique<runtime>();
   set_live_bytes_hook(&live_bytes_hook);
   set_overflow_witness(&describe_victim);
@@ -275,6 +288,7 @@ void start_locked() {
   start_watcher(*g_runtime);
   set_slow_call_ns(static_cast<std::uint64_t>(g_runtime->cfg.poll_slow.count()) * 1000u);
   call_inherited_services(*g_runtime);
+  start_reporting(*g_runtime);
 }
 
 /// The end of what a thread has done as a task.
@@ -390,19 +404,23 @@ void settle_on_thread(worker &w) {
   w.exceptions = weft_exception_globals();
   w.error_number = &errno;
   set_this_executor(&w);
+  count_hardware(w.id, *w.counts);
 }
 
 worker *make_spare_worker(runtime &rt, spare &taker) {
   start_lock lock;
   worker *w = free_slot(rt);
-  if (w)
+  if (w) {
     w->stand_in = &taker;
+    block_of_slot(w->id, block_kind::spare);
+  }
   return w;
 }
 
 worker::worker(unsigned number, std::size_t join_capacity)
     : id(number), seed(number * 7919u + 17u), root("started"), joins(static_cast<std::int64_t>(join_capacity)) {
   memory = &heap_of_slot(number);
+  time.seed = seed;
 }
 
 runtime::runtime()
@@ -425,6 +443,10 @@ runtime::runtime()
   measure_stacks(cfg.stack_watermark);
   set_default_exception_policy(cfg.group_exceptions);
   check_suspensions(cfg.check_suspensions, &current_label);
+  set_time_mode(static_cast<time_mode>(cfg.counters_time));
+  open_store({workers, static_cast<unsigned>(this_machine().effective_cpus()), slot_limit, cfg.counters_share, cfg.counters_keep,
+              cfg.counters_time == time_kind::exact});
+  open_hardware(cfg.counters_hardware);
 }
 
 bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == phase::running; } // O2
@@ -455,7 +477,7 @@ void stop_runtime() {
   if (!mutant(bug::stop_wakes_nobody))
     rt.idle.notify_all();
   if (w && !orderly)
-    return print_summary(rt); // exit() inside a task: its worker cannot wait for itself; the process is about to end
+    return end_counting(rt), print_summary(rt); // exit() inside a task: its worker cannot wait for itself; the process is about to end
   rt.watch.stop();
   rt.crew.stop();
   for (unsigned id = 1; id < rt.workers; ++id)
@@ -463,6 +485,7 @@ void stop_runtime() {
       other->os_thread.join();
   rt.clock.stop();
   set_this_executor(nullptr);
+  end_counting(rt);
   print_summary(rt);
 }
 

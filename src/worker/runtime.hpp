@@ -7,11 +7,13 @@
 #include "manage/timer.hpp"
 #include "manage/watcher.hpp"
 #include "mem/slab.hpp"
+#include "observe/timekeeper.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
 #include "queue/deque.hpp"
 #include "queue/spin_lock.hpp"
 #include "sched/policy.hpp"
+#include "task/lifecycle.hpp"
 #include "task/wait.hpp"
 #include "ult/executor.hpp"
 #include "worker/hang.hpp"
@@ -29,24 +31,11 @@ inline constexpr unsigned k_foreign_slots = 64; // at least so many threads of t
 inline constexpr unsigned k_thread_slots = 1024 + k_foreign_slots; // of workers and those threads
 inline constexpr unsigned k_slots = k_thread_slots + 1024;         // with spares
 
-/// Written by its worker only, read by anyone.
-struct counters {
-  std::uint64_t spawned = 0;
-  std::uint64_t executed = 0;
-  std::uint64_t slept = 0;
-  std::uint64_t throttled = 0;
-  std::uint64_t joins_stolen = 0;
-  std::uint64_t cost = 0; // of the tasks spawned
-};
-
-inline void count(std::uint64_t &c, std::uint64_t n = 1) noexcept { __atomic_store_n(&c, c + n, __ATOMIC_RELAXED); }
-
 /// A thread that runs tasks: one of ours, or one of the user's while it waits.
 struct alignas(128) worker : executor {
   worker(unsigned id, std::size_t join_capacity);
   const unsigned id;
   own_queue own; // of the policy
-  counters counts;
   std::uint32_t seed;          // of its random choices
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false;          // a thread of the user stands in it
@@ -168,6 +157,22 @@ inline void enqueue(worker *here, runnable &r, origin from) {
     rt.idle.notify_one();
 }
 void run_join(detail::join_job &job);
+
+/// A task that is timed; see observe/timekeeper.hpp.
+WEFT_COLD runnable *execute_timed(worker &w, task &t, bool in_place) noexcept;
+/// execute() or execute_in_place(), counted.
+[[nodiscard]] WEFT_INLINE runnable *execute_counted(worker &w, task &t, bool in_place) noexcept {
+  count(w.counts->executed);
+  if (--w.time.until == 0) [[unlikely]]
+    return execute_timed(w, t, in_place);
+  return in_place ? execute_in_place(w, t) : execute(w, t);
+}
+/// Levels of this moment, for those who look at the counters from outside. Any thread. `now`: hardware counts, too, which take system calls.
+void publish_counters(runtime &rt, bool now = true) noexcept;
+/// Whoever published in the parent is gone.
+void forget_publisher_in_child() noexcept;
+/// The last word of the counters.
+void end_counting(runtime &rt) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

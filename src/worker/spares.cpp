@@ -20,8 +20,6 @@ constexpr std::uint64_t k_parked_ns = 10'000'000'000; // how long a parked threa
 constexpr std::uint64_t k_retry_ns = 100'000'000;     // after a spare could not be had
 std::atomic<bool> g_said_most{false}, g_said_none{false};
 
-std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
-
 } // namespace
 
 // ---- what the watcher sees ------------------------------------------------------------------------------------------
@@ -36,7 +34,7 @@ bool spare_crew::read(unsigned slot, reading &r) const {
   r.tid = w->tid.load(std::memory_order_relaxed);
   if (!r.tid || (w->stand_in && w->stand_in->seat.load(std::memory_order_relaxed) != spare::running))
     return false;
-  r.epoch = rt::read(w->counts.executed) + rt::read(w->counts.spawned) + rt::read(w->suspensions);
+  r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) + peek(w->counts->suspended);
   r.idle = m_runtime.idle.announced(slot);
   r.spare = w->stand_in != nullptr;
   return true;
@@ -54,6 +52,8 @@ bool spare_crew::has_work() const {
       return true;
   return false;
 }
+
+void spare_crew::publish() { publish_counters(m_runtime, false); }
 
 bool spare_crew::chores_wait() const {
   return m_allowed && (m_runtime.producers.holds_any() || anyone_at(place::idle));

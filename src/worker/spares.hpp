@@ -48,6 +48,7 @@ public:
   [[nodiscard]] bool has_work() const;
   std::uint64_t cpu_ns(int tid) const override;
   bool sleeps(int tid) const override;
+  void publish() override;
   unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
   bool add_spare() override;
   void retire_spare(unsigned slot) override;

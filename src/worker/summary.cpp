@@ -10,15 +10,14 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
-
 unsigned long long wide(std::uint64_t v) noexcept { return v; }
 
 void print_worker(const worker &w) {
+  const counter_block &c = *w.counts;
   note("stats: worker %u (%s): %llu tasks spawned, %llu run; %llu suspensions, %llu join branches stolen, %llu sleeps, held back "
        "%llu times",
-       w.id, w.root.label, wide(read(w.counts.spawned)), wide(read(w.counts.executed)), wide(read(w.suspensions)),
-       wide(read(w.counts.joins_stolen)), wide(read(w.counts.slept)), wide(read(w.counts.throttled)));
+       w.id, w.root.label, wide(created(c)), wide(peek(c.executed) + peek(c.rounds)), wide(peek(c.suspended)),
+       wide(peek(c.joins_stolen)), wide(peek(c.slept)), wide(peek(c.throttled)));
 }
 
 } // namespace

@@ -50,7 +50,7 @@ void throttle::hold_back(worker &w) {
     return m_over.store(false, std::memory_order_relaxed);
   if (live <= m_now.load(std::memory_order_relaxed) && !has_own_work(w))
     return raise(live);
-  count(w.counts.throttled);
+  count(w.counts->throttled);
   try {
     suspend(&publish, this);
   } catch (const error &) { // no stack for the worker to go on with: the producer goes on instead

@@ -402,6 +402,55 @@ static void totals_are_told(void) {
   EXPECT(first + second <= s.executed && first + second > 0);
 }
 
+static void add_value(const char *name, double value, const char *unit, void *sum) {
+  EXPECT(name[0] == '/' && unit != NULL);
+  *(double *)sum += value;
+}
+
+static void count_name(const char *name, const char *unit, const char *help, int absent, void *n) {
+  EXPECT(name[0] == '/' && unit != NULL && help != NULL && absent == 0);
+  ++*(int *)n;
+}
+
+static void add_interval(const weft_snapshot *now, const weft_snapshot *interval, void *sum) {
+  double n = 0;
+  EXPECT(weft_snapshot_span_ns(now) >= weft_snapshot_span_ns(interval));
+  EXPECT(weft_snapshot_value(interval, "/test/calls", &n) == 0);
+  *(double *)sum += n;
+}
+
+static void counters_are_read_and_defined(void) {
+  weft_counter *calls = NULL;
+  weft_snapshot *before = NULL, *after = NULL, *spent = NULL, *other = NULL;
+  weft_intervals *reading = NULL;
+  double value = 0, sum = 0, in_intervals = 0;
+  char text[4];
+  size_t needed = 0;
+  int names = 0;
+  EXPECT(weft_counter_define("/test/calls", "", "calls of the test", &calls) == 0);
+  EXPECT(weft_counter_define("calls", "", "", &calls) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_counters_list("/test/*", count_name, &names) == 0 && names == 1);
+  EXPECT(weft_snapshot_take(&before) == 0);
+  EXPECT(weft_counters_every(1000000, add_interval, &in_intervals, &reading) == 0);
+  weft_counter_add(calls, 5);
+  weft_counter_add(NULL, 5);
+  weft_counters_stop(reading);
+  EXPECT(in_intervals == 5);
+  EXPECT(weft_snapshot_take(&after) == 0);
+  EXPECT(weft_snapshot_subtract(after, before, &spent) == 0);
+  EXPECT(weft_snapshot_value(spent, "/test/calls", &value) == 0 && value == 5);
+  EXPECT(weft_snapshot_value(spent, "/test/nothing", &value) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_snapshot_each(spent, "/test/calls,/test/*", add_value, &sum) == 0 && sum == 10);
+  EXPECT(weft_snapshot_text(spent, "/test/calls", WEFT_FORMAT_JSON, text, sizeof text, &needed) == 0 && needed > 40 && strcmp(text, "{\"p") == 0);
+  EXPECT(weft_snapshot_text(spent, "/test/calls", (weft_format)7, text, sizeof text, &needed) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_snapshot_span_ns(spent) > 0 && weft_snapshot_span_ns(NULL) == 0);
+  EXPECT(weft_snapshot_take_from(0x7ffffff0, &other) == WEFT_ERR_INVALID_ARGUMENT && other == NULL);
+  weft_snapshot_free(before);
+  weft_snapshot_free(after);
+  weft_snapshot_free(spent);
+  weft_snapshot_free(NULL);
+}
+
 static void the_end_is_final(void) {
   int x = 0;
   EXPECT(weft_shutdown() == 0);
@@ -425,6 +474,7 @@ int main(void) {
   tasks_have_values_of_their_own();
   totals_are_told();
   loops_run();
+  counters_are_read_and_defined();
   the_end_is_final();
   return failures != 0;
 }

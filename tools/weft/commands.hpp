@@ -19,10 +19,16 @@ inline constexpr int k_no_program = 127;
 int run_info(const words &arguments);
 int run_config(const words &arguments);
 int run_run(const words &arguments);
+int run_list(const words &arguments);
+int run_get(const words &arguments);
+int run_top(const words &arguments);
 
 extern const char k_info_help[];
 extern const char k_config_help[];
 extern const char k_run_help[];
+extern const char k_list_help[];
+extern const char k_get_help[];
+extern const char k_top_help[];
 
 /// Prints "weft: ..." on stderr and returns k_usage.
 int usage_error(const std::string &what);

@@ -46,6 +46,9 @@ constexpr char k_version_help[] = "usage: weft --version\n";
 
 constexpr command k_commands[] = {
     {"run", run_run, k_run_help, "run a program with settings"},
+    {"top", run_top, k_top_help, "watch a running program"},
+    {"list", run_list, k_list_help, "show running programs, or the counters of one"},
+    {"get", run_get, k_get_help, "print counters of a running program"},
     {"config", run_config, k_config_help, "show every setting, its value and where that came from"},
     {"info", run_info, k_info_help, "show the machine as Weft sees it"},
     {"version", run_version, k_version_help, "print the version"},

@@ -19,7 +19,8 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--seeds N [--limit S]] [--] "
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--counters NAMES [--interval TIME]] [--exact-time]\n"
+    "                [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
     "Checks the settings, hands them to the program through its environment and becomes the program.\n"
@@ -27,6 +28,9 @@ const char k_run_help[] =
     "  --preset P       the same as --set preset=P\n"
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
     "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
+    "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
+    "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
+    "  --exact-time     times every task: the same as --set counters.time=exact\n"
     "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
     "                   of creation; reports the first seed that gives another exit code, signal or output\n"
     "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
@@ -50,7 +54,7 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--seeds", "--limit"};
+constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--counters", "--interval", "--exact-time", "--seeds", "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -76,13 +80,18 @@ bool parse_limit(const std::string &text, std::chrono::milliseconds &limit) {
   return true;
 }
 
+bool has(const plan &p, std::string_view key) {
+  return std::any_of(p.values.begin(), p.values.end(), [&](const key_value &v) { return v.first == key; });
+}
+
 void check_plan(plan &p, std::size_t words) {
-  const auto is_seed = [](const key_value &v) { return v.first == "sched.seed"; };
   if (p.program >= words)
     p.mistake = "run needs a program";
+  else if (has(p, "counters.interval") && !has(p, "counters.print"))
+    p.mistake = "--interval goes with --counters";
   else if (p.has_limit && p.seeds.seeds == 0)
     p.mistake = "--limit goes with --seeds";
-  else if (p.seeds.seeds != 0 && std::any_of(p.values.begin(), p.values.end(), is_seed))
+  else if (p.seeds.seeds != 0 && has(p, "sched.seed"))
     p.mistake = "--seeds chooses sched.seed itself; leave one of them out";
 }
 
@@ -97,6 +106,13 @@ plan read_plan(const words &arguments) {
     if (arguments[at] == "--locks") {
       p.locks = true;
       ++at;
+    } else if (arguments[at] == "--exact-time") {
+      p.values.emplace_back("counters.time", "exact");
+      ++at;
+    } else if (const auto counters = take_option(arguments, at, "--counters")) {
+      p.values.emplace_back("counters.print", *counters);
+    } else if (const auto interval = take_option(arguments, at, "--interval")) {
+      p.values.emplace_back("counters.interval", *interval);
     } else if (const auto workers = take_option(arguments, at, "--workers")) {
       p.values.emplace_back("workers", *workers);
     } else if (const auto preset = take_option(arguments, at, "--preset")) {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/c_guard.hpp"
+#include "observe/store.hpp"
+#include "ult/executor.hpp"
+
+#include <weft/c/counters.h>
+#include <weft/counters.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+using namespace weft::rt;
+namespace counters = weft::counters;
+
+struct weft_snapshot {
+  counters::snapshot taken;
+};
+
+struct weft_intervals {
+  void (*use)(const weft_snapshot *now, const weft_snapshot *interval, void *context);
+  void *context;
+  std::unique_ptr<counters::at_intervals> calls;
+};
+
+namespace {
+
+user_counter &counter_of(weft_counter *c) noexcept { return *reinterpret_cast<user_counter *>(c); }
+
+void require_format(weft_format f) {
+  if (f != WEFT_FORMAT_TEXT && f != WEFT_FORMAT_CSV && f != WEFT_FORMAT_JSON)
+    weft::rt::throw_error(weft::errc::invalid_argument, "weft_snapshot_text: there is no format %d; pass one of weft_format", static_cast<int>(f));
+}
+
+} // namespace
+
+int weft_snapshot_take(weft_snapshot **snapshot) {
+  return guarded([&] {
+    require(snapshot, "weft_snapshot_take", "snapshot");
+    *snapshot = new weft_snapshot{counters::take()};
+  });
+}
+
+int weft_snapshot_take_from(int pid, weft_snapshot **snapshot) {
+  return guarded([&] {
+    require(snapshot, "weft_snapshot_take_from", "snapshot");
+    *snapshot = new weft_snapshot{counters::take_from(pid)};
+  });
+}
+
+int weft_snapshot_subtract(const weft_snapshot *later, const weft_snapshot *earlier, weft_snapshot **difference) {
+  return guarded([&] {
+    require(later, "weft_snapshot_subtract", "later");
+    require(earlier, "weft_snapshot_subtract", "earlier");
+    require(difference, "weft_snapshot_subtract", "difference");
+    *difference = new weft_snapshot{later->taken - earlier->taken};
+  });
+}
+
+int weft_snapshot_value(const weft_snapshot *snapshot, const char *name, double *value) {
+  return guarded([&] {
+    require(snapshot, "weft_snapshot_value", "snapshot");
+    require(name, "weft_snapshot_value", "name");
+    require(value, "weft_snapshot_value", "value");
+    *value = snapshot->taken.value(name);
+  });
+}
+
+int weft_snapshot_each(const weft_snapshot *snapshot, const char *names,
+                       void (*use)(const char *name, double value, const char *unit, void *context), void *context) {
+  return guarded([&] {
+    require(snapshot, "weft_snapshot_each", "snapshot");
+    require(names, "weft_snapshot_each", "names");
+    require_body(use, "weft_snapshot_each");
+    for (const auto &v : snapshot->taken.values(names))
+      use(v.name.c_str(), v.number, v.unit.c_str(), context);
+  });
+}
+
+int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, weft_format format, char *buffer, size_t size, size_t *needed) {
+  return guarded([&] {
+    require(snapshot, "weft_snapshot_text", "snapshot");
+    require(names, "weft_snapshot_text", "names");
+    require(needed, "weft_snapshot_text", "needed");
+    if (size)
+      require(buffer, "weft_snapshot_text", "buffer");
+    require_format(format);
+    const std::string text = snapshot->taken.text(names, static_cast<counters::format>(format));
+    *needed = text.size() + 1;
+    if (size) {
+      const size_t n = std::min(size - 1, text.size());
+      std::memcpy(buffer, text.data(), n);
+      buffer[n] = '\0';
+    }
+  });
+}
+
+uint64_t weft_snapshot_span_ns(const weft_snapshot *snapshot) {
+  return snapshot ? static_cast<uint64_t>(snapshot->taken.span().count()) : 0;
+}
+
+void weft_snapshot_free(weft_snapshot *snapshot) { delete snapshot; }
+
+int weft_counters_list(const char *pattern, void (*use)(const char *name, const char *unit, const char *help, int absent, void *context),
+                       void *context) {
+  return guarded([&] {
+    require(pattern, "weft_counters_list", "pattern");
+    require_body(use, "weft_counters_list");
+    for (const auto &c : counters::list(pattern))
+      use(c.name.c_str(), c.unit.c_str(), c.help.c_str(), c.absent, context);
+  });
+}
+
+int weft_counters_every(uint64_t period_ns, void (*use)(const weft_snapshot *now, const weft_snapshot *interval, void *context),
+                        void *context, weft_intervals **handle) {
+  return guarded([&] {
+    require_body(use, "weft_counters_every");
+    require(handle, "weft_counters_every", "handle");
+    const auto most = std::chrono::nanoseconds(std::chrono::hours(24 * 365));
+    auto fresh = std::make_unique<weft_intervals>(weft_intervals{use, context, nullptr});
+    fresh->calls = std::make_unique<counters::at_intervals>(
+        period_ns < static_cast<uint64_t>(most.count()) ? std::chrono::nanoseconds(period_ns) : most,
+        [](const counters::snapshot &now, const counters::snapshot &interval, void *p) {
+          const auto &self = *static_cast<weft_intervals *>(p);
+          const weft_snapshot lent_now{now}, lent_interval{interval};
+          self.use(&lent_now, &lent_interval, self.context);
+        },
+        fresh.get());
+    *handle = fresh.release();
+  });
+}
+
+void weft_counters_stop(weft_intervals *handle) { delete handle; }
+
+int weft_counter_define(const char *name, const char *unit, const char *help, weft_counter **counter) {
+  return guarded([&] {
+    require(name, "weft_counter_define", "name");
+    require(counter, "weft_counter_define", "counter");
+    *counter = reinterpret_cast<weft_counter *>(&define_counter(name, unit, help, counter_kind::count));
+  });
+}
+
+void weft_counter_add(weft_counter *counter, uint64_t n) {
+  const executor *e = this_executor();
+  if (counter)
+    add_to(counter_of(counter), e ? e->counts : nullptr, n);
+}

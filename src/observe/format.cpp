@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/format.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+void pad(std::string &line, std::size_t column) { line.append(line.size() < column ? column - line.size() : 1, ' '); }
+
+std::string values_as_text(const reading &r, const std::vector<evaluator::result> &values) {
+  char head[160];
+  std::snprintf(head, sizeof head, "# %s (pid %u) after %.3f s%s\n", r.program.c_str(), r.pid, seconds(r.taken_ns - r.started_ns),
+                r.alive || r.ended ? "" : ", it ended without a word");
+  std::string out = head;
+  for (const auto &v : values) {
+    std::string line = v.name;
+    pad(line, 48);
+    const std::string number = v.absent ? "absent" : std::isnan(v.number) ? "-" : number_text(v.number);
+    line.append(number.size() < 18 ? 18 - number.size() : 0, ' ');
+    line += number;
+    if (!v.unit.empty())
+      line += " " + v.unit;
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string values_as_csv(const reading &r, const std::vector<evaluator::result> &values, bool header) {
+  std::string out;
+  if (header) {
+    out = "seconds";
+    for (const auto &v : values)
+      out += ",\"" + v.name + (v.unit.empty() ? "" : " [" + v.unit + "]") + "\"";
+    out += "\n";
+  }
+  out += number_text(seconds(r.taken_ns - r.started_ns));
+  for (const auto &v : values)
+    out += "," + number_text(v.number);
+  return out + "\n";
+}
+
+std::string values_as_json(const reading &r, const std::vector<evaluator::result> &values) {
+  std::string out = "{\"program\":" + json_text(r.program) + ",\"pid\":" + std::to_string(r.pid) +
+                    ",\"seconds\":" + number_text(seconds(r.taken_ns - r.started_ns)) + ",\"running\":" +
+                    (r.alive && !r.ended ? "true" : "false") + ",\"values\":{";
+  bool first = true;
+  for (const auto &v : values) {
+    out += first ? "" : ",";
+    out += json_text(v.name) + ":" + json_number(v.number);
+    first = false;
+  }
+  return out + "}}\n";
+}
+
+const char *word_of(counter_kind k) {
+  switch (k) {
+  case counter_kind::count:
+  case counter_kind::stopwatch:
+    return "count";
+  case counter_kind::level:
+    return "level";
+  case counter_kind::histogram:
+    break;
+  }
+  return "histogram";
+}
+
+/// "/threads/count/pending-misses", "ns": "weft_threads_count_pending_misses_nanoseconds"
+std::string metric_name(const counter_info &c) {
+  std::string name = "weft";
+  for (const char ch : c.name)
+    name += ch == '/' || ch == '-' ? '_' : ch;
+  if (c.unit == "ns")
+    name += "_nanoseconds";
+  else if (c.unit == "bytes")
+    name += "_bytes";
+  else if (c.unit == "%")
+    name += "_percent";
+  else if (c.unit == "uJ")
+    name += "_microjoules";
+  return name;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    out += c == '\\' ? "\\\\" : c == '"' ? "\\\"" : c == '\n' ? "\\n" : std::string(1, c);
+  return out;
+}
+
+void write_metric(std::string &out, const row &m, bool per_worker) {
+  const bool counts = m.about.kind == counter_kind::count || m.about.kind == counter_kind::stopwatch;
+  const std::string name = metric_name(m.about);
+  out += "# TYPE " + name + (counts ? " counter\n" : " gauge\n");
+  out += "# HELP " + name + " " + escaped(m.about.help) + "\n";
+  const std::string sample = name + (counts ? "_total" : "");
+  if (!per_worker || m.workers.empty())
+    out += sample + " " + number_text(m.total) + "\n";
+  else
+    for (const auto &p : m.workers)
+      if (!std::isnan(p.number))
+        out += sample + "{worker=\"" + std::to_string(p.worker) + "\"} " + number_text(p.number) + "\n";
+}
+
+void write_histogram(std::string &out, const reading &r, const counter_info &about) {
+  const std::string name = metric_name(about);
+  out += "# TYPE " + name + " histogram\n# HELP " + name + " " + escaped(about.help) + "\n";
+  const reading::buckets d = r.all_durations();
+  std::uint64_t below = 0;
+  for (unsigned i = 0; i < k_duration_buckets; ++i) {
+    below += d[i];
+    if (i % 4 == 3 && i + 1 < k_duration_buckets) // each power of two is enough here
+      out += name + "_bucket{le=\"" + number_text(static_cast<double>(bucket_floor(i + 1))) + "\"} " + std::to_string(below) + "\n";
+  }
+  out += name + "_bucket{le=\"+Inf\"} " + std::to_string(below) + "\n" + name + "_count " + std::to_string(below) + "\n";
+}
+
+} // namespace
+
+std::string number_text(double v) {
+  if (std::isnan(v))
+    return "";
+  char text[40];
+  const bool whole = std::fabs(v) < 9e15 && v == std::floor(v);
+  const auto end = whole ? std::to_chars(text, text + sizeof text, static_cast<long long>(v)) : std::to_chars(text, text + sizeof text, v);
+  return {text, end.ptr};
+}
+
+std::string json_text(std::string_view s) {
+  std::string out = "\"";
+  for (const char c : s) {
+    char escape[8];
+    if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out.append(escape, static_cast<std::size_t>(std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c))));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+std::string json_number(double v) { return std::isnan(v) ? "null" : number_text(v); }
+
+std::string write_values(output_format f, const reading &r, const std::vector<evaluator::result> &values, bool header) {
+  switch (f) {
+  case output_format::csv:
+    return values_as_csv(r, values, header);
+  case output_format::json:
+    return values_as_json(r, values);
+  case output_format::text:
+    break;
+  }
+  return values_as_text(r, values);
+}
+
+std::string write_catalogue(output_format f, const std::vector<counter_info> &all) {
+  std::string out = f == output_format::csv ? "name,kind,unit,per worker,absent,help\n" : f == output_format::json ? "[" : "";
+  bool first = true;
+  for (const auto &c : all) {
+    if (f == output_format::json) {
+      out += std::string(first ? "" : ",\n") + "{\"name\":" + json_text(c.name) + ",\"kind\":\"" + word_of(c.kind) + "\",\"unit\":" + json_text(c.unit) +
+             ",\"per_worker\":" + (c.per_worker ? "true" : "false") + ",\"absent\":" + (c.absent ? "true" : "false") +
+             ",\"help\":" + json_text(c.help) + "}";
+    } else if (f == output_format::csv) {
+      out += c.name + "," + word_of(c.kind) + "," + c.unit + "," + (c.per_worker ? "yes," : "no,") + (c.absent ? "yes,\"" : "no,\"") + c.help + "\"\n";
+    } else {
+      std::string line = c.name;
+      pad(line, 44);
+      line += c.absent ? "absent" : c.unit;
+      pad(line, 52);
+      out += line + c.help + "\n";
+    }
+    first = false;
+  }
+  return f == output_format::json ? out + "]\n" : out;
+}
+
+std::string write_open_metrics(const reading &r, bool per_worker) {
+  counter_name everything;
+  everything.base = "*";
+  everything.instance = per_worker ? counter_name::of::every_worker : counter_name::of::total;
+  std::string out;
+  for (const auto &m : rows_of(r, everything)) {
+    if (m.about.absent || (std::isnan(m.total) && m.about.kind != counter_kind::histogram))
+      continue;
+    if (m.about.kind == counter_kind::histogram)
+      write_histogram(out, r, m.about);
+    else
+      write_metric(out, m, per_worker);
+  }
+  return out + "# EOF\n";
+}
+
+} // namespace rt
+} // namespace weft::inline v0

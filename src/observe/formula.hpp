@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters over counters: arithmetics over the values of one moment, statistics over those of the last intervals.
+#pragma once
+
+#include "observe/views.hpp"
+
+#include <deque>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// A list of names, formulas among them, evaluated reading by reading.
+class evaluator {
+public:
+  /// Throws weft::error where a name is wrong. Unknown counters are found out by the first evaluation.
+  explicit evaluator(std::string_view names);
+
+  struct result {
+    std::string name, unit;
+    double number; // NaN: nothing to tell
+    bool absent = false;
+  };
+  /// `r` holds the values that are shown, `interval` those since the last call: what statistics are of.
+  [[nodiscard]] std::vector<result> evaluate(const reading &r, const reading &interval);
+
+private:
+  struct wanted {
+    std::string text;
+    counter_name name;
+    counter_name inner;       // of statistics
+    std::vector<counter_name> operands;
+    std::size_t window = 0;   // 0: all
+    std::deque<double> past;
+  };
+  static void parse_formula(wanted &w);
+  static double statistics(wanted &w, const reading &interval);
+  static double arithmetics(const wanted &w, const reading &r);
+
+  std::vector<wanted> m_wanted;
+};
+
+} // namespace rt
+} // namespace weft::inline v0

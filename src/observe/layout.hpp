@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies in a segment of counters: header, catalogue, a block of the process, a block per worker. It describes itself, so that a reader
+// of another version finds what it knows.
+//
+// Roles       One owner per block: the worker that stands in it. One publisher at a time, of the process, with the lock of the store, for
+//             what is of kind level and for hardware counts. Readers, in this process and in others, only load.
+// Word        64 bits, aligned. A count only grows. A stopwatch holds the sum of what it has measured while it stands, and that sum less
+//             the time it was started while it runs: negative then, since the clock counts from the start of the machine. So its value
+//             at any moment is one load: w, or w + now where w < 0.
+// Invariants  I1  Each word has one writer at a time; a slot passes from thread to thread with the start lock of the runtime.
+//             I2  What a reader sees of one word is a value that it had; words are not read at one moment, so ratios of young counts may
+//                 be off by the counts of a few microseconds.
+// Orders      O1  Number of entries, blocks or the state of the program, release, with the acquire of readers: what is counted in is
+//                 written. All else is relaxed.
+// Progress    Wait-free, one store per count.
+// Reclamation Mapped until the process ends; the file goes with an orderly end (counters.keep).
+// Source      The generation of a snapshot that other designs keep is not needed: no value takes two words.
+// Checked by  tests/unit/observe: another process reads a running and a killed program.
+#pragma once
+
+#include "arch/owner_add.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+inline constexpr char k_segment_magic[8] = {'w', 'e', 'f', 't', 'c', 'n', 't', '\n'};
+inline constexpr std::uint32_t k_segment_version = 1;
+inline constexpr unsigned k_user_counters = 64;
+inline constexpr unsigned k_duration_buckets = 144; // four per power of two, from 16 ns to 2^40 ns
+
+enum class counter_kind : std::uint8_t { count, stopwatch, level, histogram };
+enum class counter_scope : std::uint8_t { worker, process, both };
+enum class block_kind : std::uint64_t { none, worker, thread, spare };
+enum class segment_state : std::uint32_t { starting, running, ended };
+
+/// Of one worker.
+struct alignas(128) counter_block {
+  std::uint64_t kind = 0; // block_kind
+#define WEFT_COUNTER(field, ...) std::uint64_t field = 0;
+#include "observe/counters.def"
+  std::uint64_t user[k_user_counters]{};
+  std::uint64_t durations[k_duration_buckets]{};
+};
+
+/// Tasks that it has created: each is counted once, by what held it.
+[[nodiscard]] inline std::uint64_t created(const counter_block &c) noexcept {
+  return peek(c.without_accesses) + peek(c.waited) + peek(c.free_at_once);
+}
+
+inline constexpr std::size_t k_block_head = 32; // what every reader knows of a block: kind, overall, idle, last_seen
+static_assert(offsetof(counter_block, last_seen) + 8 == k_block_head);
+
+/// Of the process.
+struct alignas(128) process_block {
+#define WEFT_GAUGE(field, ...) std::uint64_t field = 0;
+#include "observe/counters.def"
+  std::uint64_t user[k_user_counters]{};
+};
+
+/// One line of the catalogue.
+struct catalogue_entry {
+  char name[96];
+  char unit[16];
+  char help[128]; // of a counter that is absent: why
+  std::uint32_t worker_offset;  // in a worker's block
+  std::uint32_t process_offset; // in the block of the process
+  std::uint32_t words;          // 1, or the buckets of a histogram
+  counter_kind kind;
+  counter_scope scope;
+  std::uint8_t absent; // cannot be had here
+  std::uint8_t padding;
+};
+static_assert(sizeof(catalogue_entry) == 256);
+
+struct segment_header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t pid;
+  std::uint64_t started_ns;          // monotonic
+  std::uint64_t started_realtime_ns; // since 1970
+  std::uint64_t ended_ns;            // 0: not in order
+  char library[16];
+  char program[64];
+  std::uint32_t workers;
+  std::uint32_t cpus;
+  std::uint32_t exact_time; // every task is timed
+  std::uint32_t state;      // segment_state
+  std::uint64_t catalogue_offset;
+  std::uint64_t process_offset;
+  std::uint64_t block_offset;
+  std::uint32_t entry_bytes, entry_limit, entries;
+  std::uint32_t process_bytes;
+  std::uint32_t block_bytes, block_limit, blocks; // of slots 0..blocks-1
+  std::uint32_t missing_blocks;                   // for which there was no room
+  double reference_task_ns; // a task's duration on one worker; 0: not known
+  double reference_run_ns;  // how long that run took
+};
+
+inline constexpr std::uint32_t k_entry_limit = 256;
+inline constexpr std::size_t k_header_bytes = 4096;
+static_assert(sizeof(segment_header) <= k_header_bytes);
+
+[[nodiscard]] inline bool is_running(std::uint64_t stopwatch) noexcept { return static_cast<std::int64_t>(stopwatch) < 0; }
+/// What a stopwatch shows at `now`.
+[[nodiscard]] inline std::uint64_t elapsed(std::uint64_t stopwatch, std::uint64_t now) noexcept {
+  const std::uint64_t sum = is_running(stopwatch) ? stopwatch + now : stopwatch;
+  return is_running(sum) ? 0 : sum; // it was started after `now`
+}
+
+/// The bucket of a duration: below 16 ns the first, beyond 2^40 ns the last.
+[[nodiscard]] inline unsigned duration_bucket(std::uint64_t ns) noexcept {
+  if (ns < 16)
+    return 0;
+  const unsigned power = 63u - static_cast<unsigned>(__builtin_clzll(ns));
+  const unsigned at = (power - 4) * 4 + static_cast<unsigned>((ns >> (power - 2)) & 3);
+  return at < k_duration_buckets ? at : k_duration_buckets - 1;
+}
+/// The least duration of a bucket.
+[[nodiscard]] inline std::uint64_t bucket_floor(unsigned bucket) noexcept {
+  return bucket == 0 ? 0 : (std::uint64_t{4 + bucket % 4} << (bucket / 4 + 4)) >> 2;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/reading.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "observe/segment.hpp"
+#include "os/file.hpp"
+
+#include <weft/error.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+std::string text_of(const char *field, std::size_t room) { return {field, strnlen(field, room)}; }
+
+std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept {
+  return peek(*reinterpret_cast<const std::uint64_t *>(block + offset));
+}
+
+struct view {
+  const char *base;
+  const segment_header &h;
+  [[nodiscard]] const catalogue_entry &entry(std::uint32_t i) const noexcept {
+    return *reinterpret_cast<const catalogue_entry *>(base + h.catalogue_offset + std::size_t{h.entry_bytes} * i);
+  }
+  [[nodiscard]] const char *block(unsigned slot) const noexcept { return base + h.block_offset + std::size_t{h.block_bytes} * slot; }
+  [[nodiscard]] const counter_block &known(unsigned slot) const noexcept { return *reinterpret_cast<const counter_block *>(block(slot)); }
+};
+
+/// False for an entry that lies outside of its block.
+bool fits(const view &v, const catalogue_entry &e) noexcept {
+  const std::size_t bytes = std::size_t{e.words} * 8;
+  return e.words != 0 && e.words <= k_duration_buckets && e.worker_offset % 8 == 0 && e.process_offset % 8 == 0 &&
+         (e.scope == counter_scope::process || e.worker_offset + bytes <= v.h.block_bytes) &&
+         (e.scope == counter_scope::worker || e.process_offset + bytes <= v.h.process_bytes);
+}
+
+void read_header(reading &r, const segment_header &h) {
+  r.pid = h.pid;
+  r.program = text_of(h.program, sizeof h.program);
+  r.library = text_of(h.library, sizeof h.library);
+  r.workers = h.workers;
+  r.cpus = h.cpus;
+  r.exact_time = h.exact_time != 0;
+  r.started_ns = h.started_ns;
+  r.ended = __atomic_load_n(&h.state, __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(segment_state::ended); // O1
+  r.missing_blocks = __atomic_load_n(&h.missing_blocks, __ATOMIC_RELAXED);
+  r.reference_task_ns = h.reference_task_ns;
+  r.reference_run_ns = h.reference_run_ns;
+}
+
+/// Of a dead program the latest sign of life.
+std::uint64_t moment(const reading &r, const view &v, std::uint32_t blocks) noexcept {
+  if (r.alive && !r.ended)
+    return now_ns();
+  std::uint64_t last = std::max(r.started_ns, __atomic_load_n(&v.h.ended_ns, __ATOMIC_RELAXED));
+  for (unsigned i = 0; i < blocks && !r.ended; ++i)
+    last = std::max(last, peek(v.known(i).last_seen));
+  return last;
+}
+
+std::int64_t shown(const catalogue_entry &e, std::uint64_t word, std::uint64_t now) noexcept {
+  return static_cast<std::int64_t>(e.kind == counter_kind::stopwatch ? elapsed(word, now) : word);
+}
+
+void read_cells(reading &r, const view &v) {
+  const char *process = v.base + v.h.process_offset;
+  for (std::uint32_t i = 0; i < r.catalogue.size(); ++i) {
+    const catalogue_entry &e = v.entry(i);
+    const bool single = e.kind != counter_kind::histogram && fits(v, e);
+    r.cells.push_back(single && e.scope != counter_scope::worker ? shown(e, word_at(process, e.process_offset), r.taken_ns) : 0);
+    for (const auto &s : r.slots)
+      r.cells.push_back(single && e.scope != counter_scope::process ? shown(e, word_at(v.block(s.id), e.worker_offset), r.taken_ns) : 0);
+    if (e.kind == counter_kind::histogram && fits(v, e) && r.durations.empty())
+      for (const auto &s : r.slots) {
+        auto &d = r.durations.emplace_back();
+        for (std::uint32_t k = 0; k < e.words; ++k)
+          d[k] = word_at(v.block(s.id), e.worker_offset + 8 * k);
+      }
+  }
+  r.durations.resize(r.slots.size());
+}
+
+std::uint64_t resident_bytes_of(unsigned pid) {
+  const auto statm = read_file("/proc/" + std::to_string(pid) + "/statm");
+  if (!statm)
+    return 0;
+  const std::string_view text = *statm;
+  const auto begin = text.find(' ') + 1;
+  const auto pages = parse_unsigned(text.substr(begin, text.find(' ', begin) - begin));
+  return pages ? *pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+} // namespace
+
+std::size_t reading::find(std::string_view name) const noexcept {
+  std::size_t i = 0;
+  while (i < catalogue.size() && catalogue[i].name != name)
+    ++i;
+  return i;
+}
+
+std::int64_t reading::total(std::size_t entry) const noexcept {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i <= slots.size(); ++i)
+    sum += cells[entry * (slots.size() + 1) + i];
+  return sum;
+}
+
+reading::buckets reading::all_durations() const noexcept {
+  buckets sum{};
+  for (const auto &d : durations)
+    for (unsigned i = 0; i < k_duration_buckets; ++i)
+      sum[i] += d[i];
+  return sum;
+}
+
+reading read_segment(const char *base, bool alive) {
+  const view v{base, *reinterpret_cast<const segment_header *>(base)};
+  reading r;
+  r.alive = alive;
+  read_header(r, v.h);
+  const std::uint32_t entries = std::min(__atomic_load_n(&v.h.entries, __ATOMIC_ACQUIRE), v.h.entry_limit); // O1
+  const std::uint32_t blocks = std::min(__atomic_load_n(&v.h.blocks, __ATOMIC_ACQUIRE), v.h.block_limit);   // O1
+  r.taken_ns = moment(r, v, blocks);
+  r.span_ns = r.taken_ns - std::min(r.started_ns, r.taken_ns);
+  for (std::uint32_t i = 0; i < entries; ++i) {
+    const catalogue_entry &e = v.entry(i);
+    r.catalogue.push_back({text_of(e.name, sizeof e.name), text_of(e.unit, sizeof e.unit), text_of(e.help, sizeof e.help), e.kind, e.scope,
+                           __atomic_load_n(&e.absent, __ATOMIC_ACQUIRE) != 0}); // O1
+  }
+  for (unsigned i = 0; i < blocks; ++i) {
+    const counter_block &b = v.known(i);
+    if (const auto kind = static_cast<block_kind>(peek(b.kind)); kind != block_kind::none)
+      r.slots.push_back({i, kind, is_running(peek(b.overall)), is_running(peek(b.idle))});
+  }
+  read_cells(r, v);
+  if (alive)
+    r.resident_bytes = resident_bytes_of(r.pid);
+  return r;
+}
+
+reading difference(const reading &later, const reading &earlier) {
+  if (later.pid != earlier.pid || later.started_ns != earlier.started_ns)
+    throw_error(errc::invalid_argument, "two snapshots of different programs (pid %u and %u) have no difference", later.pid, earlier.pid);
+  reading d = later;
+  d.span_ns = later.taken_ns - std::min(later.taken_ns, earlier.taken_ns);
+  const std::size_t columns = later.slots.size() + 1;
+  for (std::size_t e = 0; e < later.catalogue.size() && e < earlier.catalogue.size(); ++e) {
+    if (later.catalogue[e].kind == counter_kind::level)
+      continue;
+    d.cells[e * columns] -= earlier.of_process(e);
+    for (std::size_t now = 0; now < later.slots.size(); ++now)
+      for (std::size_t then = 0; then < earlier.slots.size(); ++then)
+        if (earlier.slots[then].id == later.slots[now].id)
+          d.cells[e * columns + 1 + now] = std::max<std::int64_t>(0, later.of_slot(e, now) - earlier.of_slot(e, then));
+  }
+  for (std::size_t now = 0; now < later.slots.size(); ++now)
+    for (std::size_t then = 0; then < earlier.slots.size(); ++then)
+      if (earlier.slots[then].id == later.slots[now].id)
+        for (unsigned i = 0; i < k_duration_buckets; ++i)
+          d.durations[now][i] -= std::min(d.durations[now][i], earlier.durations[then][i]);
+  return d;
+}
+
+reading read_program(long pid) {
+  const std::string path = segment_path(pid);
+  if (access(path.c_str(), F_OK) != 0) {
+    if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+      throw_error(errc::invalid_argument, "there is no program with pid %ld, and none has left counters", pid);
+    throw_error(errc::invalid_argument,
+                "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false", pid);
+  }
+  segment s = map_segment(path);
+  reading r = read_segment(s.base, owner_lives(s));
+  unmap(s);
+  return r;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// All counters of a program at one moment, or what was counted between two. Plain data of the reader.
+#pragma once
+
+#include "observe/layout.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct described {
+  std::string name, unit, help;
+  counter_kind kind = counter_kind::count;
+  counter_scope scope = counter_scope::worker;
+  bool absent = false; // cannot be had where the program runs: `help` says why
+};
+
+struct reading {
+  struct slot {
+    unsigned id;
+    block_kind kind;
+    bool present; // in Weft
+    bool idle;
+  };
+  using buckets = std::array<std::uint64_t, k_duration_buckets>;
+
+  unsigned pid = 0, workers = 0, cpus = 0;
+  std::string program, library;
+  bool exact_time = false, alive = false, ended = false;
+  std::uint64_t started_ns = 0, taken_ns = 0; // monotonic; of a dead program, when it was last seen
+  std::uint64_t span_ns = 0;                  // that the counts are of
+  std::uint64_t resident_bytes = 0;
+  std::uint32_t missing_blocks = 0;
+  double reference_task_ns = 0, reference_run_ns = 0;
+
+  std::vector<described> catalogue;
+  std::vector<slot> slots;
+  std::vector<std::int64_t> cells;   // per entry: of the process, then of each slot
+  std::vector<buckets> durations;    // per slot
+
+  /// catalogue.size() where there is none.
+  [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
+  [[nodiscard]] std::int64_t of_process(std::size_t entry) const noexcept { return cells[entry * (slots.size() + 1)]; }
+  [[nodiscard]] std::int64_t of_slot(std::size_t entry, std::size_t slot) const noexcept { return cells[entry * (slots.size() + 1) + 1 + slot]; }
+  /// By definition the sum of what this reading shows.
+  [[nodiscard]] std::int64_t total(std::size_t entry) const noexcept;
+  [[nodiscard]] buckets all_durations() const noexcept;
+};
+
+/// Of a segment that has been checked (map_segment). `alive`: the program runs.
+[[nodiscard]] reading read_segment(const char *base, bool alive);
+/// What was counted between the two: counts are subtracted, levels are those of the later. Of one program, else throws weft::error.
+[[nodiscard]] reading difference(const reading &later, const reading &earlier);
+/// Opens, reads and closes. Throws weft::error that says why it cannot.
+[[nodiscard]] reading read_program(long pid);
+
+} // namespace rt
+} // namespace weft::inline v0

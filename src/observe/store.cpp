@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/store.hpp"
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "observe/segment.hpp"
+#include "observe/user_counter.hpp"
+
+#include <weft/version.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <ctime>
+#include <errno.h>
+#include <memory>
+#include <mutex>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+struct store {
+  segment memory;
+  bool keep = false;
+  std::atomic<counter_block *> *blocks = nullptr; // by slot
+  unsigned slots = 0;
+
+  segment_header &header() noexcept { return *reinterpret_cast<segment_header *>(memory.base); }
+  process_block &process() noexcept { return *reinterpret_cast<process_block *>(memory.base + header().process_offset); }
+  catalogue_entry *catalogue() noexcept { return reinterpret_cast<catalogue_entry *>(memory.base + header().catalogue_offset); }
+};
+
+std::atomic<store *> g_store{nullptr}; // never freed: threads of the user may come late
+
+store &the_store() noexcept { return *g_store.load(std::memory_order_acquire); } // O1
+
+constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+void copy_text(char *to, std::size_t room, const char *from) noexcept {
+  std::strncpy(to, from ? from : "", room - 1);
+  to[room - 1] = '\0';
+}
+
+void add_entry(store &s, const char *name, const char *unit, const char *help, counter_kind kind, counter_scope scope, std::size_t in_worker,
+               std::size_t in_process, std::uint32_t words = 1) noexcept {
+  segment_header &h = s.header();
+  if (h.entries == h.entry_limit)
+    return;
+  catalogue_entry &e = s.catalogue()[h.entries];
+  copy_text(e.name, sizeof e.name, name);
+  copy_text(e.unit, sizeof e.unit, unit);
+  copy_text(e.help, sizeof e.help, help);
+  e.worker_offset = static_cast<std::uint32_t>(in_worker);
+  e.process_offset = static_cast<std::uint32_t>(in_process);
+  e.words = words;
+  e.kind = kind;
+  e.scope = scope;
+  __atomic_store_n(&h.entries, h.entries + 1, __ATOMIC_RELEASE); // O1
+}
+
+void fill_catalogue(store &s) noexcept {
+#define WEFT_COUNTER(field, kind, name, unit, help)                                                                                    \
+  add_entry(s, name, unit, help, counter_kind::kind, counter_scope::worker, offsetof(counter_block, field), 0);
+#define WEFT_GAUGE(field, kind, name, unit, help)                                                                                      \
+  add_entry(s, name, unit, help, counter_kind::kind, counter_scope::process, 0, offsetof(process_block, field));
+#include "observe/counters.def"
+  add_entry(s, "/threads/time/duration", "ns", "tasks by how long they ran, of those timed that did not wait", counter_kind::histogram,
+            counter_scope::worker, offsetof(counter_block, durations), 0, k_duration_buckets);
+}
+
+void fill_header(store &s, const store_options &o) noexcept {
+  segment_header &h = s.header();
+  h.version = k_segment_version;
+  h.pid = static_cast<std::uint32_t>(getpid());
+  h.started_ns = now_ns();
+  timespec real{};
+  clock_gettime(CLOCK_REALTIME, &real);
+  h.started_realtime_ns = static_cast<std::uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(real.tv_nsec);
+  copy_text(h.library, sizeof h.library, WEFT_VERSION_STRING);
+  copy_text(h.program, sizeof h.program, program_invocation_short_name);
+  h.workers = o.workers;
+  h.cpus = o.cpus;
+  h.exact_time = o.exact_time;
+  h.catalogue_offset = k_header_bytes;
+  h.entry_bytes = sizeof(catalogue_entry);
+  h.entry_limit = k_entry_limit;
+  h.process_offset = h.catalogue_offset + sizeof(catalogue_entry) * k_entry_limit;
+  h.process_bytes = sizeof(process_block);
+  h.block_offset = round_up(h.process_offset + sizeof(process_block), 4096);
+  h.block_bytes = sizeof(counter_block);
+  h.block_limit = o.slots;
+  fill_catalogue(s);
+  std::memcpy(h.magic, k_segment_magic, sizeof h.magic);
+  __atomic_store_n(&h.state, static_cast<std::uint32_t>(segment_state::running), __ATOMIC_RELEASE); // O1
+}
+
+std::size_t blocks_begin() noexcept {
+  return round_up(k_header_bytes + sizeof(catalogue_entry) * k_entry_limit + sizeof(process_block), 4096);
+}
+
+} // namespace
+
+void open_store(const store_options &o) {
+  auto fresh = std::make_unique<store>();
+  const std::size_t begin = blocks_begin(), bytes = begin + sizeof(counter_block) * o.slots;
+  if (o.share)
+    remove_old_segments();
+  fresh->memory = make_segment(bytes, o.share);
+  if (fresh->memory.file >= 0 && !fresh->memory.reserve(0, begin + sizeof(counter_block) * o.workers)) {
+    std::string trouble = fresh->memory.path + ": " + std::strerror(errno);
+    unlink(fresh->memory.path.c_str());
+    unmap(fresh->memory);
+    fresh->memory = make_segment(bytes, false);
+    fresh->memory.trouble = std::move(trouble);
+  }
+  if (!o.share)
+    fresh->memory.trouble = "counters.share is false";
+  if (!fresh->memory.base)
+    throw std::bad_alloc();
+  fresh->keep = o.keep;
+  fresh->slots = o.slots;
+  fresh->blocks = new std::atomic<counter_block *>[o.slots]{};
+  fill_header(*fresh, o);
+  g_store.store(fresh.release(), std::memory_order_release); // O1
+  enter_user_counters();
+}
+
+bool store_is_open() noexcept { return g_store.load(std::memory_order_acquire) != nullptr; } // O1
+const std::string &why_private() noexcept { return the_store().memory.trouble; }
+segment_header &store_header() noexcept { return the_store().header(); }
+const char *store_base() noexcept { return the_store().memory.base; }
+process_block &process_counters() noexcept { return the_store().process(); }
+
+counter_block &block_of_slot(unsigned id, block_kind kind) {
+  store &s = the_store();
+  counter_block *block = s.blocks[id].load(std::memory_order_relaxed);
+  if (!block) {
+    segment_header &h = s.header();
+    const std::size_t at = h.block_offset + sizeof(counter_block) * id;
+    if (s.memory.reserve(at, sizeof(counter_block))) {
+      block = ::new (static_cast<void *>(s.memory.base + at)) counter_block;
+      if (h.blocks <= id)
+        __atomic_store_n(&h.blocks, id + 1, __ATOMIC_RELEASE); // O1
+    } else {
+      block = new counter_block; // others do not see it
+      __atomic_store_n(&h.missing_blocks, h.missing_blocks + 1, __ATOMIC_RELAXED);
+    }
+    s.blocks[id].store(block, std::memory_order_release); // O1
+  }
+  put(block->kind, static_cast<std::uint64_t>(kind));
+  return *block;
+}
+
+counter_block *find_block(unsigned id) noexcept {
+  store *s = g_store.load(std::memory_order_acquire); // O1
+  return s && id < s->slots ? s->blocks[id].load(std::memory_order_acquire) : nullptr; // O1
+}
+
+void end_store() noexcept {
+  store *s = g_store.load(std::memory_order_acquire); // O1
+  if (!s || s->header().pid != static_cast<std::uint32_t>(getpid()))
+    return;
+  __atomic_store_n(&s->header().ended_ns, now_ns(), __ATOMIC_RELAXED);
+  __atomic_store_n(&s->header().state, static_cast<std::uint32_t>(segment_state::ended), __ATOMIC_RELEASE); // O1
+  if (s->memory.file >= 0 && !s->keep)
+    unlink(s->memory.path.c_str());
+}
+
+void mark_absent(const char *name, const char *why) noexcept {
+  store &s = the_store();
+  for (std::uint32_t i = 0; i < s.header().entries; ++i) {
+    catalogue_entry &e = s.catalogue()[i];
+    if (std::strcmp(e.name, name) != 0)
+      continue;
+    copy_text(e.help, sizeof e.help, why);
+    __atomic_store_n(&e.absent, std::uint8_t{1}, __ATOMIC_RELEASE); // O1
+  }
+}
+
+void enter_user_counter(user_counter &c) noexcept {
+  store *const s = g_store.load(std::memory_order_acquire); // O1
+  if (!s || c.entered_in == s)
+    return;
+  c.entered_in = s;
+  add_entry(*s, c.name.c_str(), c.unit.c_str(), c.help.c_str(), c.kind, counter_scope::both, offsetof(counter_block, user) + 8 * c.place,
+            offsetof(process_block, user) + 8 * c.place);
+}
+
+void forget_store_in_child() noexcept {
+  if (store *s = g_store.load(std::memory_order_relaxed)) {
+    if (s->memory.file >= 0)
+      close(s->memory.file); // of the parent, who holds the lock
+    s->memory.file = -1;
+  }
+  g_store.store(nullptr, std::memory_order_relaxed);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

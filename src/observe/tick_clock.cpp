@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/tick_clock.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+bool g_ticks_are_steady = ticks_are_steady();
+
+std::atomic<std::uint64_t> g_tick_scale{0};
+
+namespace {
+
+// Reading both clocks is off by some 50 ns, so the rate by 1 in 20,000.
+constexpr std::uint64_t k_least_ns = 1'000'000;
+
+struct pair {
+  std::uint64_t ticks, ns;
+};
+pair read_both() noexcept { return {read_ticks(), now_ns()}; }
+const pair g_loaded = read_both();
+
+} // namespace
+
+bool calibrate_ticks(bool wait) noexcept {
+  pair now = read_both();
+  while (wait && now.ns - g_loaded.ns < k_least_ns)
+    now = read_both();
+  if (now.ns - g_loaded.ns < k_least_ns || now.ticks <= g_loaded.ticks)
+    return false;
+  const double scale = static_cast<double>(now.ns - g_loaded.ns) / static_cast<double>(now.ticks - g_loaded.ticks);
+  g_tick_scale.store(static_cast<std::uint64_t>(scale * 4294967296.0), std::memory_order_relaxed);
+  return true;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/timekeeper.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+time_mode g_time_mode = time_mode::off;
+
+namespace {
+
+// A sample takes three clocks, 300 instructions where the processor has no steady one: 1 per task, 0.02 % at 1 us. Drawn, for a fixed
+// period would fall in step with loops.
+constexpr std::uint32_t k_most_between = 511; // 256 in the mean
+constexpr std::uint64_t k_samples_per_sign = 64; // of life: the system's clock takes as long as all the rest
+
+std::uint64_t others_of(const counter_block &c) noexcept { return c.executed + c.rounds + c.suspended; }
+
+} // namespace
+
+void set_time_mode(time_mode mode) noexcept {
+  g_time_mode = mode;
+  if (mode == time_mode::exact)
+    calibrate_ticks(true);
+}
+
+void schedule_sample(timekeeper &k) noexcept {
+  switch (g_time_mode) {
+  case time_mode::off:
+    k.until = UINT32_MAX;
+    return;
+  case time_mode::exact:
+    k.until = 1;
+    k.weight = 1;
+    return;
+  case time_mode::sampled:
+    k.seed = k.seed * 1664525u + 1013904223u;
+    k.until = 1 + (k.seed >> 16) % k_most_between;
+    k.weight = k.until + 1; // with the task that ends the gap
+  }
+}
+
+void close_gap(counter_block &c, timekeeper &k) noexcept {
+  const std::uint64_t now = read_ticks();
+  if (now > k.gap)
+    count(c.overhead, ticks_to_ns(now - k.gap) * k.weight);
+  k.gap = 0;
+  schedule_sample(k);
+}
+
+timed_task begin_timed(counter_block &c, timekeeper &k) noexcept {
+  const bool closes = k.gap != 0;
+  if (closes)
+    close_gap(c, k);
+  const bool exact = g_time_mode == time_mode::exact;
+  const std::uint32_t weight = k.weight;
+  if (!closes)
+    schedule_sample(k); // a task that waits may end on another worker, and this one goes on sampling
+  if ((closes && !exact) || g_time_mode == time_mode::off || !ticks_are_calibrated())
+    return {};
+  return {&c, read_ticks(), others_of(c), weight ? weight : 1};
+}
+
+void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept {
+  if (!t.block)
+    return;
+  const std::uint64_t now = read_ticks();
+  if (t.block == &c && t.others == others_of(c) && now > t.begin) // it ran alone, from begin to end
+    count(c.durations[duration_bucket(ticks_to_ns(now - t.begin))], t.weight);
+  count(c.samples);
+  if (c.samples % k_samples_per_sign == 0)
+    put(c.last_seen, now_ns());
+  k.weight = t.weight;
+  k.gap = now ? now : 1;
+  k.until = 1;
+}
+
+void enter_overall(counter_block &c) noexcept {
+  const std::uint64_t now = now_ns();
+  start_watch(c.overall, now);
+  put(c.last_seen, now);
+}
+
+void leave_overall(counter_block &c, timekeeper &k) noexcept {
+  end_gap(c, k);
+  const std::uint64_t now = now_ns();
+  stop_watch(c.overall, now);
+  put(c.last_seen, now);
+}
+
+void enter_idle(counter_block &c, timekeeper &k) noexcept {
+  end_gap(c, k);
+  count(c.misses);
+  const std::uint64_t now = now_ns();
+  start_watch(c.idle, now);
+  put(c.last_seen, now);
+}
+
+void leave_idle(counter_block &c, timekeeper &k) noexcept {
+  const std::uint64_t now = now_ns();
+  stop_watch(c.idle, now);
+  put(c.last_seen, now);
+  begin_gap(k);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/views.hpp"
+
+#include "base/error.hpp"
+#include "config/value.hpp"
+
+#include <weft/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr double k_nothing = std::numeric_limits<double>::quiet_NaN();
+
+double at_least_0(double v) noexcept { return v < 0 ? 0 : v; }
+
+/// The counts of a worker, or of all, by their fields.
+struct sums {
+#define WEFT_COUNTER(field, ...) double field = 0;
+#define WEFT_GAUGE WEFT_COUNTER
+#include "observe/counters.def"
+  double span_ns = 0, resident_bytes = 0, present = 0, idle_now = 0, reference_task_ns = 0, reference_run_ns = 0;
+  const reading::buckets *durations = nullptr;
+
+  [[nodiscard]] double tasks() const noexcept { return executed + rounds; }
+  [[nodiscard]] double created() const noexcept { return without_accesses + waited + free_at_once; }
+  [[nodiscard]] double phases() const noexcept { return tasks() + resumed; }
+  [[nodiscard]] double accesses() const noexcept { return at_least_0(phases() - successors) + misses; }
+  [[nodiscard]] double in_graph() const noexcept { return at_least_0(created() + reruns - executed); }
+  [[nodiscard]] double exec() const noexcept { return at_least_0(overall - idle - overhead); }
+  [[nodiscard]] double not_exec() const noexcept { return overall - exec(); }
+  [[nodiscard]] double wait() const noexcept { return reference_task_ns > 0 ? exec() / tasks() - reference_task_ns : k_nothing; }
+  [[nodiscard]] double speedup() const noexcept { return reference_run_ns > 0 ? reference_run_ns / span_ns : k_nothing; }
+};
+
+struct field_of_name {
+  const char *name;
+  double sums::*field;
+};
+constexpr field_of_name k_fields[] = {
+#define WEFT_COUNTER(field, kind, name, ...) {name, &sums::field},
+#define WEFT_GAUGE WEFT_COUNTER
+#include "observe/counters.def"
+};
+
+struct view {
+  counter_kind kind;
+  counter_scope scope;
+  const char *name, *unit, *help;
+  double (*of)(const sums &s);
+};
+constexpr view k_views[] = {
+#define WEFT_VIEW(kind, scope, name, unit, help, ...)                                                                                  \
+  {counter_kind::kind, counter_scope::scope, name, unit, help, [](const sums &s) -> double { return __VA_ARGS__; }},
+#include "observe/views.def"
+};
+
+/// `slot` of the reading, or all of it.
+constexpr std::size_t k_all = ~std::size_t{0};
+
+sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
+  sums s;
+  for (const auto &f : k_fields)
+    if (const std::size_t e = r.find(f.name); e != r.catalogue.size())
+      s.*f.field = static_cast<double>(slot == k_all ? r.total(e) : r.of_slot(e, slot));
+  s.span_ns = static_cast<double>(r.span_ns);
+  s.resident_bytes = r.resident_bytes ? static_cast<double>(r.resident_bytes) : k_nothing;
+  const std::size_t overall = r.find("/threads/time/overall");
+  for (std::size_t i = 0; i < r.slots.size(); ++i) {
+    const bool counts = r.slots[i].present || (overall != r.catalogue.size() && r.of_slot(overall, i) > 0);
+    s.present += counts && (slot == k_all || slot == i);
+    s.idle_now += r.slots[i].idle && (slot == k_all || slot == i);
+  }
+  s.reference_task_ns = r.reference_task_ns;
+  s.reference_run_ns = r.reference_run_ns;
+  s.durations = &d;
+  return s;
+}
+
+/// Sums are made once for all views of a reading.
+class calculator {
+public:
+  explicit calculator(const reading &r) : m_reading(r), m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
+    for (std::size_t i = 0; i < r.slots.size(); ++i)
+      m_slots.push_back(sums_of(r, i, r.durations[i]));
+  }
+  [[nodiscard]] double of(const view &v, std::size_t slot) const {
+    const double number = v.of(slot == k_all ? m_total : m_slots[slot]);
+    return std::isfinite(number) ? number : k_nothing;
+  }
+
+private:
+  const reading &m_reading;
+  const reading::buckets m_all;
+  const sums m_total;
+  std::vector<sums> m_slots;
+};
+
+counter_info info_of(const described &d) {
+  return {d.name, d.unit, d.help, d.kind, d.scope != counter_scope::process && d.kind != counter_kind::histogram, d.absent};
+}
+counter_info info_of(const view &v) { return {v.name, v.unit, v.help, v.kind, v.scope == counter_scope::both, false}; }
+
+double number_of(const reading &r, std::size_t entry, std::size_t slot) {
+  const described &d = r.catalogue[entry];
+  if (d.absent)
+    return k_nothing;
+  if (d.kind == counter_kind::histogram) { // the number of tasks in it
+    const reading::buckets b = slot == k_all ? r.all_durations() : r.durations[slot];
+    double n = 0;
+    for (const std::uint64_t k : b)
+      n += static_cast<double>(k);
+    return n;
+  }
+  double n = static_cast<double>(slot == k_all ? r.total(entry) : r.of_slot(entry, slot));
+  if (slot == k_all && d.name == "/threadqueue/length")
+    if (const std::size_t shared = r.find("/threadqueue/shared"); shared != r.catalogue.size())
+      n += static_cast<double>(r.total(shared));
+  return n;
+}
+
+/// Fills what the pattern asks for; `number(slot)`.
+template <class F>
+row make_row(const reading &r, counter_info about, const counter_name &pattern, F number) {
+  row out;
+  out.about = std::move(about);
+  out.total = number(k_all);
+  if (pattern.instance == counter_name::of::total || !out.about.per_worker)
+    return out;
+  for (std::size_t i = 0; i < r.slots.size(); ++i)
+    if (pattern.instance == counter_name::of::every_worker || pattern.worker == r.slots[i].id)
+      out.workers.push_back({r.slots[i].id, number(i)});
+  return out;
+}
+
+[[noreturn]] void unknown(const reading &r, const counter_name &name) {
+  std::vector<std::string_view> known;
+  const auto all = all_counters(r);
+  for (const auto &c : all)
+    known.emplace_back(c.name);
+  const auto near = nearest(name.base, known);
+  throw_error(errc::invalid_argument, "there is no counter '%s'%s%s%s; `weft list` shows them all", name.base.c_str(),
+              near.empty() ? "" : "; did you mean '", std::string(near).c_str(), near.empty() ? "" : "'?");
+}
+
+} // namespace
+
+std::vector<counter_info> all_counters(const reading &r) {
+  std::vector<counter_info> all;
+  for (const auto &v : k_views)
+    all.push_back(info_of(v));
+  for (const auto &d : r.catalogue)
+    all.push_back(info_of(d));
+  return all;
+}
+
+std::vector<row> rows_of(const reading &r, const counter_name &pattern) {
+  const calculator calculate(r);
+  std::vector<row> rows;
+  for (const auto &v : k_views)
+    if (matches(pattern.base, v.name))
+      rows.push_back(make_row(r, info_of(v), pattern, [&](std::size_t slot) { return calculate.of(v, slot); }));
+  for (std::size_t e = 0; e < r.catalogue.size(); ++e)
+    if (matches(pattern.base, r.catalogue[e].name))
+      rows.push_back(make_row(r, info_of(r.catalogue[e]), pattern, [&](std::size_t slot) { return number_of(r, e, slot); }));
+  if (rows.empty() && pattern.base.find_first_of("*?") == std::string::npos)
+    unknown(r, pattern);
+  return rows;
+}
+
+double value_of(const reading &r, const counter_name &name) {
+  if (name.is_pattern())
+    throw_error(errc::invalid_argument, "'%s' names several counters where one is asked for", name.base.c_str());
+  const row found = rows_of(r, name).front();
+  if (found.about.absent)
+    throw_error(errc::invalid_argument, "the counter '%s' cannot be had here: %s", name.base.c_str(), found.about.help.c_str());
+  if (name.instance == counter_name::of::total)
+    return found.total;
+  if (!found.about.per_worker)
+    throw_error(errc::invalid_argument, "the counter '%s' is kept for the whole program only", name.base.c_str());
+  if (found.workers.empty())
+    throw_error(errc::invalid_argument, "there is no worker %u to tell '%s' of", name.worker, name.base.c_str());
+  return found.workers.front().number;
+}
+
+double quantile(const reading::buckets &d, double share) noexcept {
+  double all = 0, below = 0;
+  for (const std::uint64_t n : d)
+    all += static_cast<double>(n);
+  if (all == 0)
+    return k_nothing;
+  for (unsigned i = 0; i < k_duration_buckets; ++i) {
+    below += static_cast<double>(d[i]);
+    if (below >= share * all)
+      return static_cast<double>(bucket_floor(i + 1));
+  }
+  return static_cast<double>(bucket_floor(k_duration_buckets));
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels: what no worker counts, because it rises and falls. The watcher publishes them at each of its looks, and whoever takes a snapshot.
+#include "base/clock.hpp"
+#include "observe/hardware.hpp"
+#include "observe/store.hpp"
+#include "observe/user_counter.hpp"
+#include "worker/reporting.hpp"
+#include "worker/runtime.hpp"
+
+#include <new>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+spin_lock<> g_publisher; // held by one who publishes; others leave it to him
+
+void publish_queues(runtime &rt) noexcept {
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O1: pairs with make_worker
+  for (unsigned id = 0; id < used; ++id)
+    if (worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1
+      put(w->counts->queued, rt.ready->length(id));
+  put(process_counters().shared_queue, rt.ready->length(k_outside));
+}
+
+void publish_process(const runtime &rt) noexcept {
+  process_block &p = process_counters();
+  const std::int64_t live = live_bytes();
+  put(p.live_bytes, live > 0 ? static_cast<std::uint64_t>(live) : 0);
+  put(p.spares, rt.crew.spares());
+  put(p.watcher_cpu, rt.watch.cpu_ns());
+  put(p.watcher_looks, rt.watch.looks());
+  put(p.published, now_ns());
+}
+
+} // namespace
+
+void publish_counters(runtime &rt, bool now) noexcept {
+  if (!g_publisher.try_lock())
+    return;
+  publish_hardware(now);
+  publish_queues(rt);
+  publish_process(rt);
+  publish_user_counters();
+  g_publisher.unlock();
+}
+
+void forget_publisher_in_child() noexcept { ::new (&g_publisher) spin_lock<>; }
+
+void end_counting(runtime &rt) noexcept {
+  publish_counters(rt);
+  end_reporting(rt);
+  end_store();
+}
+
+} // namespace rt
+} // namespace weft::inline v0
