@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <unistd.h>
 
 namespace weft::inline v0 {
 
@@ -65,7 +66,8 @@ snapshot take() {
   return wrap(read_segment(store_base(), true));
 }
 
-snapshot take_from(int pid) { return wrap(read_program(pid)); }
+/// Its own file is not opened: closing it would give up the lock that says the program lives.
+snapshot take_from(int pid) { return pid == getpid() ? take() : wrap(read_program(pid)); }
 
 std::vector<info> list(std::string_view pattern) {
   if (!runtime_or_null())

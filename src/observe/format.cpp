@@ -11,6 +11,9 @@ namespace {
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
+/// For people: three places behind the point.
+std::string rounded(double v) { return v == std::floor(v) || std::fabs(v) < 0.1 ? number_text(v) : number_text(std::round(v * 1000) / 1000); }
+
 void pad(std::string &line, std::size_t column) { line.append(line.size() < column ? column - line.size() : 1, ' '); }
 
 std::string values_as_text(const reading &r, const std::vector<evaluator::result> &values) {
@@ -21,7 +24,7 @@ std::string values_as_text(const reading &r, const std::vector<evaluator::result
   for (const auto &v : values) {
     std::string line = v.name;
     pad(line, 48);
-    const std::string number = v.absent ? "absent" : std::isnan(v.number) ? "-" : number_text(v.number);
+    const std::string number = v.absent ? "absent" : std::isnan(v.number) ? "-" : rounded(v.number);
     line.append(number.size() < 18 ? 18 - number.size() : 0, ' ');
     line += number;
     if (!v.unit.empty())

@@ -8,9 +8,9 @@ time_mode g_time_mode = time_mode::off;
 
 namespace {
 
-// A sample takes three clocks, 300 instructions where the processor has no steady one: 1 per task, 0.02 % at 1 us. Drawn, for a fixed
+// A sample takes three clocks, 300 instructions where the processor has no steady one: half of one per task, 0.01 % at 1 us. Drawn, for a fixed
 // period would fall in step with loops.
-constexpr std::uint32_t k_most_between = 511; // 256 in the mean
+constexpr std::uint32_t k_most_between = 1023; // 512 in the mean
 constexpr std::uint64_t k_samples_per_sign = 64; // of life: the system's clock takes as long as all the rest
 
 std::uint64_t others_of(const counter_block &c) noexcept { return c.executed + c.rounds + c.suspended; }

@@ -71,7 +71,7 @@ TEST(counters, time_adds_up_in_every_mode) {
   for (const char *mode : {"sampled", "exact", "off"}) {
     if (test::is_child() && std::getenv("WEFT_COUNTERS_TIME") != std::string(mode))
       continue;
-    const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_COUNTERS_TIME", mode}}, [] {
+    const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_COUNTERS_TIME", mode}}, [] {
       spawn_and_wait(10);
       const auto before = counters::take();
       weft::task_group g;

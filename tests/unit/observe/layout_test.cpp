@@ -126,5 +126,5 @@ TEST_F(timekeeping, samples_are_drawn_not_periodic) {
     sum += k.until;
   }
   EXPECT_TRUE(differ);
-  EXPECT_NEAR(static_cast<double>(sum) / 1000, 256, 20);
+  EXPECT_NEAR(static_cast<double>(sum) / 1000, 512, 40);
 }

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft list, get, top and run --counters, of a program that runs, was killed, or never used Weft.
+#include "observe/segment.hpp"
+#include "support/case_process.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <csignal>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <weft/counters.hpp>
+#include <weft/weft.hpp>
+
+namespace {
+
+std::string weft_program() {
+  const auto program = test::program_path();
+  const auto tests = program.substr(0, program.rfind('/'));
+  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
+}
+
+class counter_tools : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (access(weft_program().c_str(), X_OK) != 0)
+      GTEST_SKIP() << weft_program() << " was not built (WEFT_TOOLS is OFF)";
+  }
+  void TearDown() override {
+    if (m_child > 0 && !test::is_child()) {
+      stop();
+      unlink(weft::rt::segment_path(m_child).c_str());
+    }
+  }
+
+  static test::ending weft(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), weft_program());
+    return test::run(arguments, {{"WEFT_CONFIG", ""}});
+  }
+
+  /// A program that has run 100 tasks and goes on, one every millisecond or so, until it is killed.
+  std::string start(bool goes_on = false) {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    m_child = fork();
+    if (m_child == 0) {
+      setenv("WEFT_WORKERS", "2", 1);
+      static weft::counter own("/app/own", "of the test");
+      const auto run = [](int n) {
+        weft::task_group g;
+        for (int i = 0; i < n; ++i)
+          g.spawn([] { ++own; });
+        g.wait();
+      };
+      run(100);
+      static_cast<void>(weft::counters::take()); // what is published is of now
+      if (write(ready[1], "x", 1) != 1)
+        _exit(1);
+      for (;;) {
+        usleep(1000);
+        if (goes_on)
+          run(1);
+      }
+    }
+    char c = 0;
+    EXPECT_EQ(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return std::to_string(m_child);
+  }
+  void stop() {
+    if (m_stopped)
+      return;
+    m_stopped = true;
+    kill(m_child, SIGKILL);
+    waitpid(m_child, nullptr, 0);
+  }
+
+  pid_t m_child = -1;
+  bool m_stopped = false;
+};
+
+bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_F(counter_tools, get_reads_a_running_and_a_killed_program) {
+  const auto pid = start();
+  for (const bool killed : {false, true}) {
+    if (killed)
+      stop();
+    auto end = weft({"get", "--json", pid, "/threads/count/cumulative,/app/own,/arithmetics/add@/app/own,/app/own"});
+    EXPECT_TRUE(end.exited(0)) << end;
+    EXPECT_TRUE(contains(end.output, "\"/threads/count/cumulative\":100,\"/app/own\":100,\"/arithmetics/add@/app/own,/app/own\":200}}")) << end;
+    EXPECT_TRUE(contains(end.output, killed ? "\"running\":false" : "\"running\":true")) << end;
+    end = weft({"list", "--csv"});
+    EXPECT_TRUE(contains(end.output, pid + ",\"weft_unit_tool\"," + (killed ? "killed" : "running"))) << end;
+  }
+}
+
+TEST_F(counter_tools, get_repeats_and_subtracts) {
+  const auto pid = start(true);
+  const auto end = weft({"get", "--every", "60ms", "--times", "3", "--delta", "--csv", pid, "/threads/count/cumulative,/threads{worker#*}/idle-rate"});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 4) << end;
+  EXPECT_TRUE(contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads{worker#0}/idle-rate [%]\",\"/threads{worker#1}/idle-rate [%]\"\n")) << end;
+  const auto line = end.output.rfind('\n', end.output.size() - 2), comma = end.output.find(',', line);
+  const double tasks = std::strtod(end.output.c_str() + comma + 1, nullptr);
+  EXPECT_GT(tasks, 0) << end;
+  EXPECT_LT(tasks, 100) << "not what it had run before";
+}
+
+TEST_F(counter_tools, list_explains_the_counters_of_a_program) {
+  const auto pid = start();
+  const auto end = weft({"list", pid});
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const char *line : {"/threads/idle-rate", "(Eq. 1)", "/app/own", "of the test", "not counted: set counters.hardware=true"})
+    EXPECT_TRUE(contains(end.output, line)) << line << " is missing in " << end;
+  EXPECT_EQ(weft({"list", pid, "/app/*"}).output.find("/threads"), std::string::npos);
+}
+
+TEST_F(counter_tools, top_shows_an_interval) {
+  const auto pid = start(true);
+  auto end = weft({"top", "--once", "--every", "100ms", pid});
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const char *part : {"weft_unit_tool (pid ", "per second", "% tasks [", "   0  worker  ", "   1  worker  "})
+    EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
+  end = weft({"top", "--once", "--json", "--every", "100ms", pid});
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const char *part : {"\"pid\":", "\"values\":{\"/threads/count/cumulative\":", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
+                           "{\"id\":1,", "]}\n"})
+    EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
+  stop();
+  end = weft({"top", "--once", pid});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "KILLED")) << end;
+}
+
+TEST_F(counter_tools, say_clearly_why_there_is_nothing_to_read) {
+  const std::string mine = std::to_string(getpid());
+  for (const char *command : {"get", "list", "top"}) {
+    std::vector<std::string> words{command, mine};
+    if (command == std::string("get"))
+      words.emplace_back("/threads/*");
+    auto end = weft(words);
+    EXPECT_TRUE(end.exited(1)) << end;
+    EXPECT_TRUE(contains(end.output, "shows no counters: it does not use Weft")) << end;
+    words[1] = "2147483600";
+    end = weft(words);
+    EXPECT_TRUE(end.exited(1)) << end;
+    EXPECT_TRUE(contains(end.output, "there is no program with pid 2147483600")) << end;
+    words[1] = "x";
+    EXPECT_TRUE(weft(words).exited(1));
+  }
+  const auto pid = start();
+  const auto end = weft({"get", pid, "/threads/count/cumulatve"});
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(contains(end.output, "did you mean '/threads/count/cumulative'")) << end;
+  EXPECT_TRUE(weft({"get", pid}).exited(2));
+  EXPECT_TRUE(weft({"get", "--every", "soon", pid, "*"}).exited(2));
+  EXPECT_TRUE(weft({"top", "--always"}).exited(2));
+}
+
+TEST_F(counter_tools, run_prints_counters_at_intervals_and_at_the_end) {
+  const auto sample = test::in_process({}, [] { // what is run below
+    if (!std::getenv("WEFT_COUNTERS_PRINT"))
+      return;
+    for (int i = 0; i < 20; ++i) {
+      weft::task_group g;
+      for (int k = 0; k < 10; ++k)
+        g.spawn([] {});
+      g.wait();
+      usleep(2000);
+    }
+  });
+  EXPECT_TRUE(sample.exited(0)) << sample;
+  const std::vector<std::string> program{test::program_path(), "--gtest_filter=counter_tools.run_prints_counters_at_intervals_and_at_the_end"};
+  std::vector<std::string> words{weft_program(), "run", "--counters", "/threads/count/cumulative,/threads/idle-rate", "--interval", "10ms", "--exact-time", "--set",
+                                 "counters.format=csv", "--"};
+  words.insert(words.end(), program.begin(), program.end());
+  auto end = test::run(words, {{"TEST_CHILD", "1"}, {"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads/idle-rate [%]\"\n")) << end;
+  EXPECT_TRUE(contains(end.output, ",200,")) << "the last line has all of them: " << end;
+  std::size_t lines = 0;
+  for (auto at = end.output.find("\n0."); at != std::string::npos; at = end.output.find("\n0.", at + 1))
+    ++lines;
+  EXPECT_GE(lines, 3u) << end;
+  EXPECT_TRUE(weft({"run", "--interval", "1s", "--", "true"}).exited(2));
+  words = {weft_program(), "run", "--set", "counters.print=threads", "--"};
+  words.insert(words.end(), program.begin(), program.end());
+  end = test::run(words, {{"TEST_CHILD", "1"}, {"WEFT_CONFIG", ""}});
+  EXPECT_TRUE(contains(end.output, "counters.print: 'threads' is no name of a counter")) << end;
+}
+
+TEST_F(counter_tools, a_reference_of_one_worker_gives_wait_time_and_speedup) {
+  const auto sample = test::in_process({}, [] {
+    if (!std::getenv("WEFT_COUNTERS_REFERENCE"))
+      return;
+    weft::task_group g;
+    for (int k = 0; k < 10; ++k)
+      g.spawn([] { usleep(2000); });
+    g.wait();
+  });
+  EXPECT_TRUE(sample.exited(0)) << sample;
+  const std::string file = testing::TempDir() + "weft_reference_" + std::to_string(getpid());
+  const std::vector<std::string> program{test::program_path(), "--gtest_filter=counter_tools.a_reference_of_one_worker_gives_wait_time_and_speedup"};
+  const auto run = [&](const char *workers) {
+    return test::run(program, {{"TEST_CHILD", "1"}, {"WEFT_CONFIG", ""}, {"WEFT_WORKERS", workers}, {"WEFT_COUNTERS_REFERENCE", file},
+                               {"WEFT_COUNTERS_PRINT", "/runtime/speedup,/threads/time/average-wait"}, {"WEFT_COUNTERS_FORMAT", "json"}});
+  };
+  auto end = run("2");
+  EXPECT_TRUE(contains(end.output, "a run with workers=1 writes it")) << end;
+  EXPECT_TRUE(contains(end.output, "{\"/runtime/speedup\":null,\"/threads/time/average-wait\":null}")) << end;
+  end = run("1");
+  EXPECT_TRUE(end.exited(0)) << end;
+  end = run("2");
+  const auto place = end.output.find("\"/runtime/speedup\":");
+  ASSERT_NE(place, std::string::npos) << end;
+  EXPECT_GT(std::strtod(end.output.c_str() + place + 19, nullptr), 0.01) << end;
+  EXPECT_FALSE(contains(end.output, "null")) << end;
+  unlink(file.c_str());
+}
+
+TEST(counter_endpoint, serves_open_metrics_on_loopback_when_a_port_is_set) {
+  const auto end = test::in_process({}, [] {
+    const int probe = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    ASSERT_EQ(bind(probe, reinterpret_cast<sockaddr *>(&at), sizeof at), 0);
+    ASSERT_EQ(getsockname(probe, reinterpret_cast<sockaddr *>(&at), &size), 0);
+    close(probe);
+    weft::configure("counters.port", std::to_string(ntohs(at.sin_port)).c_str());
+    weft::task_group g;
+    for (int k = 0; k < 10; ++k)
+      g.spawn([] {});
+    g.wait();
+    const auto ask = [&](const std::string &request) {
+      const int s = socket(AF_INET, SOCK_STREAM, 0);
+      std::string answer;
+      if (connect(s, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0 && write(s, request.data(), request.size()) == static_cast<ssize_t>(request.size())) {
+        char piece[4096];
+        for (ssize_t n = 0; (n = read(s, piece, sizeof piece)) > 0;)
+          answer.append(piece, static_cast<std::size_t>(n));
+      }
+      close(s);
+      return answer;
+    };
+    const std::string metrics = ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_TRUE(metrics.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0")) << metrics;
+    EXPECT_TRUE(contains(metrics, "\nweft_threads_count_cumulative_total 10\n")) << metrics;
+    EXPECT_TRUE(metrics.ends_with("# EOF\n"));
+    EXPECT_TRUE(contains(ask("GET /metrics?workers HTTP/1.1\r\n\r\n"), "weft_threads_count_executed_total{worker=\"0\"}"));
+    EXPECT_TRUE(ask("GET /secret HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
+    EXPECT_TRUE(ask("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+    weft::shutdown();
+    EXPECT_EQ(ask("GET /metrics HTTP/1.1\r\n\r\n"), "") << "it ends with Weft";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
