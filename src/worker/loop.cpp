@@ -203,7 +203,7 @@ WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &r) {
 }
 
 /// Whether an immediate successor is to be run at once by the worker that made it ready.
-bool goes_first(worker &w, const runnable &r) {
+WEFT_INLINE bool goes_first(worker &w, const runnable &r) {
   if (w.own_frame.full()) [[unlikely]] // it would wait for the whole chain of successors
     return false;
   return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX || goes_first_of_all(w, r);
