@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t k_lines = 40; // of a report
 
-std::uint64_t read(const std::uint64_t &c) noexcept { return __atomic_load_n(&c, __ATOMIC_RELAXED); }
 
 void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
   for (std::size_t i = 0; i < std::min(edges.size(), k_lines); ++i)
@@ -87,8 +86,10 @@ bool hang_check::others_may_act() const {
 std::uint64_t hang_check::progress() const {
   std::uint64_t sum = 1;
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
-    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4
-      sum += read(w->counts.executed) + read(w->counts.spawned) + read(w->suspensions);
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) { // O4
+      const counter_block &c = *w->counts;
+      sum += peek(c.executed) + peek(c.rounds) + created(c) + peek(c.suspended);
+    }
   return sum;
 }
 
