@@ -10,9 +10,11 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -187,10 +189,10 @@ class parallel_run {
       weft::this_task::increase_events();
       return m_agent.post({weft::this_task::self(), &cell(s.cell), c.task.id});
     case act::release:
+      if (s.cell == c.task.lost || orders_regions()) // a region is given up at the end of the body only
+        return;
       note(fact::release);
-      if (s.cell != c.task.lost)
-        weft::release(weft::inout(cell(s.cell)));
-      return;
+      return weft::release(weft::inout(cell(s.cell)));
     case act::group_wait:
       return waits(c, s.flag, "the wait of a group",
                    [&] { c.groups[static_cast<std::size_t>(s.amount)].wait(); });
@@ -212,6 +214,11 @@ class parallel_run {
       note(fact::exception);
       throw flagged{c.task.id};
     }
+  }
+
+  static bool orders_regions() {
+    static const char *const system = std::getenv("WEFT_DEPS_SYSTEM");
+    return system && std::string_view(system) == "regions";
   }
 
   void add(context &c, const step &s) {
