@@ -113,9 +113,16 @@ void region_scope::sort_pieces() {
   m_pieces.assign(std::move(pieces));
 }
 
+const region_piece *region_scope::piece_at(std::uintptr_t byte) const noexcept {
+  const auto p = std::partition_point(m_pieces.begin(), m_pieces.end(), [=](const region_piece &x) { return x.end <= byte; });
+  return p != m_pieces.end() && p->low <= byte ? &*p : nullptr;
+}
+
+bool region_scope::has(std::uintptr_t byte) const noexcept { return piece_at(byte) != nullptr; }
+
 bool region_scope::writes(std::uintptr_t low, std::uintptr_t end) const noexcept {
-  const auto p = std::partition_point(m_pieces.begin(), m_pieces.end(), [=](const region_piece &x) { return x.end <= low; });
-  return p != m_pieces.end() && p->low <= low && p->end >= end && p->kind == touch::write && !p->weak;
+  const region_piece *p = piece_at(low);
+  return p && p->end >= end && p->kind == touch::write && !p->weak;
 }
 
 // ---- entering -----------------------------------------------------------------------------------------------------

@@ -76,6 +76,8 @@ public:
   void sort_pieces();
   /// Of the running task: it writes all of these bytes itself, and nobody else touches them meanwhile.
   [[nodiscard]] bool writes(std::uintptr_t low, std::uintptr_t end) const noexcept;
+  /// Of the running task: one of its accesses has this byte.
+  [[nodiscard]] bool has(std::uintptr_t byte) const noexcept;
   [[nodiscard]] bool touches_nothing() const noexcept { return m_pieces.empty(); }
 
   /// Puts the task behind the earlier children in `parents`, the scope of its parent. True: it waits for nobody. Throws std::bad_alloc
@@ -121,6 +123,7 @@ private:
   }
   WEFT_NOINLINE void forget() noexcept;
   WEFT_NOINLINE void hand_on();
+  [[nodiscard]] const region_piece *piece_at(std::uintptr_t byte) const noexcept;
   void reserve_links(const fragment &f, const region_piece &p);
   void inherit(const fragment &f, std::uintptr_t low, bool joins);
   [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
@@ -174,6 +177,8 @@ bool enter_regions(task &t, const access *first, std::size_t first_count, const 
 void enter_everything(task &t);
 /// A task that runs has entered these bytes as a region, and nobody else touches them.
 [[nodiscard]] bool writes_region(const task &t, const void *address, std::size_t bytes) noexcept;
+/// One of the accesses of the running task is a region that has this byte.
+[[nodiscard]] bool has_region(const task &t, const void *address) noexcept;
 /// One run of bytes, which is all that a task names.
 struct region_run {
   std::uintptr_t low, end;

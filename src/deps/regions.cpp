@@ -167,6 +167,11 @@ bool writes_region(const task &t, const void *address, std::size_t bytes) noexce
   return static_cast<const region_scope *>(t.children_domain)->writes(low, low + bytes);
 }
 
+bool has_region(const task &t, const void *address) noexcept {
+  return t.children_domain && t.children_domain->regional() &&
+         static_cast<const region_scope *>(t.children_domain)->has(reinterpret_cast<std::uintptr_t>(address));
+}
+
 void release_regions(task &t, ready_list &ready) {
   region_scope &scope = scope_of(t);
   t.children_domain = scope.addresses_before;

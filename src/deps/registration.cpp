@@ -280,9 +280,11 @@ data_access *find_record(task &t, const void *address) noexcept {
 
 } // namespace
 
-bool has_access(task &t, const void *address) noexcept { return find_record(t, address) != nullptr; }
+bool has_access(task &t, const void *address) noexcept { return find_record(t, address) || has_region(t, address); }
 
 void release_some(task &t, const access *list, std::size_t count, ready_list &ready) {
+  if (t.children_domain && t.children_domain->regional())
+    return; // regions go as a whole, and objects above them when the children are complete
   mailbox box(ready, &t);
   for (std::size_t i = 0; i < count; ++i) {
     data_access *own = list[i].address ? find_record(t, list[i].address) : nullptr;
