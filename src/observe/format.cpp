@@ -11,8 +11,16 @@ namespace {
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// For people: three places behind the point.
-std::string rounded(double v) { return v == std::floor(v) || std::fabs(v) < 0.1 ? number_text(v) : number_text(std::round(v * 1000) / 1000); }
+constexpr double k_most_whole = 9e15; // below, a double that is whole fits an integer and back
+
+bool is_whole(double v) noexcept { return std::fabs(v) < k_most_whole && v == static_cast<double>(static_cast<std::int64_t>(v)); }
+
+/// For people: three places behind the point. Not by std::round, for which a program would have to link the library of mathematics.
+std::string rounded(double v) {
+  if (is_whole(v) || std::fabs(v) < 0.1 || !(std::fabs(v) < k_most_whole / 1000))
+    return number_text(v);
+  return number_text(static_cast<double>(static_cast<std::int64_t>(v * 1000 + (v < 0 ? -0.5 : 0.5))) / 1000);
+}
 
 void pad(std::string &line, std::size_t column) { line.append(line.size() < column ? column - line.size() : 1, ' '); }
 
@@ -130,8 +138,7 @@ std::string number_text(double v) {
   if (std::isnan(v))
     return "";
   char text[40];
-  const bool whole = std::fabs(v) < 9e15 && v == std::floor(v);
-  const auto end = whole ? std::to_chars(text, text + sizeof text, static_cast<long long>(v)) : std::to_chars(text, text + sizeof text, v);
+  const auto end = is_whole(v) ? std::to_chars(text, text + sizeof text, static_cast<long long>(v)) : std::to_chars(text, text + sizeof text, v);
   return {text, end.ptr};
 }
 

@@ -86,6 +86,18 @@ void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept {
     c.outside.fetch_add(n, std::memory_order_relaxed);
 }
 
+namespace {
+
+/// To the nearest; 0 for what no word holds. Not by std::llround, for which a program would have to link the library of mathematics.
+std::uint64_t to_word(double level) noexcept {
+  constexpr double k_most = 9e18;
+  if (!(level > -k_most && level < k_most))
+    return 0;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(level + (level < 0 ? -0.5 : 0.5)));
+}
+
+} // namespace
+
 void publish_user_counters() noexcept {
   const std::lock_guard guard(g_lock);
   if (!g_all || !store_is_open())
@@ -95,7 +107,7 @@ void publish_user_counters() noexcept {
     if (c->kind == counter_kind::count)
       put(word, c->outside.load(std::memory_order_relaxed));
     else if (c->level)
-      put(word, static_cast<std::uint64_t>(std::llround(c->level(c->context))));
+      put(word, to_word(c->level(c->context)));
   }
 }
 

@@ -213,6 +213,7 @@ struct reduced {
 const passes<reduced<2>> r1{"reduction_two_tasks"};
 const passes<reduced<3>> r2{"reduction_three_tasks"};
 const passes<reduced<3, true>> r3{"reduction_with_one_hint"};
-const passes<reduced<2, false, true>> r4{"reduction_of_a_migrant"};
+const passes<reduced<3, false, true>> r4{"reduction_of_a_migrant"};
+const passes<reduced<3, true, true>> r5{"reduction_of_a_migrant_with_one_hint"};
 
 } // namespace

@@ -224,7 +224,10 @@ class parallel_run {
   void add(context &c, const step &s) {
     std::uint64_t &x = cell(s.cell);
     const std::uint64_t value = addend(s.cell, c.task.id);
-    switch (static_cast<way>(s.amount)) {
+    way how = static_cast<way>(s.amount);
+    if (how == way::reduction && orders_regions())
+      how = way::concurrent; // the object itself, which children of the task may be changing as well
+    switch (how) {
     case way::concurrent: {
       note(fact::adds_atomically);
       std::atomic_ref<std::uint64_t> shared(x);

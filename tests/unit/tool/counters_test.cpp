@@ -130,7 +130,7 @@ TEST_F(counter_tools, top_shows_an_interval) {
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   end = weft({"top", "--once", "--json", "--every", "100ms", pid});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *part : {"\"pid\":", "\"values\":{\"/threads/count/cumulative\":", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
+  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
                            "{\"id\":1,", "]}\n"})
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   stop();
