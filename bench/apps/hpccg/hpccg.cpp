@@ -11,7 +11,7 @@ const app::description app::about{
     .size = {"size", 1, 512, 32, "points along an edge of the cube"},
     .tile = {"tile", 1, 1L << 27, 1024, "rows of a block"},
     .own = {{"iterations", 1, 10000, 30, "steps of the method"}},
-    .sweep = {32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
+    .sweep = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
     .small = {8, 50},
     .tolerance = 1e-10,
     .defect_bound = 1e-10,

@@ -17,7 +17,7 @@ namespace {
 constexpr const char *k_help =
     R"(weft-bench apps [OPTION...]      sweeps the applications of bench/apps over task sizes, on Weft and its peers
   --only NAME,...                applications
-  --series NAME,...              curves; weft:delegated is drawn only when named
+  --series NAME,...              curves
   --tiles N,...                  instead of the tiles of each application
   --runs N                       interleaved runs (default 3; 15 with --coarse)
   --reps N                       timed repetitions in each run, of which the median counts (default 3)

@@ -15,7 +15,7 @@ const std::vector<series> &all_series() {
   static const std::vector<series> all{
       {"weft", "weft", {}, weft},
       {"weft:deps=locks", "weft", {"WEFT_DEPS_SYSTEM=locks"}, ablation},
-      {"weft:delegated", "weft", {"WEFT_SCHED_POLICY=delegated"}, ablation, false},
+      {"weft:delegated", "weft", {"WEFT_SCHED_POLICY=delegated"}, ablation},
       {"weft:ticket", "weft", {"WEFT_SCHED_POLICY=delegated", "WEFT_SCHED_LOCK=ticket"}, ablation},
       {"weft:mem=system", "weft", {"WEFT_MEM_ALLOCATOR=system"}, ablation},
       {"libgomp", "libgomp", {}, peer},

@@ -21,7 +21,6 @@ struct series {
   std::string backend;
   std::vector<std::string> settings;                      // NAME=value
   enum class kind { weft, ablation, peer, variant } what; // a variant: only some applications have it
-  bool always = true;                                     // else only when named
 };
 
 [[nodiscard]] const std::vector<series> &all_series();

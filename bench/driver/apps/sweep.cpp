@@ -75,7 +75,7 @@ std::vector<series> sweep::present(const subject &s) {
   for (const series &one : all_series()) {
     const bool named = listed(m_options.series, one.name);
     const bool paired = one.what == series::kind::weft || one.what == series::kind::peer;
-    const bool default_choice = m_options.what == options::mode::coarse ? paired : one.always;
+    const bool default_choice = m_options.what != options::mode::coarse || paired;
     if (m_options.series.empty() ? !default_choice : !named)
       continue;
     if (std::filesystem::exists(program(s.name, one.backend)))
