@@ -298,6 +298,8 @@ WEFT_INLINE runnable *execute_at(executor &here, task &t) noexcept {
     count_for(here, t.parent);
   task *const outer = here.current;
   here.current = &t;
+  if (!in_place && t.group && here.counted != 0 && !mutant(bug::parent_told_late)) [[unlikely]]
+    tell_parent(here); // whoever waits for the children need not wait for the group
   if (is_cancelled(t)) [[unlikely]]
     skip(t);
   else if (t.has(detail::k_special) && peek_extra(t)) [[unlikely]]

@@ -112,7 +112,8 @@ struct slept {
 slept sleep(worker &w, mood m) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
-  if (runnable *r = look(w)) {
+  runnable *const r = look(w);
+  if (r || rt.producers.holds_any()) {
     if (!rt.idle.cancel(w.id))
       rt.idle.notify_one();
     rt.gate.pass();
@@ -167,11 +168,16 @@ runnable *wait_for_work(worker &w) {
   return r;
 }
 
+/// Between tasks: services may take long.
+WEFT_INLINE void offer_time_between(worker &w) {
+  if (!anyone_at(place::scheduling_point)) [[likely]]
+    return;
+  tell_parent(w);
+  offer_time(place::scheduling_point);
+}
+
 runnable *find_work(worker &w) {
-  if (anyone_at(place::scheduling_point)) {
-    tell_parent(w);
-    offer_time(place::scheduling_point);
-  }
+  offer_time_between(w);
   if (runnable *r = look(w)) [[likely]]
     return r;
   runnable *r = wait_for_work(w);
@@ -187,7 +193,7 @@ WEFT_INLINE runnable *next_own(worker &w) {
   if (++w.own_in_a_row < k_own_in_a_row) [[likely]]
     return deque->pop();
   w.own_in_a_row = 0;
-  offer_time(place::scheduling_point);
+  offer_time_between(w);
   return the_runtime().ready->get_shared_first(w.id);
 }
 
@@ -314,7 +320,12 @@ void worker_loop() {
 /// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
 runnable *pick(executor &e) {
   worker &w = static_cast<worker &>(e);
-  tell_parent(w);
+  if (w.counted != 0) {
+    static constexpr callback k_telling{"the end of tasks", "children"}; // what destructors and combiners do there must not suspend
+    const callback *const outer = std::exchange(w.in_callback, &k_telling);
+    tell_parent(w);
+    w.in_callback = outer;
+  }
   offer_time(place::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue(&w, *job, origin::fresh);

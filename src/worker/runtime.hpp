@@ -60,14 +60,14 @@ public:
   void live_bytes_changed(std::int64_t live);
   /// Suspends the caller until the low mark, or until nothing else can run.
   void hold_back(worker &w);
-  [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_relaxed); } // a hint
+  [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_acquire); } // O1: pairs with publish
   /// A worker found nothing to run: the producers may go on.
   bool let_go();
 
 private:
   [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
   void reset() noexcept;
-  void raise(std::int64_t live) noexcept;
+  void raise_alarm(std::int64_t live) noexcept;
   void resume_all();
   static void publish(executor &, frame &f, void *self);
 

@@ -7,6 +7,8 @@
 #include "deps/domain.hpp"
 #include "worker/runtime.hpp"
 
+#include <algorithm>
+
 namespace weft::inline v0 {
 namespace rt {
 namespace {
@@ -35,8 +37,9 @@ void throttle::publish(executor &, frame &f, void *self) {
   t.m_lock.unlock();
   if (live_bytes() <= t.low()) {
     t.reset();
-    t.resume_all();
+    return t.resume_all();
   }
+  the_runtime().idle.notify_one(); // a worker that found nothing just before lets it go
 }
 
 void throttle::hold_back(worker &w) {
@@ -49,7 +52,7 @@ void throttle::hold_back(worker &w) {
   if (live <= m_alarm.load(std::memory_order_relaxed))
     return m_over.store(false, std::memory_order_relaxed);
   if (live <= m_now.load(std::memory_order_relaxed) && !has_own_work(w))
-    return raise(live);
+    return raise_alarm(live);
   count(w.counts->throttled);
   try {
     suspend(&publish, this);
@@ -63,10 +66,8 @@ void throttle::reset() noexcept {
   m_over.store(false, std::memory_order_relaxed);
 }
 
-void throttle::raise(std::int64_t live) noexcept {
-  if (live > m_limit)
-    m_now.store(live + m_limit / 4, std::memory_order_relaxed);
-  m_alarm.store(live + m_lowest / 4, std::memory_order_relaxed);
+void throttle::raise_alarm(std::int64_t live) noexcept {
+  m_alarm.store(std::min(live + m_lowest / 4, m_now.load(std::memory_order_relaxed)), std::memory_order_relaxed);
   m_over.store(false, std::memory_order_relaxed);
 }
 
@@ -82,7 +83,10 @@ void throttle::resume_all() {
 bool throttle::let_go() {
   if (!m_any.load(std::memory_order_acquire) || mutant(bug::throttle_keeps_producers)) // O1: pairs with publish
     return false;
-  raise(live_bytes());
+  const std::int64_t live = live_bytes();
+  if (live > m_limit)
+    m_now.store(live + m_limit / 4, std::memory_order_relaxed);
+  raise_alarm(live);
   resume_all();
   return true;
 }

@@ -168,7 +168,7 @@ TEST(every_setting, immediate_successor_is_the_probability_that_a_successor_runs
 
 TEST(every_setting, bind_keeps_each_started_worker_on_one_cpu_and_leaves_the_main_thread_alone) {
   for (const char *how : {"none", "compact", "spread"}) {
-    const auto end = test::in_process({{"WEFT_BIND", how}, {"WEFT_WORKERS", "3"}, {"HOW", how}}, [] {
+    const auto end = test::in_process({{"WEFT_BIND", how}, {"WEFT_WORKERS", "3"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"HOW", how}}, [] {
       const auto cpus = [] {
         cpu_set_t set;
         return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;

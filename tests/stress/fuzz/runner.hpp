@@ -171,7 +171,8 @@ class parallel_run {
       return waits(c, s.flag, "taskwait", [] { weft::taskwait(); });
     case act::wait_on:
       note(fact::taskwait_on);
-      return weft::taskwait(s.flag ? weft::inout(cell(s.cell)) : weft::in(cell(s.cell)));
+      // The task may write the cell afterwards; among regions readers inside of a writer hold up writers only.
+      return weft::taskwait(s.flag || orders_regions() ? weft::inout(cell(s.cell)) : weft::in(cell(s.cell)));
     case act::yield:
       note(fact::yield);
       return weft::taskyield();

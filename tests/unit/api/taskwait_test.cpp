@@ -70,6 +70,30 @@ TEST(taskwait, is_told_of_children_before_their_worker_begins_something_else) {
   }
 }
 
+TEST(taskwait, is_told_of_children_before_their_worker_begins_one_of_a_group) {
+  for (int i = 0; i != 10; ++i) {
+    int data = 0;
+    test::gate waited;
+    std::atomic<weft::detail::task *> holder{nullptr};
+    std::atomic<bool> spawned{false};
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(data));
+    weft::spawn([&] {
+      weft::task_group group;
+      group.spawn([&] { spin_until_open(waited); }, weft::in(data)); // becomes ready first, so that the newest runs before it
+      for (int k = 0; k != 5; ++k)
+        weft::spawn([] {}, weft::in(data));
+      spawned = true;
+      weft::taskwait();
+      waited.open();
+      group.wait();
+    }, weft::weak_in(data));
+    ASSERT_TRUE(test::eventually([&] { return holder != nullptr && spawned; }));
+    weft::decrease_events(weft::task_ref(holder));
+    EXPECT_TRUE(waited.pass());
+    weft::taskwait();
+  }
+}
+
 TEST(taskwait, can_be_called_again_and_again) {
   int x = 0;
   const int n = test::scaled(500);
