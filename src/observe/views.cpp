@@ -84,7 +84,7 @@ sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
 /// Sums are made once for all views of a reading.
 class calculator {
 public:
-  explicit calculator(const reading &r) : m_reading(r), m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
+  explicit calculator(const reading &r) : m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
     for (std::size_t i = 0; i < r.slots.size(); ++i)
       m_slots.push_back(sums_of(r, i, r.durations[i]));
   }
@@ -94,7 +94,6 @@ public:
   }
 
 private:
-  const reading &m_reading;
   const reading::buckets m_all;
   const sums m_total;
   std::vector<sums> m_slots;
