@@ -59,7 +59,7 @@ extern const body_ops k_cohort_ops;
 /// Whose accesses cover what runs as `t`: a branch of a join belongs to its task, and children of a final task are not entered.
 [[nodiscard]] inline task &covering_task(task &t) noexcept {
   task *covers = &t;
-  while (covers->parent && (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has(detail::k_final))))
+  while (covers->parent && (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has_meanwhile(detail::k_final))))
     covers = covers->parent;
   return *covers;
 }

@@ -82,7 +82,7 @@ void combine_copies(reduction_store &store, task &parent) noexcept {
 }
 
 void give_back_copy(data_access &a) noexcept {
-  if (a.joined && a.joined->how == sharing::reduction && !(a.flags.load(std::memory_order_relaxed) & k_weak))
+  if (!is_finished(a) && a.joined && a.joined->how == sharing::reduction && !(a.flags.load(std::memory_order_relaxed) & k_weak))
     give_back_copy_of(a);
 }
 

@@ -229,7 +229,7 @@ TEST(counters, can_be_read_after_shutdown) {
 }
 
 TEST(counters, of_a_parent_are_read_by_its_child_and_are_not_its_own) {
-  const auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}}, [] {
     spawn_and_wait(10);
     const pid_t child = fork();
     if (child == 0) {
