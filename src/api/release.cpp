@@ -23,7 +23,7 @@ task &releasing_task() {
 
 void release(std::span<const access> list) {
   task &t = releasing_task();
-  if (t.parent->has(detail::k_final)) // it ran in place, and none of its accesses was entered
+  if (t.parent->has_meanwhile(detail::k_final)) // it ran in place, and none of its accesses was entered
     return;
   for (const access &a : list)
     if (a.address && !has_access(t, a.address))
