@@ -265,11 +265,19 @@ WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
   offer(w, t);
 }
 
-WEFT_NOINLINE void go_on_submitting(task *t, task *before, std::uint32_t caused, data_access *next, data_access *child) {
-  if (go_on_entering(*t, *before, {caused, next, child}))
+WEFT_NOINLINE void hold_back() { the_runtime().producers.hold_back(*this_worker_or_null()); }
+
+/// The last of a spawn of a task that waits: nobody is to be woken for it.
+WEFT_INLINE void end_waiting_spawn() {
+  if (the_runtime().producers.over()) [[unlikely]]
+    hold_back();
+}
+
+WEFT_NOINLINE void go_on_submitting(task *t, data_access *behind, task *before, std::uint32_t link) {
+  if (go_on_entering(*t, *behind, *before, link))
     offer(*this_worker_or_null(), t);
   else
-    end_spawn();
+    end_waiting_spawn();
 }
 
 } // namespace
@@ -315,16 +323,15 @@ void task_submit(task *t, const access &only) {
     return common ? submit_sharing(t, only) : submit_slowly(t, only);
   counter_block &counts = *this_worker_or_null()->counts;
   count_child(*t, parent);
-  const auto [before, linked, d] = enter_common(*t, only, *last);
-  if (!linked) {
+  const auto [behind, before, link] = enter_common(*t, only, *last);
+  if (!behind) {
     count(counts.free_at_once);
     return offer_after(t, before);
   }
   count(counts.waited);
-  if (d.caused) [[unlikely]]
-    go_on_submitting(t, before, d.caused, d.next, d.child);
-  else
-    end_spawn();
+  if (link) [[unlikely]]
+    return go_on_submitting(t, behind, before, link);
+  end_waiting_spawn();
 }
 
 void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {

@@ -36,7 +36,7 @@ inline void cpu_pause() noexcept {
 void os_heavy_barrier() noexcept;
 
 /// True when light barriers must be real ones (no membarrier, or a thread sanitizer build). Written once at load time.
-extern bool g_light_barrier_is_full;
+[[gnu::visibility("hidden")]] extern bool g_light_barrier_is_full;
 /// A read-modify-write of one word by all: ThreadSanitizer sees what it orders.
 alignas(128) inline std::atomic<std::uint32_t> g_meeting{0};
 inline void full_barrier() noexcept {

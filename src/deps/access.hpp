@@ -130,14 +130,14 @@ WEFT_INLINE bool is_lone_member(task &t) noexcept {
          a.joined->how != sharing::commutative;
 }
 
-/// A link to an access of `before`, which is in a chain, has caused something at once. True: `t` is satisfied by it.
-bool go_on_entering(task &t, task &before, const delivery<data_access> &d) noexcept;
+/// Delivers a link to `a`, an access of `before` in a chain, that causes something at once. True: `t` is satisfied by it.
+bool go_on_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept;
 
 /// What came of entering a common access.
 struct common_entry {
-  task *before;                // null: the address was free
-  bool linked;                 // else the task may run, and has to drop a reference of `before`
-  delivery<data_access> link;  // for go_on_entering, when it has caused anything
+  data_access *behind; // null: the task may run; else the link to this access is to be delivered by go_on_entering(), if it is not yet
+  task *before;        // of the access that came before; null: the address was free. A reference of it is to be dropped when the task may run
+  std::uint32_t link;  // to be delivered; 0: it has been
 };
 
 /// enter_accesses() for a task with one strong access to an address that is known and not the parent's.
@@ -151,16 +151,18 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
   // O1: acquire: once released, its deliverers touch it no more, and their data is visible
   if (!before || is_released(before->flags.load(std::memory_order_acquire))) {
     a.flags.store(kind | k_both_ok, std::memory_order_relaxed); // O4
-    return {task_before, false, {}};
+    return {nullptr, task_before, 0};
   }
   // As in enter_accesses, but without the one for entering: nothing is done to the task after its only link.
   t.unsatisfied.store(1, std::memory_order_relaxed); // O5
   before->successor.set(&a);
-  return {task_before, true, deliver(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u))};
+  const std::uint32_t link = k_next_known | (kind & k_reads ? k_next_reads : 0u);
+  return {before, task_before, try_deliver(*before, link, 0) ? 0u : link};
 }
 
-/// Goes on with what a delivery to `a`, an access of `t`, has caused. Returns a task that may run now, or null; others are enqueued.
-runnable *go_on_releasing(data_access &a, task &t, const delivery<data_access> &d) noexcept;
+/// Delivers to `a`, an access of `t`, what causes more than that `t` has one unsatisfied access less. Returns a task that may run now,
+/// or null; others are enqueued.
+runnable *go_on_releasing(data_access &a, task &t, std::uint32_t bits) noexcept;
 
 struct released {
   runnable *next;       // may run now, and has been announced; or null
@@ -173,11 +175,10 @@ WEFT_INLINE released release_common(task &t) noexcept {
   runnable *next = nullptr;
   if (successor) {
     task &u = *successor->task;
-    const auto [more, next_to_it, child] = deliver(*successor, caused & k_to_next);
-    if (more == k_satisfied) [[likely]]
+    if (try_deliver(*successor, caused & k_to_next, k_satisfied)) [[likely]]
       next = take_away(u.unsatisfied, 1) && announce_ready(u) ? &u : nullptr;
     else
-      next = go_on_releasing(*successor, u, {more, next_to_it, child});
+      next = go_on_releasing(*successor, u, caused & k_to_next);
   }
   return {next, caused & k_died ? 1u : 0u};
 }

@@ -24,7 +24,9 @@
 //   publishing, nothing of the access is touched.
 // Orders: O1 load: acquire, pairs with O2's release: links and what earlier deliverers wrote are visible. O2 publish: release for
 //   the same reason, and so that data written by a finished task reaches its successor; it need not acquire, because no value
-//   of the word comes twice (I1): O1 or O3 has acquired the very one that it replaces. O3 failure: acquire, as O1.
+//   of the word comes twice (I1): O1 or O3 has acquired the very one that it replaces. O3 failure: acquire, as O1. O4 relaxed: the
+//   word before it is published with a link, or in try_deliver(), which follows no link: whom a grant satisfies has the data
+//   from the deliverer's own acquire of the access before it.
 // Progress: wait-free: a compare-exchange fails only when another message arrived, at most 7 times (the paper's Lemma 2.3).
 // Reclamation: the deliverer that completes R & W & F & K & N.
 // Source: Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for Task-based Runtime Systems, PPoPP 2021,
@@ -121,6 +123,19 @@ inline constexpr auto k_given = [] {
   return table;
 }();
 
+/// Bits that go in one message never take back what was given.
+constexpr bool given_only_grows() noexcept {
+  constexpr std::uint32_t messages[] = {k_read_ok, k_write_ok, k_finished, k_kids_done, k_next_known, k_next_known | k_next_reads,
+                                        k_next_known | k_next_parent, k_child_link};
+  constexpr std::uint32_t next = k_next_known | k_next_reads | k_next_parent;
+  for (std::uint32_t flags = 0; flags < k_given.size(); ++flags)
+    for (const std::uint32_t bits : messages)
+      if (!(flags & bits) && !(flags & next && bits & next) && k_given[flags] & ~k_given[flags | bits])
+        return false;
+  return true;
+}
+static_assert(given_only_grows());
+
 /// What the bits of a message can cause at most: nobody is satisfied by an end, for instance.
 constexpr std::uint32_t possible(std::uint32_t bits) noexcept {
   const bool grants = (bits & k_both_ok) != 0;
@@ -140,7 +155,7 @@ struct delivery {
 /// What going from `before` to `after` by `bits` causes. Reads the links that `after` makes valid.
 template <class Access>
 WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32_t after, std::uint32_t bits) noexcept {
-  std::uint32_t caused = k_given[after] & ~std::uint32_t{k_given[before]};
+  std::uint32_t caused = k_given[after] ^ k_given[before]; // it only grows
   if (__builtin_constant_p(possible(bits)))
     caused &= possible(bits); // folds what follows
   if (mutant(bug::access_child_forgotten))
@@ -163,6 +178,18 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
                                       std::memory_order_acquire))
       return mutant(bug::access_read_after_publish) ? consequences(a, before, after, bits) : delivery<Access>{caused, next, child};
   }
+}
+
+/// Delivers `bits` to `a` if that causes exactly `likely`, which no other access gets anything of. False: nothing was delivered.
+template <class Access>
+WEFT_INLINE bool try_deliver(Access &a, std::uint32_t bits, std::uint32_t likely) noexcept {
+  std::uint32_t before = a.flags.load(std::memory_order_relaxed); // O4: nothing is read that another deliverer has published
+  const std::uint32_t after = before | bits;
+  if ((k_given[after] ^ k_given[before]) != likely) [[unlikely]]
+    return false;
+  // O2: publishes links and data
+  return a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
+                                       std::memory_order_relaxed);
 }
 
 } // namespace rt

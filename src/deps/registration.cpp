@@ -141,18 +141,18 @@ std::uint32_t merge_repetitions(const task &t, data_access *a, std::uint32_t cou
 
 } // namespace
 
-bool go_on_entering(task &t, task &before, const delivery<data_access> &d) noexcept {
+bool go_on_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept {
   ready_list none;
   mailbox box(none, &t);
-  box.go_on(before, d);
+  box.go_on(before, deliver(a, bits));
   box.serve_cohorts();
   return box.own_satisfied() != 0;
 }
 
-runnable *go_on_releasing(data_access &a, task &t, const delivery<data_access> &d) noexcept {
+runnable *go_on_releasing(data_access &a, task &t, std::uint32_t bits) noexcept {
   ready_list ready;
   mailbox box(ready, nullptr);
-  box.go_on(a, t, d);
+  box.go_on(a, t, deliver(a, bits));
   box.serve_cohorts();
   return first_of(ready);
 }

@@ -120,7 +120,7 @@ inline worker &this_worker() {
 }
 /// Null on a thread that does not use Weft.
 inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_executor()); }
-extern runtime *g_runtime; // never freed: threads of the user may come late
+[[gnu::visibility("hidden")]] extern runtime *g_runtime; // never freed: threads of the user may come late
 inline runtime &the_runtime() noexcept { return *g_runtime; }
 [[nodiscard]] bool is_started() noexcept;
 [[nodiscard]] bool is_shut_down() noexcept;
