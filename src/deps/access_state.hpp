@@ -21,12 +21,13 @@
 //   takes at most 8 deliveries. What a reader is known to get when it is linked (known_to_reader) it has from the beginning: the
 //   message that the link causes is sent without it. I2 the links that a delivery reads are valid because the flags that say so were loaded (acquire)
 //   first. I3 while a delivery has not published, its own bits are missing, so the access is not dead: it may be read. After
-//   publishing, nothing of the access is touched.
+//   publishing, nothing of the access is touched. I4 no other delivery can be on its way to an access that this one completes, nor
+//   to a strong one whose successor is known and that gets R and W at once: its task has not run, so F, K and L come after it.
+//   Such a delivery (comes_alone) publishes with a store.
 // Orders: O1 load: acquire, pairs with O2's release: links and what earlier deliverers wrote are visible. O2 publish: release for
 //   the same reason, and so that data written by a finished task reaches its successor; it need not acquire, because no value
 //   of the word comes twice (I1): O1 or O3 has acquired the very one that it replaces. O3 failure: acquire, as O1. O4 relaxed: the
-//   word before it is published with a link, or in try_deliver(), which follows no link: whom a grant satisfies has the data
-//   from the deliverer's own acquire of the access before it.
+//   word before it is published with a link. O5 relaxed: after a delivery that came alone only who runs the task looks at the word.
 // Progress: wait-free: a compare-exchange fails only when another message arrived, at most 7 times (the paper's Lemma 2.3).
 // Reclamation: the deliverer that completes R & W & F & K & N.
 // Source: Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for Task-based Runtime Systems, PPoPP 2021,
@@ -165,6 +166,11 @@ WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before,
   return {caused, caused & k_to_next ? a.successor.get() : nullptr, caused & k_to_child ? a.child.get() : nullptr};
 }
 
+/// Whether nobody else delivers to the access at the same time (I4).
+constexpr bool comes_alone(std::uint32_t before, std::uint32_t bits, std::uint32_t caused) noexcept {
+  return caused & k_died || ((bits & k_both_ok) == k_both_ok && (before & (k_next_known | k_weak)) == k_next_known);
+}
+
 /// Delivers `bits` to `a`.
 template <class Access>
 WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
@@ -173,6 +179,10 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
     const bool kids_ignored = mutant(bug::access_ignores_children) && (bits & k_finished);
     const std::uint32_t after = before | bits | (kids_ignored ? k_kids_done : 0u);
     const auto [caused, next, child] = consequences(a, before, after, bits);
+    if (comes_alone(before, bits, caused)) {
+      a.flags.store(after, std::memory_order_relaxed); // O5
+      return {caused, next, child};
+    }
     // O2: publishes links and data, O3: sees what the other deliverer published
     if (a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
                                       std::memory_order_acquire))
@@ -183,10 +193,14 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
 /// Delivers `bits` to `a` if that causes exactly `likely`, which no other access gets anything of. False: nothing was delivered.
 template <class Access>
 WEFT_INLINE bool try_deliver(Access &a, std::uint32_t bits, std::uint32_t likely) noexcept {
-  std::uint32_t before = a.flags.load(std::memory_order_relaxed); // O4: nothing is read that another deliverer has published
+  std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: what the task's end will follow
   const std::uint32_t after = before | bits;
   if ((k_given[after] ^ k_given[before]) != likely) [[unlikely]]
     return false;
+  if (likely == k_satisfied && bits == k_both_ok && before & k_next_known) { // as comes_alone() says: no weak access satisfies its task
+    a.flags.store(after, std::memory_order_relaxed); // O5
+    return true;
+  }
   // O2: publishes links and data
   return a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
                                        std::memory_order_relaxed);
