@@ -26,9 +26,9 @@ namespace {
 
 user_counter &counter_of(weft_counter *c) noexcept { return *reinterpret_cast<user_counter *>(c); }
 
-void require_format(weft_format f) {
+void require_format(int f) {
   if (f != WEFT_FORMAT_TEXT && f != WEFT_FORMAT_CSV && f != WEFT_FORMAT_JSON)
-    weft::rt::throw_error(weft::errc::invalid_argument, "weft_snapshot_text: there is no format %d; pass one of weft_format", static_cast<int>(f));
+    weft::rt::throw_error(weft::errc::invalid_argument, "weft_snapshot_text: there is no format %d; pass one of weft_format", f);
 }
 
 } // namespace
@@ -76,7 +76,7 @@ int weft_snapshot_each(const weft_snapshot *snapshot, const char *names,
   });
 }
 
-int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, weft_format format, char *buffer, size_t size, size_t *needed) {
+int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int format, char *buffer, size_t size, size_t *needed) {
   return guarded([&] {
     require(snapshot, "weft_snapshot_text", "snapshot");
     require(names, "weft_snapshot_text", "names");

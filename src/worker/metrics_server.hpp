@@ -14,7 +14,7 @@ class metrics_server {
 public:
   /// Null, after a warning, where the port cannot be had.
   [[nodiscard]] static metrics_server *start(int port);
-  /// Ends the thread; the object stays for those who may still look at it.
+  /// Ends the thread.
   void stop() noexcept;
   /// In the child of a fork: its sockets are the parent's.
   void forget() noexcept;

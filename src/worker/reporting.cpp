@@ -17,6 +17,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <utility>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -169,13 +171,13 @@ void start_reporting(runtime &rt) noexcept {
 }
 
 void end_reporting(runtime &rt) noexcept {
-  if (g_server)
-    g_server->stop();
-  g_server = nullptr;
+  if (metrics_server *const server = std::exchange(g_server, nullptr)) {
+    server->stop();
+    delete server;
+  }
   try {
-    if (g_printer)
-      g_printer->end();
-    g_printer = nullptr;
+    if (const std::unique_ptr<printer> p{std::exchange(g_printer, nullptr)})
+      p->end();
     write_reference(rt.cfg.counters_reference, rt.workers);
   } catch (const std::exception &e) {
     warn("counters cannot be printed: %s", e.what());

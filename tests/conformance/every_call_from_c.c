@@ -442,7 +442,7 @@ static void counters_are_read_and_defined(void) {
   EXPECT(weft_snapshot_value(spent, "/test/nothing", &value) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_snapshot_each(spent, "/test/calls,/test/*", add_value, &sum) == 0 && sum == 10);
   EXPECT(weft_snapshot_text(spent, "/test/calls", WEFT_FORMAT_JSON, text, sizeof text, &needed) == 0 && needed > 40 && strcmp(text, "{\"p") == 0);
-  EXPECT(weft_snapshot_text(spent, "/test/calls", (weft_format)7, text, sizeof text, &needed) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_snapshot_text(spent, "/test/calls", 7, text, sizeof text, &needed) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_snapshot_span_ns(spent) > 0 && weft_snapshot_span_ns(NULL) == 0);
   EXPECT(weft_snapshot_take_from(0x7ffffff0, &other) == WEFT_ERR_INVALID_ARGUMENT && other == NULL);
   weft_snapshot_free(before);

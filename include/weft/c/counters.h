@@ -52,12 +52,12 @@ WEFT_API int weft_snapshot_value(const weft_snapshot *snapshot, const char *name
 WEFT_API int weft_snapshot_each(const weft_snapshot *snapshot, const char *names,
                                 void (*use)(const char *name, double value, const char *unit, void *context), void *context);
 
-// Writes the same as text into `buffer`, cut to its size and ended by a zero; sets *needed to the bytes of the whole, with the zero.
+// Writes the same as text in one of the ways of weft_format into `buffer`, cut to its size and ended by a zero; sets *needed to the bytes of the whole, with the zero.
 //
 // Callable from: anywhere.
 // Blocks: never.
 // Errors: INVALID_ARGUMENT (NULL, but buffer may be NULL when size is 0; an unknown name or format).
-WEFT_API int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, weft_format format, char *buffer, size_t size,
+WEFT_API int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int format, char *buffer, size_t size,
                                 size_t *needed);
 
 // Nanoseconds that the counts are of; 0 for NULL.

@@ -269,15 +269,15 @@ TEST(region, of_children_stay_inside_of_the_objects_that_their_parent_names) {
       weft::spawn([&v] { weft::taskyield(), v[3] += 1; }, weft::inout(region(v).range(0, 5)));
       weft::spawn([&v] { v[4] = v[3]; }, weft::in(region(v).range(3, 3)), weft::inout(region(v).range(4, 9)));
     }, weft::weak_inout(v[0]));
-    weft::spawn([&v] { v[3] = v[3] * 2 + v[4]; }, weft::inout(v[0]));
+    weft::spawn([&v] { v[3] = static_cast<int>(2u * static_cast<unsigned>(v[3]) + static_cast<unsigned>(v[4])); }, weft::inout(v[0]));
   }
   weft::taskwait();
-  int three = 0;
+  unsigned three = 0;
   for (int i = 0; i < 20; ++i) {
-    const int four = ++three;
-    three = static_cast<int>(static_cast<unsigned>(three) * 2u + static_cast<unsigned>(four));
+    const unsigned four = ++three;
+    three = 2u * three + four;
   }
-  EXPECT_EQ(v[3], three);
+  EXPECT_EQ(v[3], static_cast<int>(three));
 }
 
 TEST(region, groups_and_handles_take_them) {
