@@ -52,18 +52,21 @@ inline void taskwait(std::span<const access> list) { spawn([] {}, accesses(list)
 /// Children that were spawned before and touch the data delay it until they have released it, too.
 ///
 ///     weft::release(weft::out(x));
+///     weft::release(weft::out(weft::region(v).span(0, n)));
 ///
-/// The address counts, not the mode. The task, and children that it spawns later, must not touch the data any more. Releasing again is
-/// harmless; a null address is ignored; in a child of a final task, whose accesses were never entered, nothing happens. Cost: a look
+/// The address counts, not the mode; of regions the bytes, which may be a part of what was declared. The task, and children that it spawns later, must not touch the data any more. Releasing again is
+/// harmless; a null address is ignored; an object of a task whose children use regions is held until they are complete, and a task that
+/// has other bytes in common with the caller goes on waiting for these; in a child of a final task, whose accesses were never entered, nothing happens. Cost: a look
 /// through the task's accesses, and what the end of the body then need not do. Throws weft::error: invalid_argument for an access that
-/// the task has not declared, and then none is released; not_a_task on a thread, in a service, in an onready function, and in a branch
+/// the task has not declared, and then none is released; out_of_resources without memory for a part of a region; not_a_task on a thread, in a service, in an onready function, and in a branch
 /// of join() that another worker runs.
 WEFT_API void release(std::span<const access> list);
-template <class... Accesses>
-  requires(sizeof...(Accesses) > 0 && (std::is_same_v<Accesses, access> && ...))
-void release(const Accesses &...accesses) {
-  const access list[] = {accesses...};
-  release(std::span<const access>(list));
+WEFT_API void release(std::span<const region_access> list);
+template <class First, class... More>
+  requires((std::is_same_v<First, access> || std::is_same_v<First, region_access>) && (std::is_same_v<More, First> && ...))
+void release(const First &first, const More &...more) {
+  const First list[] = {first, more...};
+  release(std::span<const First>(list));
 }
 
 /// Lets other ready work run before the caller goes on. Returns at once when there is none. Any thread; errors as taskwait().

@@ -264,6 +264,10 @@ int weft_release(const weft_access *list, size_t count) {
   });
 }
 
+int weft_release_regions(const weft_region *regions, size_t count) {
+  return guarded([&] { weft::release(std::span<const weft::region_access>(region_list(regions, count, "weft_release_regions"))); });
+}
+
 int weft_taskwait_on_regions(const weft_region *regions, size_t count) {
   return guarded([&] { weft::taskwait(std::span<const weft::region_access>(region_list(regions, count, "weft_taskwait_on_regions"))); });
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/regions.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "worker/runtime.hpp"
@@ -21,17 +22,55 @@ task &releasing_task() {
 
 } // namespace
 
+namespace {
+
+/// It ran in place, and none of its accesses was entered.
+bool holds_nothing(const task &t) noexcept { return t.parent->has_meanwhile(detail::k_final); }
+
+template <class GiveUp>
+void give_up_with(const task &t, GiveUp give_up) {
+  ready_list ready;
+  try {
+    give_up(ready);
+  } catch (const std::bad_alloc &) {
+    enqueue_all(ready);
+    throw_error(errc::out_of_resources, "no memory to release a region of task '%s'; lower throttle.bytes", label_of(t));
+  }
+  enqueue_all(ready);
+}
+
+} // namespace
+
 void release(std::span<const access> list) {
   task &t = releasing_task();
-  if (t.parent->has_meanwhile(detail::k_final)) // it ran in place, and none of its accesses was entered
+  if (holds_nothing(t))
     return;
   for (const access &a : list)
-    if (a.address && !has_access(t, a.address))
+    if (a.address && !has_access(t, a))
       throw_error(errc::invalid_argument, "task '%s' releases its access to %p, and has declared none; name it when the task is spawned",
                   label_of(t), a.address);
-  ready_list ready;
-  release_some(t, list.data(), list.size(), ready);
-  enqueue_all(ready);
+  give_up_with(t, [&](ready_list &ready) { release_some(t, list.data(), list.size(), ready); });
+}
+
+void release(std::span<const region_access> list) {
+  task &t = releasing_task();
+  if (holds_nothing(t))
+    return;
+  detail::submission s;
+  s.region_list = list.data();
+  s.region_list_count = list.size();
+  const checked_regions regions(s, label_of(t));
+  for (std::size_t i = 0; i < regions.size(); ++i)
+    regions.data()[i].shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
+      if (!has_region(t, low, end))
+        throw_error(errc::invalid_argument,
+                    "task '%s' releases region %zu, at %p, and has not declared all of it; name it when the task is spawned", label_of(t),
+                    i + 1, reinterpret_cast<const void *>(low));
+    });
+  give_up_with(t, [&](ready_list &ready) {
+    for (std::size_t i = 0; i < regions.size(); ++i)
+      regions.data()[i].shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) { release_region(t, low, end, ready); });
+  });
 }
 
 } // namespace weft::inline v0

@@ -187,9 +187,10 @@ WEFT_INLINE released release_common(task &t) noexcept {
 /// that may run now are appended to `ready`. Returns how many references of `t` died with it here (for the caller to drop).
 std::uint32_t release_accesses(task &t, ready_list &ready);
 
-/// Whether the task has entered an access to this address.
-[[nodiscard]] bool has_access(task &t, const void *address) noexcept;
+/// Whether the task has entered an access to this object.
+[[nodiscard]] bool has_access(task &t, const access &a) noexcept;
 /// The running task gives up accesses that it has, before its body ends. Those that it has given up already are passed over.
+/// Throws std::bad_alloc; those of the list before it are given up then.
 void release_some(task &t, const access *list, std::size_t count, ready_list &ready);
 
 } // namespace rt

@@ -52,6 +52,19 @@ void crew::clear() noexcept {
   m_more.clear();
 }
 
+void crew::remove(region_scope &s) noexcept {
+  if (const auto at = std::find(m_more.begin(), m_more.end(), &s); at != m_more.end()) {
+    m_more.erase(at);
+  } else if (m_first == &s) {
+    m_first = m_more.empty() ? nullptr : m_more.back();
+    if (m_first)
+      m_more.pop_back();
+  } else {
+    return;
+  }
+  s.drop();
+}
+
 void crew::drop_ended() noexcept {
   std::erase_if(m_more, [](region_scope *s) {
     const bool gone = s->has_ended();

@@ -25,6 +25,7 @@ struct region_piece {
   std::uintptr_t low, end; // end: the first byte behind it
   touch kind;
   bool weak;
+  bool released = false; // given up by the running task
 };
 
 /// The pieces of one task; most have one, which needs no memory of its own.
@@ -76,6 +77,7 @@ public:
   /// Makes room for one more; may drop those that have ended. Throws std::bad_alloc, with nothing changed.
   void reserve_one();
   void add(region_scope &s) noexcept; // room was reserved
+  void remove(region_scope &s) noexcept;
   void clear() noexcept;
   void drop_ended() noexcept;
   [[nodiscard]] bool any_live() const noexcept;

@@ -118,11 +118,19 @@ const region_piece *region_scope::piece_at(std::uintptr_t byte) const noexcept {
   return p != m_pieces.end() && p->low <= byte ? &*p : nullptr;
 }
 
-bool region_scope::has(std::uintptr_t byte) const noexcept { return piece_at(byte) != nullptr; }
+bool region_scope::covers(std::uintptr_t low, std::uintptr_t end) const noexcept {
+  while (low < end) {
+    const region_piece *p = piece_at(low);
+    if (!p)
+      return false;
+    low = p->end;
+  }
+  return true;
+}
 
 bool region_scope::writes(std::uintptr_t low, std::uintptr_t end) const noexcept {
   const region_piece *p = piece_at(low);
-  return p && p->end >= end && p->kind == touch::write && !p->weak;
+  return p && p->end >= end && p->kind == touch::write && !p->weak && !p->released;
 }
 
 // ---- entering -----------------------------------------------------------------------------------------------------
@@ -251,7 +259,7 @@ struct region_scope::remainder {
 std::vector<region_scope::remainder> region_scope::remainders() {
   std::vector<remainder> left;
   for (const region_piece &p : m_pieces)
-    for (auto i = m_map.find(p.low); i != m_map.end() && i->first < p.end; ++i)
+    for (auto i = m_map.find(p.low); !p.released && i != m_map.end() && i->first < p.end; ++i)
       if (i->second.last.any_live() || i->second.before.any_live())
         left.push_back({std::max(p.low, i->first), std::min(p.end, i->second.end), &i->second});
   return left;
@@ -268,7 +276,7 @@ bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t whic
   return false;
 }
 
-/// In a fragment that names this one, its heirs take its place.
+/// In a fragment that names this one, its heirs, or nobody, take its place.
 void region_scope::replace_me_in(fragment &f, const fragment &mine, region_scope &where) {
   const auto add = [&](crew &to, const crew &from) {
     from.for_each([&](region_scope &s) {
@@ -278,6 +286,7 @@ void region_scope::replace_me_in(fragment &f, const fragment &mine, region_scope
       s.note_copy(where);
       to.add(s);
     });
+    to.remove(*this);
   };
   const crew &heirs = mine.last.any_live() ? mine.last : mine.before;
   if (f.before.contains(*this))
@@ -318,6 +327,69 @@ void region_scope::hand_on(const std::vector<remainder> &left) {
 void region_scope::hand_on() {
   if (const std::vector<remainder> left = remainders(); !left.empty())
     hand_on(left);
+}
+
+// ---- giving up a part ---------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<region_piece> with_released(const piece_list &pieces, std::uintptr_t low, std::uintptr_t end) {
+  std::vector<region_piece> all;
+  const auto add = [&](region_piece p, std::uintptr_t from, std::uintptr_t to, bool released) {
+    p.low = from;
+    p.end = to;
+    p.released = released;
+    if (from < to)
+      all.push_back(p);
+  };
+  for (const region_piece &p : pieces) {
+    const std::uintptr_t from = std::clamp(low, p.low, p.end), to = std::clamp(end, from, p.end);
+    add(p, p.low, from, p.released);
+    add(p, from, to, true);
+    add(p, to, p.end, p.released);
+  }
+  return all;
+}
+
+} // namespace
+
+/// As remainders(), but of these bytes only, and also of those that nobody holds.
+std::vector<region_scope::remainder> region_scope::all_of(std::uintptr_t low, std::uintptr_t end) {
+  std::vector<remainder> all;
+  for (const region_piece &p : m_pieces) {
+    const std::uintptr_t from = std::max(p.low, low), to = std::min(p.end, end);
+    if (p.released || from >= to)
+      continue;
+    for (auto i = m_map.cover(from, to); i != m_map.end() && i->first < to; ++i)
+      all.push_back({i->first, i->second.end, &i->second});
+  }
+  return all;
+}
+
+/// Whether one that waits has bytes of what was not given up. What the two do with them does not matter, as in waits_on().
+bool region_scope::holds_back(const region_scope &successor) const noexcept {
+  const auto concerns = [&](const region_piece &mine) {
+    return !mine.released && std::any_of(successor.m_pieces.begin(), successor.m_pieces.end(), [&](const region_piece &its) {
+      return !its.weak && its.low < mine.end && mine.low < its.end;
+    });
+  };
+  return std::any_of(m_pieces.begin(), m_pieces.end(), concerns);
+}
+
+void region_scope::give_up(std::uintptr_t low, std::uintptr_t end, ready_list &ready) {
+  std::vector<region_piece> pieces = with_released(m_pieces, low, end);
+  const std::vector<remainder> given = all_of(low, end);
+  if (given.empty())
+    return;
+  hand_on(given);
+  m_pieces.assign(std::move(pieces));
+  std::erase_if(m_successors, [&](region_scope *s) {
+    if (holds_back(*s))
+      return false;
+    if (--s->m_missing == 0)
+      ready.push_back(s->m_task);
+    return true;
+  });
 }
 
 } // namespace rt

@@ -76,8 +76,8 @@ public:
   void sort_pieces();
   /// Of the running task: it writes all of these bytes itself, and nobody else touches them meanwhile.
   [[nodiscard]] bool writes(std::uintptr_t low, std::uintptr_t end) const noexcept;
-  /// Of the running task: one of its accesses has this byte.
-  [[nodiscard]] bool has(std::uintptr_t byte) const noexcept;
+  /// Of the running task: its accesses have all of these bytes, given up or not.
+  [[nodiscard]] bool covers(std::uintptr_t low, std::uintptr_t end) const noexcept;
   [[nodiscard]] bool touches_nothing() const noexcept { return m_pieces.empty(); }
 
   /// Puts the task behind the earlier children in `parents`, the scope of its parent. True: it waits for nobody. Throws std::bad_alloc
@@ -102,6 +102,9 @@ public:
       std::exchange(m_in, nullptr)->drop();
     drop();
   }
+  /// The running task gives up what it has of these bytes. Tasks that may run now are appended to `ready`. Throws std::bad_alloc with
+  /// nothing given up.
+  void give_up(std::uintptr_t low, std::uintptr_t end, ready_list &ready);
   /// Those that wait until the task has given up its accesses. While nothing runs.
   template <class F>
   void for_each_successor(F &&f) const {
@@ -129,7 +132,9 @@ private:
   [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
   void link(fragment &f, const region_piece &p) noexcept;
   std::vector<remainder> remainders();
+  std::vector<remainder> all_of(std::uintptr_t low, std::uintptr_t end);
   void hand_on(const std::vector<remainder> &left);
+  [[nodiscard]] bool holds_back(const region_scope &successor) const noexcept;
   void replace_me_in(region_scope &where, const std::vector<remainder> &left);
   void replace_me_in(fragment &f, const fragment &mine, region_scope &where);
   void gain(region_scope &successor);
@@ -177,8 +182,10 @@ bool enter_regions(task &t, const access *first, std::size_t first_count, const 
 void enter_everything(task &t);
 /// A task that runs has entered these bytes as a region, and nobody else touches them.
 [[nodiscard]] bool writes_region(const task &t, const void *address, std::size_t bytes) noexcept;
-/// One of the accesses of the running task is a region that has this byte.
-[[nodiscard]] bool has_region(const task &t, const void *address) noexcept;
+/// The running task has declared all of these bytes as regions.
+[[nodiscard]] bool has_region(const task &t, std::uintptr_t low, std::uintptr_t end) noexcept;
+/// It gives them up, before its body ends. Throws std::bad_alloc with nothing given up.
+void release_region(task &t, std::uintptr_t low, std::uintptr_t end, ready_list &ready);
 /// One run of bytes, which is all that a task names.
 struct region_run {
   std::uintptr_t low, end;

@@ -167,9 +167,15 @@ bool writes_region(const task &t, const void *address, std::size_t bytes) noexce
   return static_cast<const region_scope *>(t.children_domain)->writes(low, low + bytes);
 }
 
-bool has_region(const task &t, const void *address) noexcept {
+bool has_region(const task &t, std::uintptr_t low, std::uintptr_t end) noexcept {
   return t.children_domain && t.children_domain->regional() &&
-         static_cast<const region_scope *>(t.children_domain)->has(reinterpret_cast<std::uintptr_t>(address));
+         static_cast<const region_scope *>(t.children_domain)->covers(low, end);
+}
+
+void release_region(task &t, std::uintptr_t low, std::uintptr_t end, ready_list &ready) {
+  region_scope &scope = scope_of(t);
+  const tree_guard guard(scope.tree());
+  scope.give_up(low, end, ready);
 }
 
 void release_regions(task &t, ready_list &ready) {

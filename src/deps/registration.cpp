@@ -280,11 +280,18 @@ data_access *find_record(task &t, const void *address) noexcept {
 
 } // namespace
 
-bool has_access(task &t, const void *address) noexcept { return find_record(t, address) || has_region(t, address); }
+bool has_access(task &t, const access &a) noexcept {
+  const auto low = reinterpret_cast<std::uintptr_t>(a.address);
+  return find_record(t, a.address) || has_region(t, low, low + 1);
+}
 
 void release_some(task &t, const access *list, std::size_t count, ready_list &ready) {
-  if (t.children_domain && t.children_domain->regional())
-    return; // regions go as a whole, and objects above them when the children are complete
+  if (t.children_domain && t.children_domain->regional()) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (const auto low = reinterpret_cast<std::uintptr_t>(list[i].address); low && !find_record(t, list[i].address))
+        release_region(t, low, low + list[i].bytes, ready);
+    return; // objects of a task whose children use regions go when these are complete
+  }
   mailbox box(ready, &t);
   for (std::size_t i = 0; i < count; ++i) {
     data_access *own = list[i].address ? find_record(t, list[i].address) : nullptr;

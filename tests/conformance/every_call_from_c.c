@@ -135,6 +135,7 @@ static void regions_order_tasks_where_they_overlap(void) {
   EXPECT(weft_spawn_regions(set_one, &v[8], 0, &column, 1, NULL, 0, NULL, NULL) == 0);
   EXPECT(weft_spawn_regions(add_up, v, 0, sum, 2, NULL, 0, NULL, NULL) == 0);
   EXPECT(weft_taskwait_on_regions(sum, 2) == 0);
+  EXPECT(weft_release_regions(sum, 2) == WEFT_ERR_NOT_A_TASK);
   EXPECT(v[9] == 4);
   const weft_region wrong = weft_region_range(v, sizeof *v, 5, 3, WEFT_IN);
   EXPECT(weft_spawn_regions(add_up, v, 0, &wrong, 1, NULL, 0, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);

@@ -47,12 +47,12 @@ struct use {
   bool object; // one cell, named as an object
 };
 
-enum class act { touch, spawn, wait_all, wait_on, yield };
+enum class act { touch, spawn, wait_all, wait_on, yield, release };
 
 struct node;
 struct step {
   act what;
-  int place = -1;             // of the child, or of the use that is waited for
+  int place = -1;             // of the child, or of the use that is waited for or given up
   std::vector<int> cells{};   // to be touched: c is written, ~c read, k_cells + c added to
 };
 
@@ -264,10 +264,22 @@ private:
     n.waits.push_back(std::move(u));
   }
 
+  /// One of its own accesses, or a part of it.
+  void release(node &n, rights &of) {
+    if (n.uses.empty())
+      return;
+    const int place = in_range(0, static_cast<int>(n.uses.size()) - 1);
+    for (int c : n.uses[static_cast<std::size_t>(place)].cells)
+      of[static_cast<std::size_t>(c)] = {};
+    n.steps.push_back({act::release, place});
+  }
+
   void fill(node &n, rights &of) {
     for (int k = in_range(1, 10); k > 0; --k) {
-      const int dice = in_range(0, 99);
-      if (dice < 60) {
+      const int dice = in_range(0, 107);
+      if (dice >= 100) {
+        release(n, of);
+      } else if (dice < 60) {
         spawn(n, of);
       } else if (dice < 75) {
         touch(n, of);
@@ -342,6 +354,9 @@ public:
       case act::yield:
         weft::taskyield();
         break;
+      case act::release:
+        give_up(n, n.uses[static_cast<std::size_t>(s.place)]);
+        break;
       }
     }
   }
@@ -359,6 +374,15 @@ private:
   }
   weft::access object(const use &u) const {
     return {&m_memory[static_cast<std::size_t>(u.cells[0])], u.mode, sizeof(std::uint64_t)};
+  }
+
+  void give_up(const node &n, const use &u) const {
+    if (n.lost)
+      return;
+    if (u.object)
+      weft::release(object(u));
+    else
+      weft::release(moved(u));
   }
 
   template <class... Clauses>

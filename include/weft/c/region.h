@@ -66,6 +66,13 @@ WEFT_API int weft_spawn_regions(weft_body body, const void *arg, size_t arg_byte
                                 size_t region_count, const weft_access *list, size_t count,
                                 const weft_spawn_options *options, weft_handle **handle);
 
+// weft_release() for regions: bytes that the running task has declared, all of a region or a part of it.
+//
+// Callable from: the task itself.
+// Blocks: never.
+// Errors: as weft_release(), as weft_spawn_regions() for what is no region; OUT_OF_RESOURCES.
+WEFT_API int weft_release_regions(const weft_region *regions, size_t count);
+
 // weft_taskwait_on() for regions.
 //
 // Callable from: any thread, and tasks.

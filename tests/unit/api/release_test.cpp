@@ -266,4 +266,108 @@ TEST(cost, is_told_to_the_task_and_added_up) {
   EXPECT_EQ(weft::stats().cost - before, 42u);
 }
 
+TEST(release, of_a_part_of_a_region_lets_those_start_who_need_no_more) {
+  int v[10] = {};
+  test::gate second, rest;
+  std::atomic<bool> early{false};
+  int seen = 0;
+  weft::spawn(
+      [&] {
+        v[2] = 5;
+        weft::release(weft::out(weft::region(v).range(0, 4)));
+        EXPECT_TRUE(second.pass());
+        test::dawdle();
+        early = rest.is_open();
+        v[7] = 6;
+      },
+      weft::out(weft::region(v)));
+  weft::spawn([&] { seen = v[2]; second.open(); }, weft::in(weft::region(v).range(1, 3)));
+  weft::spawn([&] { rest.open(); EXPECT_EQ(v[7], 6); }, weft::in(weft::region(v).range(4, 8)));
+  weft::taskwait();
+  EXPECT_EQ(seen, 5);
+  EXPECT_FALSE(early) << "it needs more than what was released";
+}
+
+TEST(release, of_a_region_is_known_to_those_who_come_later) {
+  int v[10] = {};
+  test::gate released, later;
+  weft::spawn(
+      [&] {
+        v[2] = 5;
+        weft::release(weft::out(weft::region(v).range(0, 4)));
+        released.open();
+        EXPECT_TRUE(later.pass());
+      },
+      weft::out(weft::region(v)));
+  EXPECT_TRUE(released.pass());
+  weft::spawn([&] { EXPECT_EQ(v[2], 5); later.open(); }, weft::inout(weft::region(v).range(1, 3)));
+  weft::taskwait();
+  EXPECT_TRUE(later.is_open());
+}
+
+TEST(release, of_a_region_waits_for_children_that_hold_some_of_it) {
+  int v[10] = {};
+  test::gate child, others;
+  std::atomic<bool> early{false};
+  test::gate successor;
+  weft::spawn(
+      [&] {
+        weft::spawn([&] { EXPECT_TRUE(child.pass()); v[1] = 7; }, weft::inout(weft::region(v).range(0, 1)));
+        weft::release(weft::inout(weft::region(v)));
+        EXPECT_TRUE(others.pass()) << "no child holds the rest";
+        test::dawdle();
+        early = successor.is_open();
+        child.open();
+        EXPECT_TRUE(successor.pass()) << "the body need not end";
+      },
+      weft::inout(weft::region(v)));
+  weft::spawn([&] { others.open(); }, weft::inout(weft::region(v).range(5, 9)));
+  weft::spawn([&] { EXPECT_EQ(v[1], 7); successor.open(); }, weft::in(weft::region(v).range(1, 3)));
+  weft::taskwait();
+  EXPECT_FALSE(early);
+}
+
+TEST(release, of_a_region_that_others_read_as_well) {
+  int v[4] = {1, 2, 3, 4};
+  test::gate reader, writer;
+  weft::spawn([&] { EXPECT_TRUE(reader.pass()); EXPECT_EQ(v[3], 4); }, weft::in(weft::region(v).range(2, 3)));
+  weft::spawn(
+      [&] {
+        weft::release(weft::in(weft::region(v).range(0, 1)));
+        weft::release(weft::in(weft::region(v).range(0, 1))); // again: harmless
+        EXPECT_TRUE(writer.pass());
+        reader.open();
+      },
+      weft::in(weft::region(v)));
+  weft::spawn([&] { v[0] = 9; writer.open(); }, weft::out(weft::region(v).range(0, 1)));
+  weft::taskwait();
+  EXPECT_EQ(v[0], 9);
+}
+
+TEST(release, of_a_weak_region_leaves_those_in_place_that_came_before) {
+  int v[4] = {};
+  test::gate first;
+  weft::spawn([&] { EXPECT_TRUE(first.pass()); v[0] = 1; }, weft::out(weft::region(v).range(0, 1)));
+  weft::spawn([&] { weft::release(weft::weak_inout(weft::region(v))); first.open(); }, weft::weak_inout(weft::region(v)));
+  weft::spawn([&] { EXPECT_EQ(v[0], 1); v[0] = 2; }, weft::inout(weft::region(v)));
+  weft::taskwait();
+  EXPECT_EQ(v[0], 2);
+}
+
+TEST(release, of_bytes_that_were_not_declared_is_refused) {
+  int v[10] = {};
+  std::string complaint;
+  weft::spawn(
+      [&] {
+        try {
+          weft::release(weft::out(weft::region(v).range(2, 6)));
+        } catch (const weft::error &e) {
+          complaint = e.what();
+        }
+      },
+      weft::out(weft::region(v).range(0, 4)), weft::label("half"));
+  weft::taskwait();
+  EXPECT_NE(complaint.find("task 'half' releases region 1, at "), std::string::npos) << complaint;
+}
+
 } // namespace
