@@ -10,18 +10,21 @@ namespace detail {
 
 template <class Clause>
 inline constexpr bool is_taskloop_clause =
-    is_loop_clause<Clause> || is_access<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
+    is_loop_clause<Clause> || is_access<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
 
 template <class Accesses, class Index>
 struct accesses_of_chunk {
   const Accesses *f;
   template <class Body, class... Clauses>
   void spawn(task_group *group, Body &&body, const range<Index> &chunk, const Clauses &...clauses) const {
-    const auto list = f->f(chunk);
-    if constexpr (std::is_same_v<decltype(list), const access>)
-      spawn_in(group, static_cast<Body &&>(body), clauses..., list);
+    const auto named = f->f(chunk);
+    using type = std::remove_cv_t<decltype(named)>;
+    if constexpr (is_access<type> || is_region<type>)
+      spawn_in(group, static_cast<Body &&>(body), clauses..., named);
+    else if constexpr (std::is_convertible_v<const type &, std::span<const region_access>>)
+      spawn_in(group, static_cast<Body &&>(body), clauses..., regions(std::span<const region_access>(named)));
     else
-      spawn_in(group, static_cast<Body &&>(body), clauses..., accesses(std::span<const access>(list)));
+      spawn_in(group, static_cast<Body &&>(body), clauses..., accesses(std::span<const access>(named)));
   }
 };
 template <class Index>
@@ -68,7 +71,7 @@ void spawn_chunks(task_group *group, const Body &body, const range<Index> &space
 ///
 /// `f` takes an index, or a chunk, which is a weft::range; the tasks share it, so it is called by several at once. Clauses: one of
 /// grain_size and num_tasks (default: 8 tasks per worker); chunk_accesses(g), where g(chunk) gives the accesses of the chunk's
-/// task; accesses of every chunk, label, priority, final, if_, wait, stack_bytes, onready for each task; nogroup or in_group, and
+/// task; accesses of every chunk (also of regions, and lists), label, priority, final, if_, wait, stack_bytes, onready for each task; nogroup or in_group, and
 /// then the loop does not wait.
 /// Exceptions: the first one that `f` throws skips the tasks that have not begun and is rethrown (setting group.exceptions);
 /// with in_group and nogroup it goes the way of the tasks' exceptions. After a cancellation of a group that the caller belongs to, further
@@ -79,7 +82,7 @@ void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::remove_reference_t<F>;
   static_assert(detail::is_loop_body<closure, Index>, "the callable of weft::taskloop takes an index or a chunk (weft::range)");
   static_assert((detail::is_taskloop_clause<Clauses> && ...),
-                "a clause of weft::taskloop must be grain_size, num_tasks, chunk_accesses, nogroup, in_group, an access, label, "
+                "a clause of weft::taskloop must be grain_size, num_tasks, chunk_accesses, nogroup, in_group, an access, a list of accesses, label, "
                 "priority, final, if_, wait, stack_bytes or onready");
   static_assert(detail::count_of<grain_size, Clauses...> + detail::count_of<num_tasks, Clauses...> <= 1,
                 "weft::taskloop takes one of grain_size and num_tasks");

@@ -127,14 +127,16 @@ weft_loop_options known_options(const weft_loop_options *from) {
   return known;
 }
 
-/// The accesses of the chunk, into `list`.
-std::size_t accesses_of(const weft_loop_options &loop, const weft_range &chunk, void *arg, std::vector<weft_access> &list) {
-  if (!loop.accesses)
+/// What the chunk's task names, into `list`.
+template <class Named>
+std::size_t ask(std::size_t (*named)(const weft_range *, void *, Named *), const weft_range &chunk, void *arg, std::vector<Named> &list,
+                const char *what) {
+  if (!named)
     return 0;
-  const std::size_t count = loop.accesses(&chunk, arg, list.data());
-  if (count > loop.most_accesses)
-    throw_error(errc::invalid_argument, "weft_taskloop: loop->accesses() returned %zu, more than loop->most_accesses (%zu)", count,
-                loop.most_accesses);
+  const std::size_t count = named(&chunk, arg, list.data());
+  if (count > list.size())
+    throw_error(errc::invalid_argument, "weft_taskloop: loop->%s() returned %zu, more than loop->most_%s (%zu)", what, count, what,
+                list.size());
   return count;
 }
 
@@ -143,6 +145,20 @@ struct spawn_failed {
   int status;
 };
 
+/// What a task names.
+struct named {
+  const weft_region *regions;
+  std::size_t region_count;
+  const weft_access *list;
+  std::size_t count;
+};
+
+template <class Head>
+int spawn(const named &n, weft_body run, closure<Head> &task, const weft_spawn_options &options, weft_handle **handle) {
+  return n.region_count ? weft_spawn_regions(run, task.data(), task.bytes(), n.regions, n.region_count, n.list, n.count, &options, handle)
+                        : weft_spawn(run, task.data(), task.bytes(), n.list, n.count, &options, handle);
+}
+
 void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg, const weft_loop_options &loop,
                   const weft_spawn_options &options) {
   detail::loop_options cut;
@@ -150,22 +166,24 @@ void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
   cut.has_tasks = (cut.tasks = loop.num_tasks) != 0;
   const detail::loop_plan plan = detail::plan_chunks(range_of(range).size(), cut);
   std::vector<weft_access> list(loop.most_accesses);
+  std::vector<weft_region> regions(loop.most_regions);
   for (std::uint64_t k = 0; k < plan.chunks && !(options.group && options.group->group.cancelled()); ++k) {
     task.head().chunk = part_of(range, plan.first(k), plan.count(k));
-    const std::size_t count = accesses_of(loop, task.head().chunk, arg, list);
-    if (const int status = weft_spawn(&run_chunk, task.data(), task.bytes(), list.data(), count, &options, nullptr))
+    const std::size_t count = ask(loop.accesses, task.head().chunk, arg, list, "accesses");
+    const std::size_t region_count = ask(loop.regions, task.head().chunk, arg, regions, "regions");
+    if (const int status = spawn({regions.data(), region_count, list.data(), count}, &run_chunk, task, options, nullptr))
       throw spawn_failed{status};
   }
 }
 
 /// Spawns a task with a head of ours.
 template <class Head>
-int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const weft_access *list,
-                std::size_t count, const weft_spawn_options &options, weft_handle **handle) {
+int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const named &n,
+                const weft_spawn_options &options, weft_handle **handle) {
   int status = WEFT_OK;
   const int outcome = guarded([&] {
     closure<Head> task(head, arg, bytes, function);
-    status = weft_spawn(run, task.data(), task.bytes(), list, count, &options, handle);
+    status = spawn(n, run, task, options, handle);
   });
   return outcome != WEFT_OK ? outcome : status;
 }
@@ -203,6 +221,12 @@ int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t
 
 int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
                  const weft_access *list, size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
+  return weft_taskfor_regions(range, body, arg, arg_bytes, grain_size, nullptr, 0, list, list_count, options, handle);
+}
+
+int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
+                         const weft_region *regions, size_t region_count, const weft_access *list, size_t list_count,
+                         const weft_spawn_options *options, weft_handle **handle) {
   if (handle)
     *handle = nullptr;
   weft_spawn_options known;
@@ -213,8 +237,8 @@ int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t 
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_whole("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes, list, list_count, known,
-                     handle);
+  return spawn_whole("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes,
+                     {regions, region_count, list, list_count}, known, handle);
 }
 
 int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes,
@@ -232,6 +256,6 @@ int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, cons
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_whole("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, list, list_count, known,
-                     handle);
+  return spawn_whole("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, {nullptr, 0, list, list_count},
+                     known, handle);
 }

@@ -338,6 +338,37 @@ static int record_growth(void *p) {
 
 static int some_left(void *p) { return ((struct growth *)p)->left-- > 0; }
 
+static size_t rows_of(const weft_range *chunk, void *x, weft_region *list) {
+  list[0] = weft_region_range(x, sizeof(long), chunk->first, chunk->limit - 1, WEFT_INOUT);
+  return 1;
+}
+
+static size_t too_many(const weft_range *chunk, void *x, weft_region *list) {
+  (void)chunk, (void)x, (void)list;
+  return 2;
+}
+
+static void loops_take_regions(void) {
+  static long x[100];
+  const weft_range all = {0, 100, 1};
+  weft_loop_options loop = WEFT_LOOP_OPTIONS_INIT;
+  const weft_region whole = weft_region_span(x, sizeof *x, 0, 100, WEFT_INOUT);
+  for (int i = 0; i < 100; ++i)
+    x[i] = i;
+  loop.grain_size = 7;
+  loop.flags = WEFT_LOOP_NOGROUP;
+  loop.regions = rows_of;
+  loop.most_regions = 1;
+  EXPECT(weft_taskloop(all, double_all, x, 0, &loop, NULL, NULL) == 0);
+  EXPECT(weft_taskfor_regions(all, double_all, x, 0, 5, &whole, 1, NULL, 0, NULL, NULL) == 0);
+  loop.grain_size = 9;
+  EXPECT(weft_taskloop(all, double_all, x, 0, &loop, NULL, NULL) == 0);
+  loop.regions = too_many;
+  EXPECT(weft_taskloop(all, double_all, x, 0, &loop, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(strstr(weft_last_error_message(), "most_regions") != NULL);
+  EXPECT(weft_taskwait(NULL) == 0 && x[99] == 792 && x[1] == 8);
+}
+
 static void loops_run(void) {
   static long x[100];
   const weft_range all = {0, 100, 1}, none = {0, 100, 0};
@@ -475,6 +506,7 @@ int main(void) {
   tasks_have_values_of_their_own();
   totals_are_told();
   loops_run();
+  loops_take_regions();
   counters_are_read_and_defined();
   the_end_is_final();
   return failures != 0;

@@ -4,6 +4,7 @@
 
 #include <weft/c/group.h>
 #include <weft/c/handle.h>
+#include <weft/c/region.h>
 #include <weft/c/task.h>
 
 #ifdef __cplusplus
@@ -34,9 +35,12 @@ typedef struct weft_loop_options {
   size_t (*accesses)(const weft_range *chunk, void *arg, weft_access *list);
   size_t most_accesses;
   unsigned flags; // of enum weft_loop_flag
+  // The same for regions, beside accesses().
+  size_t (*regions)(const weft_range *chunk, void *arg, weft_region *list);
+  size_t most_regions;
 } weft_loop_options;
 
-#define WEFT_LOOP_OPTIONS_INIT {sizeof(weft_loop_options), 0, 0, 0, 0, 0}
+#define WEFT_LOOP_OPTIONS_INIT {sizeof(weft_loop_options), 0, 0, 0, 0, 0, 0, 0}
 
 // Cuts `range` into chunks, spawns a task for each, in order, and waits until they and their descendants are
 // complete; unless they are children of the current task (WEFT_LOOP_NOGROUP) or of a group (options->group).
@@ -46,7 +50,7 @@ typedef struct weft_loop_options {
 // Callable from: any thread, and tasks.
 // Blocks: yes, but for loops that do not wait; those as weft_spawn().
 // Errors: TASK_FAILED (a chunk failed); INVALID_ARGUMENT (no body, a step of 0, both grain_size and num_tasks, an
-//   unknown flag, a NULL with a size, more accesses than announced); else as weft_spawn().
+//   unknown flag, a NULL with a size, more accesses or regions than announced); else as weft_spawn_regions().
 WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
                            const weft_loop_options *loop, const weft_spawn_options *options, int *code);
 
@@ -58,6 +62,12 @@ WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *ar
 WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
                           uint64_t grain_size, const weft_access *list, size_t list_count,
                           const weft_spawn_options *options, weft_handle **handle);
+
+// weft_taskfor() for a task of whose accesses some are regions, as with weft_spawn_regions().
+WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
+                                  uint64_t grain_size, const weft_region *regions, size_t region_count,
+                                  const weft_access *list, size_t list_count, const weft_spawn_options *options,
+                                  weft_handle **handle);
 
 // Spawns one task that calls record() once, keeps the tasks that it spawns instead of running them, and then
 // runs them all `count` times; or, with more(), while that returns another number than 0: it is asked before

@@ -27,7 +27,7 @@ struct in_group {
   explicit constexpr in_group(task_group &group) noexcept : group(&group) {}
   task_group *group;
 };
-/// The accesses of a chunk's task: f(chunk) returns an access, or a contiguous container of accesses.
+/// The accesses of a chunk's task: f(chunk) returns an access or a region access, or a contiguous container of one of them.
 template <class F>
 struct chunk_accesses {
   explicit constexpr chunk_accesses(F f) noexcept(std::is_nothrow_move_constructible_v<F>) : f(static_cast<F &&>(f)) {}

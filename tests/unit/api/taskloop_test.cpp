@@ -155,6 +155,43 @@ TEST(taskloop, gives_every_chunk_the_accesses_of_the_loop) {
   EXPECT_EQ(late, 4);
 }
 
+TEST(taskloop, orders_chunks_by_their_regions) {
+  constexpr int n = 60, sweeps = 4;
+  std::array<int, n> x{};
+  for (int s = 0; s != sweeps; ++s)
+    weft::taskloop(
+        weft::range(1, n - 1), [&](int i) { x[i] += x[i - 1] + x[i + 1] + 1; }, weft::grain_size(7), weft::nogroup,
+        weft::chunk_accesses([&](weft::range<int> c) { // neighbouring chunks overlap
+          return weft::inout(weft::region(x).range(c.first() - 1, c.limit()));
+        }));
+  weft::taskloop(weft::range(2), [&](int k) { x[k * (n - 1)] = x[1 + k * (n - 3)]; }, weft::grain_size(1), weft::nogroup,
+                 weft::chunk_accesses([&](weft::range<int> c) {
+                   const int k = c.first() * (n - 2);
+                   return std::vector{weft::inout(weft::region(x).span(k, 2))};
+                 }));
+  weft::taskwait();
+  std::array<int, n> expected{};
+  for (int s = 0; s != sweeps; ++s)
+    for (int i = 1; i != n - 1; ++i)
+      expected[i] += expected[i - 1] + expected[i + 1] + 1;
+  expected[0] = expected[1];
+  expected[n - 1] = expected[n - 2];
+  EXPECT_EQ(x, expected);
+}
+
+TEST(taskloop, gives_every_chunk_the_lists_and_regions_of_the_loop) {
+  int v[4] = {}, other = 0, first = 0;
+  std::atomic<int> late{0};
+  const weft::access list[] = {weft::in(other)};
+  weft::spawn([&] { dawdle(), v[1] = 1; }, weft::out(weft::region(v).range(1, 2)));
+  weft::spawn([&] { dawdle(), other = 1; }, weft::out(other));
+  weft::taskloop(weft::range(4), [&](int) { late += v[1] + other == 2; }, weft::in(weft::region(v)), weft::accesses(list), weft::nogroup);
+  weft::spawn([&] { first = late; }, weft::out(weft::region(v).span(0, 2)));
+  weft::taskwait();
+  EXPECT_EQ(late, 4);
+  EXPECT_EQ(first, 4);
+}
+
 TEST(taskloop, labels_its_tasks) {
   std::atomic<int> right{0};
   weft::taskloop(weft::range(3), [&](int) { right += weft::this_task::label() == std::string("mine"); }, weft::label("mine"));

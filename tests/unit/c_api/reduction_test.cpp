@@ -123,6 +123,19 @@ TEST(c_reduction, of_ones_own_elements) {
 
 int nothing(void *) { return 0; }
 
+TEST(c_reduction, of_one_object_by_two_operations_is_refused) {
+  int x = 0;
+  weft_reduction sum, most;
+  ASSERT_EQ(weft_reduction_builtin(&sum, &x, 1, WEFT_INT32, WEFT_SUM), 0);
+  ASSERT_EQ(weft_reduction_builtin(&most, &x, 1, WEFT_INT32, WEFT_MAXIMUM), 0);
+  const weft_access both[] = {weft_reduce(&sum), weft_reduce(&most)};
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  options.label = "torn";
+  EXPECT_EQ(weft_spawn(nothing, nullptr, 0, both, 2, &options, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(weft_last_error_message()).find("task 'torn' reduces"), std::string::npos) << weft_last_error_message();
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
 TEST(c_reduction, misuse_is_refused) {
   int x = 0;
   weft_reduction r;
