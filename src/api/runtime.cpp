@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
+#include "base/mutant.hpp"
 #include "manage/dispatcher.hpp"
 #include "worker/runtime.hpp"
 
@@ -91,7 +92,8 @@ service::service(const char *name, place where, bool (*f)(void *), void *context
       throw;
     }
   }
-  the_runtime().idle.notify_all(); // sleepers without a deadline do not know of it yet
+  if (!mutant(bug::service_comes_silently))
+    the_runtime().idle.notify_all(); // sleepers without a deadline do not know of it yet
   m_entry = e.release();
 }
 

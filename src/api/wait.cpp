@@ -229,7 +229,8 @@ WEFT_NOINLINE void after_join_push() {
   runtime &rt = the_runtime();
   if (rt.cfg.sched_seed != 0)
     return offer_join_jobs(this_worker());
-  rt.idle.notify_one();
+  if (!mutant(bug::join_push_wakes_nobody))
+    rt.idle.notify_one();
 }
 
 WEFT_NOINLINE void join_push_slowly(join_job *job) {

@@ -55,7 +55,7 @@ public:
   /// The members that wait, oldest first, linked; their links are to be cleared before they are delivered anything.
   [[nodiscard]] Access *open() noexcept {
     m_lock.lock();
-    m_open.set(true);
+    m_open.set(!mutant(bug::cohort_open_unsaid));
     Access *first = m_first.get();
     m_first.set(nullptr);
     m_last.set(nullptr);
@@ -76,7 +76,7 @@ public:
   [[nodiscard]] bool leave() noexcept { return m_left.remove(); }
 
   /// Registrar: nobody joins any more. True: as from leave().
-  [[nodiscard]] bool close() noexcept { return m_left.settle(m_admitted.get()); }
+  [[nodiscard]] bool close() noexcept { return m_left.settle(m_admitted.get()) && !mutant(bug::cohort_end_missed); }
 
   /// Registrar: every member has left.
   [[nodiscard]] bool is_over() const noexcept { return m_left.done(m_admitted.get()); }

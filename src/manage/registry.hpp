@@ -30,6 +30,7 @@
 #include <climits>
 #include <cstdint>
 
+#include "base/mutant.hpp"
 #include "queue/spin_lock.hpp"
 
 namespace weft::inline v0 {
@@ -120,7 +121,8 @@ class registry {
     if ((e.calls.fetch_sub(1, std::memory_order_release) & k_ending) == 0) // O1
       return;
     m_ended.fetch_add(1, std::memory_order_release); // O2
-    P::futex_wake(m_ended, INT_MAX);
+    if (!mutant(bug::registry_end_wakes_nobody))
+      P::futex_wake(m_ended, INT_MAX);
   }
 
   /// Calls f(entry) for each until it returns true. With the lock: f is short and registers nobody.
@@ -147,7 +149,7 @@ class registry {
     const bool ahead =
         e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
     return ahead && e.number.get() < r.m_limit && (alone || e.concurrent) &&
-           (e.calls.load(std::memory_order_relaxed) & k_ending) == 0;
+           ((e.calls.load(std::memory_order_relaxed) & k_ending) == 0 || mutant(bug::registry_calls_the_ended));
   }
 
   spin_lock<P> m_lock;

@@ -2,6 +2,7 @@
 #include "manage/watcher.hpp"
 
 #include "base/clock.hpp"
+#include "base/mutant.hpp"
 #include "manage/dispatcher.hpp"
 
 #include <algorithm>
@@ -37,14 +38,16 @@ int watcher::start() noexcept {
 void watcher::stop() {
   m_stopping.store(1, std::memory_order_release); // O1: pairs with the loads in run
   os_futex_wake(m_stopping, 1);
-  m_idle.notify_worker(m_seat);
+  if (!mutant(bug::watcher_stopped_silently))
+    m_idle.notify_worker(m_seat);
   if (m_thread.joinable())
     m_thread.join();
 }
 
 void watcher::examine_soon() noexcept {
   m_examine.store(true, std::memory_order_release); // O2: pairs with run
-  m_idle.notify_worker(m_seat);
+  if (!mutant(bug::watcher_asked_silently))
+    m_idle.notify_worker(m_seat);
 }
 
 /// Short while there is a doubt, then longer and longer; longer still where looking costs too much for nothing.

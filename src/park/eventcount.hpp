@@ -7,7 +7,7 @@
 //       found none:  end_search(id)
 //     prepare(id)
 //     look at every source of work again
-//       found some:  cancel(id) or else notify_one(); found(id)
+//       found some:  cancel_and_hand_on(id); found(id)
 //       found none:  commit(id, deadline); when it was chosen it searches
 //
 // Nobody is woken while somebody searches: he will find the work, and when he does and is the last who searched, he wakes the
@@ -103,6 +103,11 @@ class eventcount {
   /// The second look found work. True when a notification had chosen this worker meanwhile: then it searches. False: pushers
   /// may have relied on its last search for more than it took, so it must call notify_one.
   bool cancel(std::size_t id) noexcept { return !withdraw(id); }
+  /// The same, and whatever pushers may have left to this worker is handed on.
+  void cancel_and_hand_on(std::size_t id) noexcept {
+    if (!cancel(id) && !mutant(bug::eventcount_cancel_keeps))
+      notify_one();
+  }
 
   /// Sleeps until notified; `deadline_ns` on the monotonic clock, 0 for none. True when it was chosen: then it searches.
   bool commit(std::size_t id, std::int64_t deadline_ns = 0) noexcept {

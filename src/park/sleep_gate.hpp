@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -28,11 +29,13 @@ class sleep_gate {
  public:
   void close() noexcept {
     m_closed.store(1, std::memory_order_relaxed);
-    P::heavy_barrier(); // O1
+    if (!mutant(bug::gate_no_heavy_barrier))
+      P::heavy_barrier(); // O1
   }
   void open() noexcept {
     m_closed.store(0, std::memory_order_release); // O2
-    P::futex_wake(m_closed, INT32_MAX);
+    if (!mutant(bug::gate_opens_silently))
+      P::futex_wake(m_closed, INT32_MAX);
   }
   void pass() noexcept {
     P::light_barrier();                             // O1
@@ -48,6 +51,8 @@ class sleep_gate {
         return;
       leave();
       pass();
+      if (mutant(bug::gate_visitor_uncounted))
+        return;
     }
   }
   void leave() noexcept { m_visitors.fetch_sub(1, std::memory_order_release); } // O3

@@ -20,6 +20,7 @@
 // Checked by  tests/model/composed_models.cpp: delegated_*
 #pragma once
 
+#include "base/mutant.hpp"
 #include "queue/delegation_lock.hpp"
 #include "queue/spin_lock.hpp"
 #include "queue/spsc_queue.hpp"
@@ -52,7 +53,9 @@ public:
       g.producers.unlock();
       if (added)
         return;
-      if (m_lock.try_lock()) {
+      if (mutant(bug::delegated_drains_unlocked))
+        drain();
+      else if (m_lock.try_lock()) {
         drain();
         m_lock.unlock();
       } else {
@@ -145,7 +148,8 @@ private:
   }
 
   void drain() {
-    m_queued.store(m_ready.size() + 1, std::memory_order_relaxed); // O1
+    if (!mutant(bug::delegated_drain_unannounced))
+      m_queued.store(m_ready.size() + 1, std::memory_order_relaxed); // O1
     for (auto &g : m_gates)
       g->queue.consume_all([this](arrival a) { m_ready.add(a.item, a.adder); });
     publish_top();

@@ -3,6 +3,7 @@
 // Checked by tests/model/composed_models.cpp: shared_queue_*
 #pragma once
 
+#include "base/mutant.hpp"
 #include "queue/spin_lock.hpp"
 #include "sched/ready_queue.hpp"
 
@@ -43,7 +44,8 @@ public:
       const std::lock_guard guard(to.m_lock);
       for (auto item = more > 0 ? q.get() : nullptr; item; item = --more > 0 ? q.get() : nullptr)
         to.m_queue.add(item, adder...);
-      to.publish(); // O1: before this queue can be seen empty
+      if (!mutant(bug::shared_queue_moves_unseen))
+        to.publish(); // O1: before this queue can be seen empty
       return first;
     });
   }
@@ -66,7 +68,7 @@ private:
   void publish() noexcept {
     if constexpr (k_ranks)
       m_top.store(m_queue.top(), std::memory_order_relaxed); // O2
-    m_size.store(m_queue.size(), std::memory_order_release); // O1
+    m_size.store(m_queue.size(), order_unless(bug::shared_queue_size_relaxed, std::memory_order_release)); // O1
   }
   static constexpr bool k_ranks = requires(const Ready &q) { q.top(); };
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 #include <cstdint>
 
@@ -32,12 +33,15 @@ public:
   [[nodiscard]] bool take(std::uint64_t &chunk) noexcept {
     if (exhausted())
       return false;
-    chunk = m_next.fetch_add(1, std::memory_order_relaxed);
+    if (mutant(bug::chunk_taken_in_two_steps))
+      m_next.store((chunk = m_next.load(std::memory_order_relaxed)) + 1, std::memory_order_relaxed);
+    else
+      chunk = m_next.fetch_add(1, std::memory_order_relaxed);
     return chunk < m_total;
   }
   [[nodiscard]] bool exhausted() const noexcept { return m_next.load(std::memory_order_relaxed) >= m_total; } // a hint
   /// The rest is skipped.
-  void close() noexcept { m_next.store(m_total, std::memory_order_relaxed); }
+  void close() noexcept { m_next.store(mutant(bug::chunk_close_leaves_one) ? m_total - 1 : m_total, std::memory_order_relaxed); }
 
 private:
   const std::uint64_t m_total;

@@ -62,7 +62,8 @@ runnable *look(worker &w) {
 
 /// Everything to be said to others before this worker stops working.
 void tidy(worker &w) {
-  tell_parent(w);
+  if (!mutant(bug::idle_worker_keeps_count))
+    tell_parent(w);
   w.memory->flush_remote();
   w.memory->flush_accounting();
 }
@@ -114,8 +115,7 @@ slept sleep(worker &w, mood m) {
   rt.idle.prepare(w.id);
   runnable *const r = look(w);
   if (r || rt.producers.holds_any()) {
-    if (!rt.idle.cancel(w.id))
-      rt.idle.notify_one();
+    rt.idle.cancel_and_hand_on(w.id);
     rt.gate.pass();
     return {r};
   }
@@ -320,7 +320,7 @@ void worker_loop() {
 /// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
 runnable *pick(executor &e) {
   worker &w = static_cast<worker &>(e);
-  if (w.counted != 0) {
+  if (w.counted != 0 && !mutant(bug::suspension_keeps_count)) {
     static constexpr callback k_telling{"the end of tasks", "children"}; // what destructors and combiners do there must not suspend
     const callback *const outer = std::exchange(w.in_callback, &k_telling);
     tell_parent(w);

@@ -18,6 +18,7 @@
 #include "ult/executor.hpp"
 #include "worker/hang.hpp"
 #include "worker/spares.hpp"
+#include "worker/throttle_core.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -48,37 +49,24 @@ struct alignas(128) worker : executor {
   work_deque<detail::join_job *> joins;
 };
 
+/// The throttle's surroundings.
+struct throttled_world {
+  using item = runnable;
+  using queue = intrusive_queue<runnable>;
+  static std::int64_t live_bytes() noexcept;
+  static void wake_one() noexcept;
+  static void make_ready(runnable &producer);
+};
+
 /// Holds producers back while too much task memory is alive: above `soft` those whose worker has other work, above `limit` all. Its state
 /// is a counter (g_live_bytes in mem/slab.hpp).
-class throttle {
+class throttle : public throttle_core<real_atomics, throttled_world> {
 public:
   /// A limit of 0 holds nobody; a soft one of 0 is none.
   throttle(std::uint64_t limit, std::uint64_t soft) noexcept
-      : m_limit(static_cast<std::int64_t>(limit)), m_lowest(static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
-  [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); } // a hint: one spawn more or less
-  /// The counter has changed by a batch.
-  void live_bytes_changed(std::int64_t live);
+      : throttle_core({}, static_cast<std::int64_t>(limit), static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
   /// Suspends the caller until the low mark, or until nothing else can run.
   void hold_back(worker &w);
-  [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_acquire); } // O1: pairs with publish
-  /// A worker found nothing to run: the producers may go on.
-  bool let_go();
-
-private:
-  [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
-  void reset() noexcept;
-  void raise_alarm(std::int64_t live) noexcept;
-  void resume_all();
-  static void publish(executor &, frame &f, void *self);
-
-  const std::int64_t m_limit;                 // 0: off
-  const std::int64_t m_lowest;                // of the two marks
-  std::atomic<std::int64_t> m_now{m_limit};   // the limit in force: raised when producers were let go above it
-  std::atomic<std::int64_t> m_alarm{m_lowest}; // above it a producer stops and thinks
-  std::atomic<bool> m_over{false};
-  std::atomic<bool> m_any{false}; // somebody is held back
-  spin_lock<> m_lock;
-  intrusive_queue<runnable> m_held; // guarded by m_lock
 };
 
 class runtime {

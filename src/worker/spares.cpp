@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/mutant.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "os/thread_state.hpp"
@@ -108,7 +109,8 @@ bool spare_crew::wake(spare &s) {
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
   // O1: nothing but the state is handed over; O2: what the spare did is done
   if (s.seat.compare_exchange_strong(parked, spare::starting, std::memory_order_acq_rel, std::memory_order_acquire)) {
-    os_futex_wake(s.seat, 1);
+    if (!mutant(bug::spare_woken_silently))
+      os_futex_wake(s.seat, 1);
     return true;
   }
   if (start_thread(s))
@@ -141,7 +143,8 @@ void spare_crew::retire_spare(unsigned slot) {
   if (!w.stand_in->seat.compare_exchange_strong(running, spare::leaving, std::memory_order_acquire, std::memory_order_relaxed))
     return;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
-  make_ready(*w.thread_frame);
+  if (!mutant(bug::spare_retired_silently))
+    make_ready(*w.thread_frame);
 }
 
 bool spare_crew::examine() { return m_runtime.hangs.examine(); }

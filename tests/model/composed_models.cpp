@@ -49,8 +49,7 @@ void sleep_until(eventcount<P> &idle, std::size_t id, Look look) {
   while (!look()) {
     idle.prepare(id);
     if (look()) {
-      if (!idle.cancel(id))
-        idle.notify_one();
+      idle.cancel_and_hand_on(id);
       break;
     }
     idle.commit(id);

@@ -41,12 +41,10 @@ struct eventcount_wakes {
     const auto id = static_cast<std::size_t>(t - Pushers);
     while (!take()) {
       idle.prepare(id);
-      if (work.load(relaxed) > 0) {
-        if (!idle.cancel(id))
-          idle.notify_one();
-      } else {
+      if (work.load(relaxed) > 0)
+        idle.cancel_and_hand_on(id);
+      else
         idle.commit(id);
-      }
     }
     idle.found(id);
   }
@@ -85,8 +83,7 @@ struct eventcount_with_searchers {
   bool sleep(std::size_t id) {
     idle.prepare(id);
     if (take()) {
-      if (!idle.cancel(id))
-        idle.notify_one();
+      idle.cancel_and_hand_on(id);
       idle.found(id);
       return true;
     }
@@ -134,8 +131,7 @@ struct eventcount_relay {
     for (;;) {
       idle.prepare(id);
       if (take()) {
-        if (!idle.cancel(id))
-          idle.notify_one();
+        idle.cancel_and_hand_on(id);
         break;
       }
       idle.commit(id);

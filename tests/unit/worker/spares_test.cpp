@@ -125,6 +125,33 @@ TEST(spares, are_reused) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+/// Those that have ever been started.
+template <class F>
+void for_each_spare(F f) {
+  for (unsigned i = 0; i != the_runtime().used_slots.load(); ++i)
+    if (worker *w = the_runtime().slots[i].load(); w && w->stand_in)
+      f(*w->stand_in);
+}
+
+TEST(spares, that_are_retired_while_they_work_park_afterwards) {
+  auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}}, [] {
+    pipe_ends p;
+    weft::spawn([&] { // on the spare: it is not needed any more while this runs
+      p.write_one();
+      EXPECT_TRUE(soon([] { return the_runtime().crew.spares() == 0; }));
+    });
+    weft::spawn([&] { p.read_one(); }); // the newest goes first
+    weft::taskwait();
+    int spares = 0;
+    for_each_spare([&](spare &s) {
+      ++spares;
+      EXPECT_TRUE(soon([&] { return s.seat.load() == spare::parked; }));
+    });
+    EXPECT_EQ(spares, 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(spares, are_workers_like_any_other) { // what runs on them may wait, throw, spawn, and be continued elsewhere
   auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
     pipe_ends p;

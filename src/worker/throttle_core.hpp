@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom the throttle holds back, and who lets them go on.
+//
+// Roles       A producer that has left its stack: hold. Whoever has changed the counter of live memory: live_bytes_changed. A worker that
+//             finds nothing to run: let_go; and holds_any once more when it has announced that it sleeps.
+// Word        The counter (the world's), m_any: somebody is held. m_held under m_lock. m_now, m_alarm, m_over are hints: one spawn more or less.
+// Invariants  I1  A producer enters m_held once, and is made ready once: by who takes the list.
+//             I2  m_any says, under m_lock, whether m_held has somebody.
+//             I3  Is the counter at the low mark or below, then nobody stays behind in m_held: who brought it there sees m_any, or
+//                 the producer sees the counter (O1).
+//             I4  Nobody stays behind while all workers sleep: a sleeper that announces itself sees m_any, or the producer sees the
+//                 sleeper and wakes it (the eventcount's barriers).
+// Orders      O1  m_any stored, then the counter loaded; the counter changed, then m_any loaded: all four seq_cst. Any of them weaker:
+//                 both sides miss each other.
+//             Elsewhere m_any is a hint that m_lock makes good, or is ordered by the eventcount.
+// Progress    Blocking; m_lock is held for a few instructions.
+// Reclamation A held frame is touched by nobody after it was made ready.
+// Checked by  tests/model/throttle_models.cpp
+#pragma once
+
+#include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
+#include "queue/spin_lock.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// World: `item`, `queue` (a movable FIFO of items), live_bytes() with seq_cst, wake_one(), make_ready(item &).
+template <class P, class World>
+class throttle_core {
+public:
+  using item = typename World::item;
+
+  /// A limit of 0 holds nobody.
+  throttle_core(World world, std::int64_t limit, std::int64_t lowest) noexcept : m_world(world), m_limit(limit), m_lowest(lowest) {}
+
+  [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_relaxed); }
+
+  /// By a batch, to `live`.
+  void live_bytes_changed(std::int64_t live) {
+    if (m_limit == 0)
+      return;
+    if (live <= low()) {
+      reset();
+      if (m_any.load(std::memory_order_seq_cst) && !mutant(bug::throttle_forgets_producers)) // O1
+        resume_all();
+    } else if (live > m_alarm.load(std::memory_order_relaxed)) {
+      m_over.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  void hold(item &producer) {
+    m_lock.lock();
+    m_held.push_back(&producer);
+    m_any.store(true, order_unless(bug::throttle_hold_relaxed, std::memory_order_seq_cst)); // O1
+    m_lock.unlock();
+    if (m_world.live_bytes() <= low()) { // O1
+      reset();
+      return resume_all();
+    }
+    if (!mutant(bug::throttle_hold_wakes_nobody))
+      m_world.wake_one(); // a worker that found nothing just before lets it go
+  }
+
+  /// Everybody, and the marks are raised for a while, so that producers and idle workers do not take turns at every task.
+  bool let_go() {
+    if (!m_any.load(std::memory_order_relaxed) || mutant(bug::throttle_keeps_producers))
+      return false;
+    const std::int64_t live = m_world.live_bytes();
+    if (live > m_limit)
+      m_now.store(live + m_limit / 4, std::memory_order_relaxed);
+    raise_alarm(live);
+    resume_all();
+    return true;
+  }
+
+protected:
+  [[nodiscard]] bool is_alarming(std::int64_t live) const noexcept { return live > m_alarm.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_beyond(std::int64_t live) const noexcept { return live > m_now.load(std::memory_order_relaxed); }
+  void be_quiet() noexcept { m_over.store(false, std::memory_order_relaxed); }
+  void raise_alarm(std::int64_t live) noexcept {
+    m_alarm.store(std::min(live + m_lowest / 4, m_now.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+    be_quiet();
+  }
+
+private:
+  [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
+  void reset() noexcept {
+    m_now.store(m_limit, std::memory_order_relaxed);
+    m_alarm.store(m_lowest, std::memory_order_relaxed);
+    be_quiet();
+  }
+  void resume_all() {
+    m_lock.lock();
+    typename World::queue held = std::move(m_held);
+    m_any.store(false, std::memory_order_relaxed);
+    m_lock.unlock();
+    while (item *producer = held.pop_front())
+      m_world.make_ready(*producer);
+  }
+
+  [[no_unique_address]] World m_world;
+  const std::int64_t m_limit;  // 0: off
+  const std::int64_t m_lowest; // of the two marks
+  typename P::template atomic<std::int64_t> m_now{m_limit};    // the limit in force: raised when producers were let go above it
+  typename P::template atomic<std::int64_t> m_alarm{m_lowest}; // above it a producer stops and thinks
+  typename P::template atomic<bool> m_over{false};
+  typename P::template atomic<bool> m_any{false};
+  spin_lock<P> m_lock;
+  typename World::queue m_held; // guarded by m_lock
+};
+
+} // namespace rt
+} // namespace weft::inline v0

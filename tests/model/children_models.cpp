@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of what src/task/lifecycle.cpp does around the counters of task/completion.hpp: the count that a worker keeps of children
+// that have ended on its loop (count_later, tell_parent), and the flags of a task that its children read while it runs and fails.
+#include "suspension.hpp"
+
+#include "task/completion.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+enum class tells { before_anything_else, late, twice };
+
+/// Worker 1 runs two children, then something that lasts until their parent goes on; worker 2 runs one and goes to sleep.
+template <tells When>
+struct children_are_told {
+  static constexpr int threads = 3;
+  static constexpr int children = 3;
+  completion_word<P> word;
+  model_var<model_frame *> waiter{nullptr};
+  model_var<int> done[children] = {};
+  model_atomic<int> went_on{0};
+
+  struct worker {
+    int counted = 0; // plain: nobody else sees it
+  };
+  void run_child(worker &w, int i) {
+    done[i].set(1);
+    ++w.counted;
+  }
+  void tell(worker &w) {
+    const int n = w.counted;
+    if (When != tells::twice)
+      w.counted = 0;
+    if (n != 0 && word.remove(n))
+      make_ready(*waiter.get());
+  }
+  void run(int t) {
+    worker w;
+    if (t == 0)
+      return wait();
+    if (t == 2) {
+      run_child(w, 2);
+      return tell(w);
+    }
+    run_child(w, 0);
+    run_child(w, 1);
+    if (When != tells::late)
+      tell(w);
+    if (When == tells::twice)
+      tell(w);
+    P::await(went_on, [](int is) { return is == 1; }, acquire); // the something else
+    tell(w);
+  }
+  void wait() {
+    if (!word.done(children))
+      suspend([this](model_frame &f) {
+        waiter.set(&f);
+        return !word.settle(children);
+      });
+    word.reset();
+    for (auto &each : done)
+      expect(each.get() == 1, "the parent sees what all children did");
+    went_on.store(1, release);
+  }
+  void check() { expect(went_on.load(relaxed) == 1, "the parent went on"); }
+};
+const passes<children_are_told<tells::before_anything_else>> c1{"children_are_told_at_once"};
+const fails<children_are_told<tells::late>> c2{"flawed_children_are_told_late", ""};
+const fails<children_are_told<tells::twice>> c3{"flawed_children_are_told_twice", ""};
+
+/// One thread sets flags of the task (it is the only one that does); a child asks for one that was set before it was spawned.
+template <bool SetsAlone>
+struct flags_meanwhile {
+  static constexpr int threads = 2;
+  static constexpr std::uint8_t k_final = 1, k_cancelled = 2;
+  model_atomic<std::uint8_t> flags{k_final};
+  void set(std::uint8_t flag) {
+    const std::uint8_t before = SetsAlone ? 0 : flags.load(relaxed);
+    flags.store(static_cast<std::uint8_t>(before | flag), relaxed);
+  }
+  void run(int t) {
+    if (t == 0)
+      return set(k_cancelled);
+    for (int i = 0; i < 2; ++i)
+      expect((flags.load(relaxed) & k_final) != 0, "a flag from before is seen, whatever is set meanwhile");
+  }
+  void check() { expect(flags.load(relaxed) == (k_final | k_cancelled), "both are set"); }
+};
+const passes<flags_meanwhile<false>> f1{"flags_meanwhile"};
+const fails<flags_meanwhile<true>> f2{"flawed_flags_set_alone", ""};
+
+} // namespace

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of src/worker/throttle_core.hpp: a producer that is held back goes on when memory is free again, or when a worker has nothing
+// else to do, were it asleep.
+#include "suspension.hpp"
+
+#include "park/eventcount.hpp"
+#include "worker/throttle_core.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+/// Plain, so that the checker sees who touches it without the lock.
+class frame_queue {
+public:
+  frame_queue() = default;
+  frame_queue(frame_queue &&other) noexcept {
+    while (model_frame *f = other.pop_front())
+      push_back(f);
+    other.m_begin.set(0);
+    other.m_end.set(0);
+  }
+  void push_back(model_frame *f) {
+    m_places[m_end.get()].set(f);
+    m_end.set(m_end.get() + 1);
+  }
+  model_frame *pop_front() {
+    const std::size_t i = m_begin.get();
+    if (i == m_end.get())
+      return nullptr;
+    m_begin.set(i + 1);
+    return m_places[i].get();
+  }
+
+private:
+  model_var<model_frame *> m_places[2] = {};
+  model_var<std::size_t> m_begin{0}, m_end{0};
+};
+
+struct model_world {
+  using item = model_frame;
+  using queue = frame_queue;
+  model_atomic<std::int64_t> &live;
+  eventcount<P> &idle;
+  std::int64_t live_bytes() const { return live.load(seq_cst); }
+  void wake_one() const { idle.notify_one(); }
+  static void make_ready(model_frame &f) { weft_model::make_ready(f); }
+};
+
+struct throttle_base {
+  static constexpr std::int64_t k_limit = 8, k_full = 12, k_batch = 8;
+  model_atomic<std::int64_t> live{k_full};
+  eventcount<P> idle{1};
+  throttle_core<P, model_world> throttle{{live, idle}, k_limit, k_limit};
+  void be_held() {
+    suspend([this](model_frame &f) {
+      throttle.hold(f);
+      return true; // whoever lets it go, itself perhaps, makes it ready
+    });
+  }
+  void free_batch() { throttle.live_bytes_changed(live.fetch_sub(k_batch, seq_cst) - k_batch); }
+};
+
+/// What it waits for is freed; nobody has time to look after it.
+template <int Producers>
+struct throttle_falls : throttle_base {
+  static constexpr int threads = 1 + Producers;
+  void run(int t) {
+    if (t == 0)
+      return free_batch();
+    be_held();
+  }
+  void check() { expect(!throttle.holds_any() && !throttle.over(), "nobody is held"); }
+};
+const passes<throttle_falls<1>> f1{"throttle_falls_below_the_mark"};
+const passes<throttle_falls<2>> f2{"throttle_falls_and_two_go_on"};
+
+/// Nothing is freed: its tasks wait for it. A worker that may be asleep, or about to, has to let it go.
+template <int Rounds>
+struct throttle_and_sleeper : throttle_base {
+  static constexpr int threads = 2;
+  model_atomic<int> over{0};
+  void run(int t) {
+    if (t == 0) {
+      for (int i = 0; i < Rounds; ++i)
+        be_held();
+      over.store(1, relaxed);
+      idle.notify_all();
+      return;
+    }
+    while (!over.load(relaxed)) {
+      if (throttle.let_go())
+        continue;
+      idle.prepare(0);
+      if (over.load(relaxed) || throttle.holds_any())
+        idle.cancel_and_hand_on(0);
+      else
+        idle.commit(0);
+    }
+    idle.found(0);
+  }
+  void check() { expect(!throttle.holds_any() && idle.idle() == 0, "nobody is held, nobody sleeps"); }
+};
+const passes<throttle_and_sleeper<1>> s1{"throttle_lets_go_by_a_sleeper"};
+const passes<throttle_and_sleeper<2>> s2{"throttle_lets_go_again"};
+
+/// Both at once: one frees, one finds nothing to do. The producer goes on once.
+struct throttle_raced : throttle_base {
+  static constexpr int threads = 3;
+  void run(int t) {
+    if (t == 0)
+      free_batch();
+    else if (t == 1)
+      be_held();
+    else
+      static_cast<void>(throttle.let_go());
+  }
+  void check() { expect(!throttle.holds_any(), "nobody is held"); }
+};
+const passes<throttle_raced> r1{"throttle_let_go_by_two"};
+
+} // namespace

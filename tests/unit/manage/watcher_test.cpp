@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The watcher alone, in a world where nothing happens.
+#include "manage/watcher.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace weft::rt;
+
+struct desert final : watched {
+  std::atomic<int> examined{0};
+  unsigned slots() const override { return 0; }
+  bool read(unsigned, reading &) const override { return false; }
+  bool somebody_looks() const override { return false; }
+  bool work_waits() const override { return false; }
+  bool chores_wait() const override { return false; }
+  std::uint64_t cpu_ns(int) const override { return 0; }
+  bool sleeps(int) const override { return false; }
+  void publish() override {}
+  unsigned spares() const override { return 0; }
+  bool add_spare() override { return false; }
+  void retire_spare(unsigned) override {}
+  bool examine() override { return ++examined, false; }
+};
+
+struct watcher_alone : testing::Test {
+  desert world;
+  eventcount<> idle{1};
+  watcher w{world, idle, 0, 50'000'000, 50'000'000};
+  void rests() {
+    while (!idle.announced(0))
+      os_yield();
+  }
+};
+
+TEST_F(watcher_alone, is_stopped_while_it_rests) {
+  ASSERT_EQ(w.start(), 0);
+  rests();
+  w.stop(); // would not return
+  EXPECT_EQ(idle.idle(), 0u);
+}
+
+TEST_F(watcher_alone, examines_when_it_is_asked_while_it_rests) {
+  ASSERT_EQ(w.start(), 0);
+  for (int i = 1; i != 4; ++i) {
+    rests();
+    w.examine_soon();
+    while (world.examined < i)
+      os_yield();
+  }
+  w.stop();
+  EXPECT_EQ(world.examined, 3);
+}
+
+} // namespace

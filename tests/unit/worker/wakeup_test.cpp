@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who must be woken, one way at a time, where nothing else would wake him: no deadline, no spare, no other work.
+#include "support/case_process.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/weft.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace {
+
+using namespace weft::rt;
+
+test::environment alone() { return {{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_WATCH_HANG", "off"}}; }
+
+/// From outside of the runtime: whoever asks keeps his thread.
+template <class Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i != 6000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(5)))
+    if (condition())
+      return true;
+  return false;
+}
+
+/// The other worker stands in the eventcount.
+bool is_asleep() {
+  return soon([] { return the_runtime().idle.announced(1); });
+}
+
+TEST(wakeup, a_branch_of_a_join_wakes_a_sleeper) {
+  auto end = test::in_process(alone(), [] {
+    weft::start();
+    for (int i = 0; i != 20; ++i) {
+      ASSERT_TRUE(is_asleep());
+      std::atomic<bool> ran{false};
+      weft::join([&] { EXPECT_TRUE(soon([&] { return ran.load(); })); }, [&] { ran = true; });
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Called on a thread that is not the timer's.
+bool note_worker(void *called) {
+  worker *w = this_worker_or_null();
+  if (w && !w->keeps_time.load())
+    static_cast<std::atomic<bool> *>(called)->store(true);
+  return false;
+}
+
+TEST(wakeup, a_service_that_comes_is_called_by_a_worker_that_slept) {
+  auto end = test::in_process(alone(), [] {
+    weft::start();
+    ASSERT_TRUE(is_asleep());
+    std::atomic<bool> called{false};
+    weft::service s("late", weft::place::idle, &note_worker, &called);
+    EXPECT_TRUE(soon([&] { return called.load(); }));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// The worker runs a child of the main task, begins another one which blocks, and goes on with a frame that lasts until the main task
+/// has waited for both.
+TEST(wakeup, a_parent_is_told_of_a_child_before_its_worker_goes_on_with_a_frame) {
+  auto end = test::in_process(alone(), [] {
+    int x = 0;
+    std::atomic<weft::detail::task *> frame{nullptr}, child{nullptr};
+    std::atomic<bool> spawned{false}, blocks{false}, waited{false};
+    weft::task_group group;
+    group.spawn([&] {
+      frame = weft::this_task::self().get();
+      weft::this_task::block();
+      weft::unblock(weft::task_ref(child));
+      blocks = true;
+      EXPECT_TRUE(soon([&] { return waited.load(); }));
+    });
+    ASSERT_TRUE(soon([&] { return frame && is_asleep(); }));
+    weft::spawn([&] { EXPECT_TRUE(soon([&] { return spawned.load(); })); }, weft::out(x));
+    weft::spawn([&] { // follows at once, on the same worker
+      child = weft::this_task::self().get();
+      weft::unblock(weft::task_ref(frame));
+      weft::this_task::block();
+    }, weft::in(x));
+    spawned = true;
+    ASSERT_TRUE(soon([&] { return blocks.load(); }));
+    weft::taskwait();
+    waited = true;
+    group.wait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace
