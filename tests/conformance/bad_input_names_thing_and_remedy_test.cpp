@@ -56,9 +56,11 @@ TEST(bad_input, settings) {
       {"spin.us", "20 parsecs", {"setting spin.us", "units us, ms, s"}},
       {"stats", "maybe", {"setting stats", "true or false"}},
   };
-  for (const auto &c : cases)
-    expect(of_cxx([&] { weft::configure(c.key, c.value); }), of_c(weft_configure(c.key, c.value)),
-           WEFT_ERR_BAD_SETTING, c.words);
+  const auto end = test::in_process({}, [&] { // before the runtime starts
+    for (const auto &c : cases)
+      expect(of_cxx([&] { weft::configure(c.key, c.value); }), of_c(weft_configure(c.key, c.value)), WEFT_ERR_BAD_SETTING, c.words);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(bad_input, settings_of_the_environment_and_of_the_file) {
