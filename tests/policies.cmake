@@ -3,17 +3,13 @@
 # and 8 workers, and under every system of dependencies; each pair of two values comes up.
 set(weft_policies stealing delegated local-fifo central)
 set(weft_deps_systems wait-free locks regions)
-# Regions keep commutative and reducing tasks in the order of their creation, reduce in place, are released at the end of a body
-# only, and are not checked (docs/user/regions.md).
+# Regions keep commutative and reducing tasks in the order of their creation, reduce in place, and are not
+# checked (docs/user/regions.md).
 string(CONCAT weft_not_of_regions "deps_check.*:"
   "commutative.a_task_that_is_ready_overtakes_one_that_is_not:"
   "commutative.independent_pairs_run_at_once_whatever_stands_between_them:"
   "reduction.begins_with_the_identity_that_was_given:reduction.children_add_to_the_copies_of_their_parents_reduction:"
-  "reduction.an_exception_of_the_operation_is_a_failing_child:reduction.an_operation_must_not_wait:reduction.tasks_run_at_once:"
-  "release.lets_the_successor_of_that_access_start_while_the_body_runs:release.of_the_only_access_lets_a_chain_go_on:"
-  "release.waits_for_children_that_hold_the_access:release.of_a_weak_access_connects_the_children_that_came_before:"
-  "release.before_the_events_are_over_holds_only_the_rest:release.works_for_many_accesses:"
-  "release.of_a_commutative_access_lets_the_next_one_have_it:release.of_a_reduction_combines_while_the_bodies_run")
+  "reduction.an_exception_of_the_operation_is_a_failing_child:reduction.an_operation_must_not_wait:reduction.tasks_run_at_once")
 set(index 0)
 foreach(policy IN LISTS weft_policies)
   foreach(workers 1 2 8)

@@ -212,6 +212,14 @@ WEFT_INLINE void end_spawn() {
     after_spawn();
 }
 
+WEFT_NOINLINE void hold_back() { the_runtime().producers.hold_back(*this_worker_or_null()); }
+
+/// The last of a spawn of a task that waits: nobody is to be woken for it.
+WEFT_INLINE void end_waiting_spawn() {
+  if (the_runtime().producers.over()) [[unlikely]]
+    hold_back();
+}
+
 /// `t` has no priority.
 WEFT_INLINE void offer(worker &w, task *t) {
   if (!w.own.deque || !w.own.deque->try_push(t)) [[unlikely]]
@@ -235,14 +243,14 @@ WEFT_NOINLINE void ask_for_admission(task *t, data_access &a, cohort &c) {
     if (announce_ready(*t))
       return offer(*this_worker_or_null(), t);
   }
-  end_spawn();
+  end_waiting_spawn();
 }
 
 WEFT_NOINLINE void take_turn(task *t) {
   if (take_exclusions(*t))
     offer(*this_worker_or_null(), t);
   else
-    end_spawn();
+    end_waiting_spawn();
 }
 
 /// A common task whose access is not: it may be common among those that share.
@@ -263,14 +271,6 @@ WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
   if (c->how == sharing::commutative)
     return take_turn(t);
   offer(w, t);
-}
-
-WEFT_NOINLINE void hold_back() { the_runtime().producers.hold_back(*this_worker_or_null()); }
-
-/// The last of a spawn of a task that waits: nobody is to be woken for it.
-WEFT_INLINE void end_waiting_spawn() {
-  if (the_runtime().producers.over()) [[unlikely]]
-    hold_back();
 }
 
 WEFT_NOINLINE void go_on_submitting(task *t, data_access *behind, task *before, std::uint32_t link) {
@@ -369,7 +369,7 @@ WEFT_INLINE void submit_run(task *t, const region_run &run) {
   if (ready)
     offer(w, t);
   else
-    end_spawn();
+    end_waiting_spawn();
 }
 
 WEFT_NOINLINE void submit_regions_slowly(task *t, const submission &s) {

@@ -116,8 +116,7 @@ bool g_measures_stacks = false; // written before any task
 
 /// Nothing about the end of `t` but its accesses is uncommon.
 WEFT_INLINE bool ends_plainly(const task &t) noexcept {
-  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
-  return bare && t.children.done(t.owned_children) && !t.has(k_waited_for);
+  return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for);
 }
 
 /// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
@@ -141,7 +140,7 @@ WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool
     complete_upwards(*done);
 }
 
-/// The end of a task that has several accesses.
+/// The end of a task that has several accesses, regions, or had children with accesses.
 WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
   executor &now = *this_executor(); // the thread may have changed
   now.current = outer;
@@ -179,7 +178,7 @@ WEFT_NOINLINE runnable *end_uncommonly(task &t, task *outer, bool in_place);
 WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
   if (!ends_plainly(t))
     return end_uncommonly(t, outer, in_place);
-  return is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place) : end_plainly(t, outer, in_place);
+  return !t.children_domain && is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place) : end_plainly(t, outer, in_place);
 }
 
 runnable *end_uncommonly(task &t, task *outer, bool in_place) {
