@@ -1,3 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Leaves of all four levels at once, and blocks of another size.
-weft_app_test(app-amr-weft-levels unit app-amr-weft --size 12 --tile 4 --variables 1 --workers 2 --reps 1)
+foreach(backend weft libgomp serial)
+  if(TARGET app-amr-${backend} AND NOT (WEFT_SANITIZE AND backend STREQUAL "libgomp"))
+    weft_app_test(app-amr-${backend}-levels unit app-amr-${backend} --size 12 --tile 4 --variables 1 --workers 2 --reps 1)
+  endif()
+endforeach()
