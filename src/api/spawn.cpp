@@ -395,7 +395,7 @@ void task_submit_regions(task *t, const submission &s) {
   region_run run{};
   const domain *const d = t->parent->children_domain;
   const bool is_only = s.named_region_count == 1 && (s.named_count | s.list_count | s.region_list_count) == 0;
-  if (!is_only || !is_common(*t, *t->parent) || !d || !d->regional() ||
+  if (!is_only || mailbox::checks() || !is_common(*t, *t->parent) || !d || !d->regional() ||
       !is_one_run(s.named_regions->part, run.low, run.end)) [[unlikely]]
     return submit_regions_slowly(t, s);
   run.mode = s.named_regions->mode;

@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "deps/access.hpp"
 #include "deps/cohort.hpp"
+#include "deps/region_scope.hpp"
 
 #include <atomic>
 
@@ -55,14 +56,36 @@ bool is_new(const task &parent, const task &child) noexcept {
   return seen[(key * 0x9E3779B97F4A7C15u) >> 54].exchange(key, std::memory_order_relaxed) != key; // a number, which guards nothing
 }
 
-void report(const task &parent, const task &child, const data_access &a, const data_access *declared) noexcept {
-  const char *const how = name_of(of_child(a));
+/// `declared`: how the parent names it; null: not at all.
+void report(const task &parent, const task &child, const void *address, const char *how, const char *declared) noexcept {
   if (!declared)
     warn("task '%s' names %p (%s), which its parent '%s' does not declare, so it is ordered among its siblings only; name it in the "
-         "parent too, weakly if only children touch it", label_of(child), a.address, how, label_of(parent));
+         "parent too, weakly if only children touch it", label_of(child), address, how, label_of(parent));
   else
-    warn("task '%s' names %p (%s), but its parent '%s' declares it (%s) only; name it for more in the parent", label_of(child),
-         a.address, how, label_of(parent), name_of(of_parent(*declared)));
+    warn("task '%s' names %p (%s), but its parent '%s' declares it (%s) only; name it for more in the parent", label_of(child), address,
+         how, label_of(parent), declared);
+}
+
+const char *name_of(const region_piece &p) noexcept {
+  static constexpr const char *k_names[][2] = {{"inout", "weak_inout"}, {"in", "weak_in"}, {"concurrent", "weak_concurrent"}};
+  return k_names[static_cast<std::size_t>(p.kind)][p.weak];
+}
+
+/// The first byte of the piece that the parent's accesses do not cover, and the access that has it, if one has; `end`: all is covered.
+struct uncovered {
+  std::uintptr_t at;
+  const region_piece *declared;
+};
+uncovered find_uncovered(const region_scope &parent, const region_piece &piece) noexcept {
+  for (std::uintptr_t at = piece.low; at < piece.end;) {
+    const region_piece *const declared = parent.piece_at(at);
+    if (!declared || declared->released)
+      return {at, nullptr};
+    if (declared->kind != touch::write && declared->kind != piece.kind)
+      return {at, declared};
+    at = declared->end;
+  }
+  return {piece.end, nullptr};
 }
 
 } // namespace
@@ -80,7 +103,22 @@ void report_undeclared(task &t) noexcept {
     if (declared && covers(of_parent(*declared), of_child(a)))
       continue;
     if (is_new(parent, t))
-      report(parent, t, a, declared);
+      report(parent, t, a.address, name_of(of_child(a)), declared ? name_of(of_parent(*declared)) : nullptr);
+  }
+}
+
+void report_undeclared(const task &t, const region_scope &its) noexcept {
+  const task &parent = covering_task(*t.parent);
+  const domain *const d = parent.children_domain;
+  if (!d || !d->regional())
+    return;
+  const auto &scope = static_cast<const region_scope &>(*d);
+  if (scope.touches_nothing())
+    return;
+  for (const region_piece &piece : its.pieces()) {
+    const uncovered u = find_uncovered(scope, piece);
+    if (u.at < piece.end && is_new(parent, t))
+      report(parent, t, reinterpret_cast<const void *>(u.at), name_of(piece), u.declared ? name_of(*u.declared) : nullptr);
   }
 }
 

@@ -76,6 +76,10 @@ public:
   void sort_pieces();
   /// Of the running task: it writes all of these bytes itself, and nobody else touches them meanwhile.
   [[nodiscard]] bool writes(std::uintptr_t low, std::uintptr_t end) const noexcept;
+  /// Its accesses, for who looks while they do not change.
+  [[nodiscard]] const piece_list &pieces() const noexcept { return m_pieces; }
+  /// The one that has the byte; null: none.
+  [[nodiscard]] const region_piece *piece_at(std::uintptr_t byte) const noexcept;
   /// Of the running task: its accesses have all of these bytes, given up or not.
   [[nodiscard]] bool covers(std::uintptr_t low, std::uintptr_t end) const noexcept;
   [[nodiscard]] bool touches_nothing() const noexcept { return m_pieces.empty(); }
@@ -126,7 +130,6 @@ private:
   }
   WEFT_NOINLINE void forget() noexcept;
   WEFT_NOINLINE void hand_on();
-  [[nodiscard]] const region_piece *piece_at(std::uintptr_t byte) const noexcept;
   void reserve_links(const fragment &f, const region_piece &p);
   void inherit(const fragment &f, std::uintptr_t low, bool joins);
   [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks and the second system of dependencies: which children use it, how they enter and leave.
 #include "base/log.hpp"
+#include "deps/check.hpp"
+#include "deps/mailbox.hpp"
 #include "deps/reduction.hpp"
 #include "deps/region_scope.hpp"
 #include "task/lifecycle.hpp"
@@ -97,6 +99,8 @@ bool enter_filled(task &t, Fill fill) {
   try {
     fill(filler(mine, t));
     mine.sort_pieces();
+    if (mailbox::checks()) [[unlikely]]
+      report_undeclared(t, mine);
     if (!mine.touches_nothing())
       return mine.enter(parents);
   } catch (...) {

@@ -28,9 +28,9 @@ void below(Child child, Parent... parent) {
 
 /// What is said, which is one line.
 template <class F>
-std::string said(const char *check, F f) {
-  const test::ending end = test::in_process({{"WEFT_DEPS_CHECK", check}}, [f] {
-    std::printf("%s\n", (hex(&g_x) + " is x").c_str());
+std::string said(const char *check, F f, const void *x = &g_x) {
+  const test::ending end = test::in_process({{"WEFT_DEPS_CHECK", check}}, [f, x] {
+    std::printf("%s\n", (hex(x) + " is x").c_str());
     f();
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -65,6 +65,26 @@ TEST(deps_check, is_silent_where_nothing_is_wrong_and_where_it_is_off) {
     below(weft::inout(g_x)); // declares nothing
     weft::spawn([] { weft::spawn([] {}, weft::reduction(g_x, weft::sum)); }, weft::weak_reduction(g_x, weft::sum));
     weft::taskwait();
+  });
+  EXPECT_EQ(covered.find("names"), std::string::npos) << covered;
+}
+TEST(deps_check, names_the_bytes_of_a_region_that_the_parent_does_not_declare) {
+  static int v[10];
+  const auto part = [](int first, int last) { return weft::region(v).range(first, last); };
+  expect_report(said("true", [=] { below(weft::inout(part(2, 7)), weft::weak_inout(part(0, 4))); }, &v[5]), "inout", "does not declare");
+}
+TEST(deps_check, names_a_region_that_is_written_where_the_parent_reads) {
+  static int v[10];
+  const auto part = [](int first, int last) { return weft::region(v).range(first, last); };
+  expect_report(said("true", [=] { below(weft::out(part(1, 5)), weft::inout(part(0, 2)), weft::in(part(3, 9))); }, &v[3]), "inout",
+                "declares it (in) only");
+}
+TEST(deps_check, is_silent_where_regions_are_covered) {
+  static int v[10];
+  const std::string covered = said("true", [] {
+    below(weft::inout(weft::region(v).range(1, 8)), weft::inout(weft::region(v).range(0, 4)), weft::weak_inout(weft::region(v).range(5, 9)));
+    below(weft::in(weft::region(v)), weft::weak_in(weft::region(v)));
+    below(weft::inout(weft::region(v).range(2, 3))); // declares nothing
   });
   EXPECT_EQ(covered.find("names"), std::string::npos) << covered;
 }
