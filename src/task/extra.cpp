@@ -78,5 +78,12 @@ task_extra *try_extra_of(task &t) noexcept {
   }
 }
 
+task *make_light_root() { return new task("thread"); }
+
+void free_light_root(task *root) noexcept {
+  delete root->extra.load(std::memory_order_relaxed);
+  delete root;
+}
+
 } // namespace rt
 } // namespace weft::inline v0

@@ -353,6 +353,10 @@ void events_are_over(task &t) {
     x->events.begin_again();
     return enqueue_ready(t);
   }
+  end_without_body(t);
+}
+
+void end_without_body(task &t) {
   ready_list ready;
   end_task(t, false, ready);
   enqueue_all(ready);
@@ -379,13 +383,25 @@ WEFT_COLD void call_onready(task &t) noexcept {
   }
 }
 
+namespace {
+
+bool is_handed_on(const task &t) noexcept {
+  const task_extra *x = peek_extra(t);
+  return x && x->handed_on;
+}
+
+} // namespace
+
 bool announce_specially(task &t) {
   if (is_cohort(t))
     return serve_cohort(t), false;
   if (t.has(detail::k_special)) {
     if (!take_exclusions(t)) // who gives them up announces the task again
       return false;
+    const bool handed_on = is_handed_on(t);
     call_onready(t);
+    if (handed_on)
+      return false; // and perhaps gone
   }
   if (!t.has(detail::k_undeferred)) {
     if (t.priority >= 0)

@@ -38,6 +38,7 @@ struct task_extra {
   block_word<runnable> block; // the blocked frame, or the task itself: see run_again.cpp
   void (*onready)(void *) = nullptr;
   void *onready_context = nullptr;
+  bool handed_on = false; // by onready: of a task that a layer runs
   std::size_t stack_bytes = 0;
   std::uint64_t cost = 0;
   void (*instead_of_end)(task &) = nullptr; // when the body returns; of the running task

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
+#include "ult/standing.hpp"
 
 #include <pthread.h>
 #include <new>
@@ -13,29 +14,12 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// Stands at the top of every pool stack.
-struct alignas(64) stack_root {
-  sanitized_stack sanitized;
-  frame *suspended = nullptr; // what stands on it
-  executor *home = nullptr; // the thread on whose own stack the caller of this stack's first function stands
-};
-
-stack_root *root_of(stack &s) noexcept {
-  auto top = reinterpret_cast<std::uintptr_t>(s.low) + s.bytes - sizeof(stack_root);
-  return reinterpret_cast<stack_root *>(top & ~std::uintptr_t{63});
-}
-
 std::size_t usable(stack &s) noexcept {
   return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(s)) - static_cast<char *>(s.low));
 }
 
-void stand_on(executor &e, stack *s, sanitized_stack *sanitized) noexcept {
-  e.standing_on = s;
-  e.sanitized = sanitized;
-  e.stack_low = s ? static_cast<const char *>(s->low) : e.thread_stack_low;
-}
+} // namespace
 
-/// First thing on a stack that has been switched to: does what the stack that was left asked for.
 void arrived() noexcept {
   executor &e = *this_executor();
   if (stack *gone = std::exchange(e.left_stack, nullptr)) {
@@ -52,10 +36,13 @@ WEFT_UNINSTRUMENTED void loop_entry(void *root) {
   worker_loop();
 }
 
+namespace {
+
 /// The thread that what runs here must not leave.
 executor *home_of(executor &e) noexcept { return e.standing_on ? root_of(*e.standing_on)->home : &e; }
 
-/// A stack that will run the worker loop.
+} // namespace
+
 stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *)) {
   stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();
   if (!s)
@@ -68,12 +55,7 @@ stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)
   return s;
 }
 
-struct destination {
-  context state;
-  stack *on;
-  sanitized_stack *sanitized;
-  void *value;
-};
+namespace {
 
 /// Where the frame is kept for who looks at all frames.
 frame *&standing_place(executor &e, frame &f) noexcept {

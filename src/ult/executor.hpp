@@ -113,6 +113,13 @@ inline void set_this_executor(executor *e) noexcept { set_thread_slot(e); }
 /// callback; then `publish` has not been called.
 void suspend(left_function publish, void *context, wait_reason why = {});
 
+/// A frame that, when continued, calls body(argument) on a stack of its own of at least `bytes`, and then ends. It stands for no task. Throws
+/// weft::error, out_of_resources.
+[[nodiscard]] runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument);
+/// What stands for such a thread where a task would: made by a higher room.
+task *make_light_root();
+void free_light_root(task *root) noexcept;
+
 /// The suspended frames on all stacks but the threads' own. Nothing may run meanwhile.
 void for_each_suspended(void (*f)(frame &, void *), void *context);
 

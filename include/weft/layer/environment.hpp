@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unstable: the variables of another runtime's users. Changes with any version.
+#pragma once
+
+#include <weft/config.hpp>
+
+namespace weft::inline v0 {
+namespace layer {
+
+/// The value of a variable of the environment that is not Weft's own, or null. Not in a program that runs with raised rights (as secure_getenv).
+[[nodiscard]] WEFT_API const char *environment(const char *name) noexcept;
+
+/// CPUs that the process may use at once: its mask, and its quota of control groups.
+[[nodiscard]] WEFT_API int effective_cpus() noexcept;
+
+} // namespace layer
+} // namespace weft::inline v0

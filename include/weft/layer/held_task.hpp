@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unstable: tasks that a layer runs by itself, ordered by Weft. Changes with any version.
+#pragma once
+
+#include <weft/access.hpp>
+#include <weft/detail/core.hpp>
+
+#include <cstddef>
+
+namespace weft::inline v0 {
+namespace layer {
+
+using held_task = detail::task;
+
+/// Enters a task without a body. When its accesses allow it to run, `onready(context)` is called, by whoever made it so, perhaps before this
+/// returns; it must not wait or throw. The task lasts until end_held(). `parent` is a held task that has not ended, or null: of an anonymous parent, and then
+/// without accesses. Siblings are ordered as by spawn(). `*self` is written before `onready` can be called. For one parent: one call
+/// at a time. Throws weft::error, out_of_resources, shut_down.
+WEFT_API void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context,
+                        held_task **self);
+
+/// The task has run: what waits for its accesses may go on; it is complete when the tasks below it are. The last touch. Any thread.
+WEFT_API void end_held(held_task &t);
+
+} // namespace layer
+} // namespace weft::inline v0

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unstable: lightweight threads for layers whose programs think in threads. Changes with any version.
+#pragma once
+
+#include <weft/detail/core.hpp>
+
+#include <cstddef>
+
+namespace weft::inline v0 {
+namespace layer {
+
+/// Starts `body(argument)` on a stack of its own of at least `bytes`. It is no task: nobody waits for it, and the end of the program does
+/// not either. Starts the runtime. Throws weft::error: out_of_resources, shut_down. Any thread.
+WEFT_API void start_thread(std::size_t bytes, void (*body)(void *), void *argument);
+
+/// Suspends the caller, a lightweight thread or a thread of the program, and its worker goes on with other work. `left(self, context)` runs
+/// once unpark(self) is allowed, on another stack: it may unlock, publish, or unpark, but not wait. Afterwards a lightweight thread may be on
+/// another kernel thread. Throws weft::error, out_of_resources, when there is no stack to go on with: `left` was not called.
+WEFT_API void park(void (*left)(detail::runnable &self, void *context), void *context);
+
+/// What park() handed out goes on. Once per park; the last touch of it. Any thread.
+WEFT_API void unpark(detail::runnable &parked);
+
+/// Lets other ready work run first. Any thread that park() may be called on.
+WEFT_API void give_way();
+
+/// Workers of the runtime, which is started by this.
+[[nodiscard]] WEFT_API unsigned workers();
+
+/// Bytes [low, low + bytes) of the lightweight thread that runs; null on a thread's own stack.
+struct stack_range {
+  void *low;
+  std::size_t bytes;
+};
+[[nodiscard]] WEFT_API stack_range own_stack() noexcept;
+
+} // namespace layer
+} // namespace weft::inline v0

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers need: lightweight threads that are no tasks, and tasks that the layer runs by itself.
+#include "base/error.hpp"
+#include "deps/access.hpp"
+#include "topo/machine.hpp"
+#include "worker/runtime.hpp"
+
+#include <weft/layer/environment.hpp>
+#include <weft/layer/held_task.hpp>
+#include <weft/layer/thread.hpp>
+#include <weft/task.hpp>
+
+#include <new>
+
+namespace weft::inline v0 {
+
+using namespace rt;
+
+namespace layer {
+
+void start_thread(std::size_t bytes, void (*body)(void *), void *argument) {
+  worker &w = this_worker();
+  enqueue(&w, make_light_thread(bytes, body, argument), origin::fresh);
+}
+
+namespace {
+
+struct departure {
+  void (*left)(detail::runnable &, void *);
+  void *context;
+};
+
+} // namespace
+
+void park(void (*left)(detail::runnable &, void *), void *context) {
+  this_worker();
+  departure d{left, context};
+  suspend(
+      [](executor &, frame &f, void *p) {
+        const departure d = *static_cast<departure *>(p); // it lies on the stack that may go on at once
+        d.left(f, d.context);
+      },
+      &d);
+}
+
+void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked)); }
+
+void give_way() { taskyield(); }
+
+unsigned workers() {
+  this_worker();
+  return the_runtime().workers;
+}
+
+stack_range own_stack() noexcept {
+  executor *e = this_executor();
+  if (!e || !e->standing_on)
+    return {nullptr, 0};
+  return {e->standing_on->low, e->standing_on->bytes};
+}
+
+int effective_cpus() noexcept { return this_machine().effective_cpus(); }
+
+// ---- tasks without a body --------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr detail::body_ops k_held{nullptr, nullptr, nullptr, false, 0};
+
+/// Parent of those that have none. Nobody waits for its children.
+task &root_of_held() {
+  static task root("layer");
+  return root;
+}
+
+task *make_held(worker &w, held_task *parent, std::size_t accesses) {
+  void *block = w.memory->allocate(task::block_bytes(k_held, accesses));
+  if (!block)
+    throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
+  task *t = ::new (block) task(k_held, parent ? parent : &root_of_held(), nullptr);
+  t->set(detail::k_special); // it is announced, and enters no queue
+  return t;
+}
+
+bool enter(task &t, const access *list, std::size_t count) {
+  if (t.parent != &root_of_held())
+    ++t.parent->owned_children;
+  else
+    t.parent->children.add_by_stranger();
+  return (count == 0 || enter_accesses(t, list, count, nullptr, 0)) && take_exclusions(t);
+}
+
+} // namespace
+
+void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self) {
+  task *t = make_held(this_worker(), parent, count);
+  try {
+    task_extra &x = extra_of(*t);
+    x.onready = onready;
+    x.onready_context = context;
+    x.handed_on = true;
+    *self = t;
+    if (enter(*t, list, count))
+      call_onready(*t);
+  } catch (const std::bad_alloc &) {
+    throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
+  }
+}
+
+void end_held(held_task &t) { end_without_body(t); }
+
+} // namespace layer
+} // namespace weft::inline v0

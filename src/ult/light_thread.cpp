@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lightweight threads that are no tasks: a stack with a function, which a worker continues like any other frame.
+#include "base/log.hpp"
+#include "ult/standing.hpp"
+
+#include <exception>
+#include <memory>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct light_thread {
+  void (*body)(void *);
+  void *argument;
+  frame start;
+};
+
+namespace {
+
+/// As resumed(), for a stack on which nothing has run.
+light_thread &light_begins() noexcept {
+  executor &e = *this_executor();
+  light_thread &t = *root_of(*e.standing_on)->light;
+  e.current = t.start.current;
+  *e.exceptions = {};
+  arrived();
+  end_gap(*e.counts, e.time);
+  return t;
+}
+
+destination light_ends(light_thread &t) noexcept {
+  executor &e = *this_executor(); // the thread may have changed
+  e.left_stack = e.standing_on;
+  e.current = nullptr;
+  *e.exceptions = {};
+  begin_gap(e.time);
+  free_light_root(t.start.current);
+  delete &t;
+  context start;
+  try {
+    stack *next = fresh_stack(e, 0, start, &loop_entry);
+    stand_on(e, next, &root_of(*next)->sanitized);
+    return {start, next, &root_of(*next)->sanitized, root_of(*next)};
+  } catch (const std::exception &error) {
+    fatal("a lightweight thread cannot end: %s", error.what());
+  }
+}
+
+WEFT_UNINSTRUMENTED void light_entry(void *) {
+  sanitized_stack *mine = this_executor()->sanitized;
+  stack_entered(*mine);
+  light_thread &t = light_begins();
+  t.body(t.argument);
+  mine = this_executor()->sanitized;
+  const destination d = light_ends(t);
+  context nobody;
+  switch_stack(&nobody, *mine, d.state, *d.sanitized, d.value, leave::for_good);
+  __builtin_unreachable();
+}
+
+} // namespace
+
+runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument) {
+  auto t = std::make_unique<light_thread>(body, argument);
+  frame &f = t->start;
+  f.current = make_light_root();
+  f.what = runnable::kind::frame;
+  stack *s = nullptr;
+  try {
+    s = fresh_stack(*this_executor(), bytes, f.state, &light_entry);
+  } catch (...) {
+    free_light_root(f.current);
+    throw;
+  }
+  f.standing_on = s;
+  f.sanitized = &root_of(*s)->sanitized;
+  root_of(*s)->light = t.release();
+  return f;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this room agree on: how a thread stands on a stack, and where it goes next.
+#pragma once
+
+#include "ult/executor.hpp"
+
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct light_thread;
+
+/// Stands at the top of every pool stack.
+struct alignas(64) stack_root {
+  sanitized_stack sanitized;
+  frame *suspended = nullptr; // what stands on it
+  executor *home = nullptr; // the thread on whose own stack the caller of this stack's first function stands
+  light_thread *light = nullptr; // begins there
+};
+
+inline stack_root *root_of(stack &s) noexcept {
+  auto top = reinterpret_cast<std::uintptr_t>(s.low) + s.bytes - sizeof(stack_root);
+  return reinterpret_cast<stack_root *>(top & ~std::uintptr_t{63});
+}
+
+inline void stand_on(executor &e, stack *s, sanitized_stack *sanitized) noexcept {
+  e.standing_on = s;
+  e.sanitized = sanitized;
+  e.stack_low = s ? static_cast<const char *>(s->low) : e.thread_stack_low;
+}
+
+/// First thing on a stack that has been switched to: does what the stack that was left asked for.
+void arrived() noexcept;
+
+/// Runs the worker loop on a stack on which nothing has run; the value of the switch is its root.
+void loop_entry(void *root);
+
+/// A stack, of `bytes` or of the common size for 0, that will run `entry`. Throws weft::error, out_of_resources.
+stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *));
+
+struct destination {
+  context state;
+  stack *on;
+  sanitized_stack *sanitized;
+  void *value;
+};
+
+} // namespace rt
+} // namespace weft::inline v0
