@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// omp_*: places and how they are shown.
+#include "affinity.hpp"
+#include "api.hpp"
+#include "team.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+using namespace weft_omp;
+
+namespace {
+
+const place *place_at(int number) noexcept {
+  return number >= 0 && static_cast<std::size_t>(number) < g_globals.places.size() ? &g_globals.places[static_cast<std::size_t>(number)]
+                                                                                   : nullptr;
+}
+
+/// As snprintf: how long the text is, and as much of it as there is room for.
+std::size_t put(char *to, std::size_t room, const std::string &text) noexcept {
+  if (to && room != 0) {
+    const std::size_t n = std::min(room - 1, text.size());
+    std::memcpy(to, text.data(), n);
+    to[n] = 0;
+  }
+  return text.size();
+}
+
+} // namespace
+
+OMP_API int omp_get_proc_bind() { return my_icvs().bind; }
+OMP_API int omp_get_num_places() { return static_cast<int>(g_globals.places.size()); }
+OMP_API int omp_get_place_num_procs(int number) {
+  const place *const p = place_at(number);
+  return p ? static_cast<int>(p->size()) : 0;
+}
+OMP_API void omp_get_place_proc_ids(int number, int *ids) {
+  if (const place *const p = place_at(number))
+    std::copy(p->begin(), p->end(), ids);
+}
+OMP_API int omp_get_place_num() {
+  thread &t = self();
+  if (t.place < 0 && !g_globals.places.empty() && t.crew->level == 0)
+    t.place = 0;
+  return t.place;
+}
+OMP_API int omp_get_partition_num_places() { return g_globals.places.empty() ? 0 : static_cast<int>(my_icvs().place_count); }
+OMP_API void omp_get_partition_place_nums(int *numbers) {
+  const icvs &v = my_icvs();
+  for (unsigned i = 0; !g_globals.places.empty() && i < v.place_count; ++i)
+    numbers[i] = static_cast<int>(v.place_first + i);
+}
+
+OMP_API void omp_set_affinity_format(const char *format) { g_globals.affinity_format = format; }
+OMP_API std::size_t omp_get_affinity_format(char *to, std::size_t room) { return put(to, room, g_globals.affinity_format); }
+OMP_API void omp_display_affinity(const char *format) {
+  const std::string text = affinity_text(format && *format ? format : g_globals.affinity_format.c_str()) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+OMP_API std::size_t omp_capture_affinity(char *to, std::size_t room, const char *format) {
+  return put(to, room, affinity_text(format && *format ? format : g_globals.affinity_format.c_str()));
+}
+
+OMP_ALSO_LLVM(omp_get_proc_bind, OMP_4.0);
+OMP_ALSO_LLVM(omp_get_num_places, OMP_4.5);
+OMP_ALSO_LLVM(omp_get_place_num_procs, OMP_4.5);
+OMP_ALSO_LLVM(omp_get_place_proc_ids, OMP_4.5);
+OMP_ALSO_LLVM(omp_get_place_num, OMP_4.5);
+OMP_ALSO_LLVM(omp_get_partition_num_places, OMP_4.5);
+OMP_ALSO_LLVM(omp_get_partition_place_nums, OMP_4.5);
+OMP_ALSO_LLVM(omp_set_affinity_format, OMP_5.0);
+OMP_ALSO_LLVM(omp_get_affinity_format, OMP_5.0);
+OMP_ALSO_LLVM(omp_display_affinity, OMP_5.0);
+OMP_ALSO_LLVM(omp_capture_affinity, OMP_5.0);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// depend clauses as compilers pass them, as accesses.
+#pragma once
+
+#include <weft/access.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace weft_omp {
+
+enum depend_kind : int { k_depend_in = 1, k_depend_out = 2, k_depend_inout = 3, k_depend_mutexinoutset = 4, k_depend_inoutset = 5 };
+
+[[nodiscard]] inline weft::access_mode mode_of(int kind) noexcept {
+  switch (kind) {
+  case k_depend_in:
+    return weft::access_mode::in;
+  case k_depend_mutexinoutset:
+    return weft::access_mode::commutative;
+  case k_depend_inoutset:
+    return weft::access_mode::concurrent;
+  default:
+    return weft::access_mode::inout;
+  }
+}
+
+/// A list that is mostly short. An address that is named twice stands in it once, with the stronger meaning.
+class access_list {
+public:
+  explicit access_list(std::size_t most) : m_data(most > k_few ? new weft::access[most] : m_few) {}
+  ~access_list() {
+    if (m_data != m_few)
+      delete[] m_data;
+  }
+  access_list(const access_list &) = delete;
+  access_list &operator=(const access_list &) = delete;
+
+  void add(const void *address, weft::access_mode mode) {
+    for (std::size_t i = 0; i < m_count && m_count <= k_searched; ++i)
+      if (m_data[i].address == address) {
+        if (m_data[i].mode != mode)
+          m_data[i].mode = weft::access_mode::inout;
+        return;
+      }
+    m_data[m_count++] = {address, mode, 1};
+  }
+  [[nodiscard]] const weft::access *data() const noexcept { return m_data; }
+  [[nodiscard]] std::size_t count() const noexcept { return m_count; }
+
+private:
+  static constexpr std::size_t k_few = 8;
+  static constexpr std::size_t k_searched = 256; // beyond, repetitions are left to the dependency system
+  weft::access m_few[k_few];
+  weft::access *m_data;
+  std::size_t m_count = 0;
+};
+
+/// libgomp's array: number, number of out, addresses; or 0, number, out, mutexinoutset, in, addresses, and behind these depend objects.
+[[nodiscard]] std::size_t count_of(void *const *depend) noexcept;
+void read_depend(void *const *depend, access_list &into);
+
+} // namespace weft_omp

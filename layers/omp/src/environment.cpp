@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// OMP_* variables, and those of GNU's and LLVM's runtimes that still mean something. What cannot be read is told and left aside.
+#include "thread.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <strings.h>
+#include <sys/resource.h>
+
+namespace weft_omp {
+
+globals g_globals;
+
+namespace {
+
+const char *skip(const char *s) {
+  while (std::isspace(static_cast<unsigned char>(*s)))
+    ++s;
+  return s;
+}
+
+/// A word at *s, which is moved behind it.
+bool eat(const char *&s, const char *word) {
+  const std::size_t n = std::strlen(word);
+  if (strncasecmp(s, word, n) != 0)
+    return false;
+  s = skip(s + n);
+  return true;
+}
+
+bool bad(const char *name, const char *value, const char *remedy) {
+  warn("%s is '%s'; it should be %s; it is left aside", name, value, remedy);
+  return false;
+}
+
+bool read_number(const char *&s, unsigned long long &into) {
+  s = skip(s);
+  if (!std::isdigit(static_cast<unsigned char>(*s)))
+    return false;
+  char *end = nullptr;
+  errno = 0;
+  into = std::strtoull(s, &end, 10);
+  s = skip(end);
+  return errno == 0;
+}
+
+bool number_of(const char *name, unsigned long long &into, unsigned long long least, unsigned long long most) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  const char *s = value;
+  unsigned long long n = 0;
+  if (!read_number(s, n) || *s || n < least || n > most) {
+    char range[80];
+    std::snprintf(range, sizeof range, "a number from %llu to %llu", least, most);
+    return bad(name, value, range);
+  }
+  into = n;
+  return true;
+}
+
+bool truth_of(const char *name, bool &into) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  const char *s = skip(value);
+  const bool yes = eat(s, "true") || eat(s, "1");
+  const bool no = !yes && (eat(s, "false") || eat(s, "0"));
+  if (*s || (!yes && !no))
+    return bad(name, value, "true or false");
+  into = yes;
+  return true;
+}
+
+bool numbers_of(const char *name, std::vector<int> &into) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  std::vector<int> all;
+  for (const char *s = value;;) {
+    unsigned long long n = 0;
+    if (!read_number(s, n) || n == 0 || n > INT_MAX)
+      return bad(name, value, "a positive number, or several with commas");
+    all.push_back(static_cast<int>(n));
+    if (!*s)
+      break;
+    if (*s++ != ',')
+      return bad(name, value, "a positive number, or several with commas");
+  }
+  into = all;
+  return true;
+}
+
+bool bytes_of(const char *name, std::size_t &into) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  const char *s = value;
+  unsigned long long n = 0;
+  bool good = read_number(s, n);
+  int shift = 10;
+  switch (std::tolower(static_cast<unsigned char>(*s))) {
+  case 'b': shift = 0; ++s; break;
+  case 'k': shift = 10; ++s; break;
+  case 'm': shift = 20; ++s; break;
+  case 'g': shift = 30; ++s; break;
+  default: break;
+  }
+  s = skip(s);
+  good = good && !*s && n <= (~0ull >> 20 >> shift);
+  if (!good)
+    return bad(name, value, "a size such as 512K, 16M or 1G");
+  into = static_cast<std::size_t>(n << shift);
+  return true;
+}
+
+void read_schedule(icvs &to) {
+  const char *value = weft::layer::environment("OMP_SCHEDULE");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  unsigned modifier = 0;
+  bool said = false;
+  if (eat(s, "monotonic"))
+    modifier = k_monotonic, said = true;
+  else if (eat(s, "nonmonotonic"))
+    said = true;
+  if (said && (*s != ':' || !*(s = skip(s + 1))))
+    return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
+  const int kind = eat(s, "static") ? k_static : eat(s, "dynamic") ? k_dynamic : eat(s, "guided") ? k_guided : eat(s, "auto") ? k_auto : 0;
+  unsigned long long chunk = 0;
+  if (kind && *s == ',' && (!read_number(++s, chunk) || chunk > LONG_MAX))
+    return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
+  if (!kind || *s)
+    return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
+  to.schedule = kind;
+  to.schedule_modifier = said ? modifier : kind == k_static ? k_monotonic : 0;
+  to.chunk = chunk || kind == k_static ? static_cast<long>(chunk) : 1;
+}
+
+bool read_bind(globals &g) {
+  const char *value = weft::layer::environment("OMP_PROC_BIND");
+  if (!value)
+    return false;
+  std::vector<int> all;
+  for (const char *s = skip(value);; s = skip(s + 1)) {
+    if (eat(s, "false"))
+      all.push_back(k_bind_false);
+    else if (eat(s, "true"))
+      all.push_back(k_bind_true);
+    else if (eat(s, "primary") || eat(s, "master"))
+      all.push_back(k_bind_primary);
+    else if (eat(s, "close"))
+      all.push_back(k_bind_close);
+    else if (eat(s, "spread"))
+      all.push_back(k_bind_spread);
+    else
+      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
+    if (!*s)
+      break;
+    if (*s != ',')
+      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
+  }
+  g.initial.bind = all[0];
+  g.bind_by_level = all;
+  return true;
+}
+
+void read_places(globals &g, bool bind_said) {
+  const char *value = weft::layer::environment("OMP_PLACES");
+  if (value && !parse_places(value, g.places)) {
+    bad("OMP_PLACES", value, "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}");
+    g.places.clear();
+  }
+  if (!g.places.empty() && !bind_said)
+    g.initial.bind = k_bind_true;
+  if (g.places.empty() && g.initial.bind != k_bind_false)
+    parse_places("cores", g.places);
+  if (g.initial.bind == k_bind_false)
+    g.places.clear();
+  g.initial.place_count = static_cast<unsigned>(g.places.size());
+}
+
+void read_levels(globals &g) {
+  unsigned long long n = 0;
+  bool nested = false;
+  if (number_of("OMP_MAX_ACTIVE_LEVELS", n, 0, INT_MAX))
+    g.initial.active_levels = static_cast<int>(n);
+  else if (truth_of("OMP_NESTED", nested))
+    g.initial.active_levels = nested ? g.most_levels : 1;
+  else if (g.threads_by_level.size() > 1 || g.bind_by_level.size() > 1)
+    g.initial.active_levels = g.most_levels;
+}
+
+void read_waiting(globals &g) {
+  const char *policy = weft::layer::environment("OMP_WAIT_POLICY");
+  if (policy) {
+    const char *s = skip(policy);
+    if (eat(s, "active") && !*s)
+      g.wait_policy = 1;
+    else if (s = skip(policy); eat(s, "passive") && !*s)
+      g.wait_policy = 0;
+    else
+      bad("OMP_WAIT_POLICY", policy, "active or passive");
+  }
+  if (g.wait_policy == 0)
+    g.spins = 0, g.spin_count = 0;
+  else if (g.wait_policy == 1)
+    g.spins = 200000, g.spin_count = 30000000000ull;
+  const char *spins = weft::layer::environment("GOMP_SPINCOUNT");
+  const char *s = spins ? skip(spins) : "";
+  if (spins && (eat(s, "infinite") || eat(s, "infinity")) && !*s)
+    g.spins = 1000000, g.spin_count = ~0ull;
+  else if (spins && number_of("GOMP_SPINCOUNT", g.spin_count, 0, ~0ull))
+    g.spins = static_cast<int>(std::min(g.spin_count, 1000000ull));
+  const char *block = weft::layer::environment("KMP_BLOCKTIME");
+  if (block && std::strcmp(block, "0") == 0)
+    g.spins = 0;
+}
+
+void read_stack(globals &g) {
+  constexpr std::size_t k_least = 64 << 10, k_most = std::size_t{1} << 36;
+  rlimit r{};
+  if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
+    g.stack_bytes = r.rlim_cur;
+  for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"})
+    if (bytes_of(name, g.stack_bytes_said)) {
+      g.stack_bytes = g.stack_bytes_said;
+      break;
+    }
+  g.stack_bytes = std::clamp(g.stack_bytes, k_least, k_most) + (16 << 10);
+}
+
+void read_offload(globals &g) {
+  const char *value = weft::layer::environment("OMP_TARGET_OFFLOAD");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  if (eat(s, "mandatory"))
+    g.target_offload = 1;
+  else if (eat(s, "disabled"))
+    g.target_offload = 2;
+  else if (!eat(s, "default"))
+    bad("OMP_TARGET_OFFLOAD", value, "default, mandatory or disabled");
+}
+
+void read_allocator(globals &g) {
+  static const char *const k_names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
+                                        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc", "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+  const char *value = weft::layer::environment("OMP_ALLOCATOR");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  for (std::uintptr_t i = 0; i < std::size(k_names); ++i)
+    if (const char *t = s; eat(t, k_names[i]) && !*t)
+      return void(g.initial.allocator = i + 1);
+  bad("OMP_ALLOCATOR", value, "one of the predefined allocators, such as omp_default_mem_alloc");
+}
+
+void read_teams(globals &g) {
+  unsigned long long n = 0;
+  if (number_of("OMP_NUM_TEAMS", n, 1, INT_MAX))
+    g.teams = static_cast<int>(n);
+  if (number_of("OMP_TEAMS_THREAD_LIMIT", n, 1, INT_MAX))
+    g.teams_thread_limit = static_cast<unsigned>(n);
+  if (number_of("OMP_MAX_TASK_PRIORITY", n, 0, INT_MAX))
+    g.max_task_priority = static_cast<int>(n);
+  if (number_of("OMP_THREAD_LIMIT", n, 1, UINT_MAX - 1))
+    g.initial.thread_limit = static_cast<unsigned>(n);
+  if (number_of("OMP_DEFAULT_DEVICE", n, 0, INT_MAX))
+    g.initial.device = static_cast<int>(n);
+  if (number_of("GOMP_DEBUG", n, 0, INT_MAX))
+    g.debug = static_cast<int>(n);
+}
+
+void read_display(globals &g) {
+  const char *value = weft::layer::environment("OMP_DISPLAY_ENV");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  if (eat(s, "true") || eat(s, "1"))
+    g.display = 1;
+  else if (eat(s, "verbose"))
+    g.display = 2;
+  else if (!eat(s, "false") && !eat(s, "0"))
+    bad("OMP_DISPLAY_ENV", value, "true, false or verbose");
+}
+
+void read_environment() {
+  globals &g = g_globals;
+  g.cpus = weft::layer::effective_cpus();
+  (void)process_cpus();
+  if (numbers_of("OMP_NUM_THREADS", g.threads_by_level))
+    g.initial.threads = g.threads_by_level[0];
+  else
+    g.initial.threads = effective_cpus();
+  read_schedule(g.initial);
+  truth_of("OMP_DYNAMIC", g.initial.dynamic);
+  truth_of("OMP_CANCELLATION", g.cancellation);
+  truth_of("OMP_DISPLAY_AFFINITY", g.display_affinity);
+  if (const char *format = weft::layer::environment("OMP_AFFINITY_FORMAT"))
+    g.affinity_format = format;
+  read_places(g, read_bind(g));
+  read_levels(g);
+  read_waiting(g);
+  read_stack(g);
+  read_offload(g);
+  read_allocator(g);
+  read_teams(g);
+  read_display(g);
+  if (g.display || g.debug)
+    print_environment(g.display == 2 || g.debug);
+}
+
+/// When the library is loaded, after g_globals was made.
+[[maybe_unused]] const int g_read = (read_environment(), 0);
+
+} // namespace
+} // namespace weft_omp

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event.hpp"
+
+#include "team.hpp"
+
+#include <mutex>
+
+namespace weft_omp {
+namespace {
+
+struct sleeper {
+  const void *word;
+  thread *who;
+  sleeper *next = nullptr;
+  std::atomic<bool> woken{false};
+};
+
+/// Words that share a bucket share its list; a wake-up looks for its own.
+struct alignas(64) bucket {
+  spin_lock lock;
+  sleeper *first = nullptr;
+};
+constexpr std::size_t k_buckets = 256;
+bucket g_buckets[k_buckets];
+
+bucket &bucket_of(const void *word) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(word) >> 2;
+  return g_buckets[(at ^ (at >> 8)) % k_buckets];
+}
+
+void wake(thread *me, const void *word, unsigned most) noexcept {
+  bucket &b = bucket_of(word);
+  while (most-- != 0) {
+    thread *found = nullptr;
+    {
+      std::lock_guard lock(b.lock);
+      sleeper **at = &b.first;
+      while (*at && (*at)->word != word)
+        at = &(*at)->next;
+      if (!*at)
+        return;
+      sleeper *const s = *at;
+      *at = s->next;
+      found = s->who;
+      s->woken.store(true, std::memory_order_release); // the last touch: it lies on the sleeper's stack
+    }
+    found->place_to_wait.signal(me);
+  }
+}
+
+} // namespace
+
+void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept {
+  for (int spins = spins_for(*me.crew); spins > 0; --spins) {
+    if (word.load(std::memory_order_relaxed) != value)
+      return;
+    cpu_pause();
+  }
+  sleeper s{&word, &me};
+  bucket &b = bucket_of(&word);
+  {
+    std::lock_guard lock(b.lock);
+    if (word.load(std::memory_order_acquire) != value)
+      return;
+    sleeper **at = &b.first; // first come, first served
+    while (*at)
+      at = &(*at)->next;
+    *at = &s;
+  }
+  while (!s.woken.load(std::memory_order_acquire))
+    me.place_to_wait.wait(me, 0);
+}
+
+void wake_one(thread *me, const std::atomic<std::uint32_t> &word) noexcept { wake(me, &word, 1); }
+void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept { wake(me, &word, ~0u); }
+
+bool word_lock::try_lock() noexcept {
+  std::uint32_t free = 0;
+  return m_word.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed); // O1
+}
+
+void word_lock::lock(thread &me) noexcept {
+  if (try_lock()) [[likely]]
+    return;
+  while (m_word.exchange(2, std::memory_order_acquire) != 0) // O1
+    wait_while(me, m_word, 2);
+}
+
+void word_lock::unlock(thread &me) noexcept {
+  if (m_word.exchange(0, std::memory_order_release) == 2) // O2
+    wake_one(&me, m_word);
+}
+
+} // namespace weft_omp

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// libgomp's entry points: parallel regions, cancellation, teams on the host.
+#include "gomp.hpp"
+
+using namespace weft_omp;
+
+namespace {
+
+constexpr int k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8;
+
+/// The first worksharing region of a combined construct is set up before its members begin.
+template <class SetUp>
+void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags, unsigned most_useful, SetUp set_up) {
+  thread &t = self();
+  team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
+  work_share &s = c.shares[1 % k_open_shares];
+  s.number = 1;
+  s.left = 0;
+  s.memory = nullptr;
+  s.reductions = nullptr;
+  s.steps = nullptr;
+  s.ordered.store(0, std::memory_order_relaxed);
+  s.next.store(0, std::memory_order_relaxed);
+  s.busy.store(true, std::memory_order_relaxed);
+  set_up(s);
+  c.begins_in_share = true;
+  t.share.entered = 1;
+  t.share.current = &s;
+  launch(t, c, body, data);
+}
+
+void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, int kind, long chunk, unsigned flags) {
+  combined(body, data, threads, flags, 0, [&](work_share &s) { set_loop(s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+}
+
+void run_combined(void (*body)(void *), void *data) {
+  body(data);
+  end_team(self());
+}
+
+} // namespace
+
+extern "C" {
+
+GOMP_API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads) {
+  thread &t = self();
+  team &c = begin_team(t, resolve_threads(t, threads));
+  launch(t, c, body, data);
+}
+
+GOMP_API void GOMP_parallel_end() { end_team(self()); }
+
+GOMP_API void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
+  thread &t = self();
+  run_parallel(t, body, data, resolve_threads(t, threads), flags);
+}
+
+GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
+  thread &t = self();
+  team &c = begin_team(t, resolve_threads(t, threads), flags);
+  const unsigned size = c.size;
+  task_group *const g = register_parallel_reductions(*static_cast<std::uintptr_t **>(data), size);
+  for (unsigned i = 0; i < size; ++i)
+    c.implicit[i].group = g;
+  launch(t, c, body, data);
+  body(data);
+  end_team(t);
+  delete g;
+  return size;
+}
+
+#define PARALLEL_LOOP(NAME, KIND)                                                                                                    \
+  GOMP_API void GOMP_parallel_loop_##NAME##_start(void (*body)(void *), void *data, unsigned threads, long first, long last,         \
+                                                  long step, long chunk) {                                                           \
+    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, 0);                                                 \
+  }
+PARALLEL_LOOP(static, k_static)
+PARALLEL_LOOP(dynamic, k_dynamic)
+PARALLEL_LOOP(guided, k_guided)
+#undef PARALLEL_LOOP
+
+GOMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void *), void *data, unsigned threads, long first, long last, long step) {
+  combined_loop(body, data, threads, shape_of(first, last, step), k_runtime, 0, 0);
+}
+
+#define PARALLEL_LOOP(NAME, KIND)                                                                                                    \
+  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step,      \
+                                          long chunk, unsigned flags) {                                                              \
+    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, flags);                                             \
+    run_combined(body, data);                                                                                                        \
+  }
+PARALLEL_LOOP(static, k_static)
+PARALLEL_LOOP(dynamic, k_dynamic)
+PARALLEL_LOOP(guided, k_guided)
+PARALLEL_LOOP(nonmonotonic_dynamic, k_dynamic)
+PARALLEL_LOOP(nonmonotonic_guided, k_guided)
+#undef PARALLEL_LOOP
+
+#define PARALLEL_LOOP(NAME)                                                                                                          \
+  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step,      \
+                                          unsigned flags) {                                                                          \
+    combined_loop(body, data, threads, shape_of(first, last, step), k_runtime, 0, flags);                                            \
+    run_combined(body, data);                                                                                                        \
+  }
+PARALLEL_LOOP(runtime)
+PARALLEL_LOOP(nonmonotonic_runtime)
+PARALLEL_LOOP(maybe_nonmonotonic_runtime)
+#undef PARALLEL_LOOP
+
+GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, unsigned threads, unsigned count) {
+  combined(body, data, threads, 0, count, [&](work_share &s) { set_loop(s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+}
+
+GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads, unsigned count, unsigned flags) {
+  combined(body, data, threads, flags, count, [&](work_share &s) { set_loop(s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  run_combined(body, data);
+}
+
+GOMP_API bool GOMP_cancellation_point(int which) {
+  if (!g_globals.cancellation)
+    return false;
+  thread &t = self();
+  if (which & (k_cancel_loop | k_cancel_sections))
+    return t.crew->share_cancelled.load(std::memory_order_relaxed);
+  if ((which & k_cancel_group) && is_cancelled(t, *t.task))
+    return true;
+  return t.crew->cancelled.load(std::memory_order_relaxed);
+}
+
+GOMP_API bool GOMP_cancel(int which, bool doit) {
+  if (!g_globals.cancellation)
+    return false;
+  if (!doit)
+    return GOMP_cancellation_point(which);
+  thread &t = self();
+  if (which & (k_cancel_loop | k_cancel_sections)) {
+    t.crew->share_cancelled.store(true, std::memory_order_relaxed);
+  } else if (which & k_cancel_group) {
+    task_group *g = t.task->group;
+    if (g && g->of_share && g->outer)
+      g = g->outer;
+    if (g)
+      g->cancelled.store(true, std::memory_order_relaxed);
+  } else {
+    cancel_team(t);
+  }
+  return true;
+}
+
+GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams, unsigned thread_limit, unsigned) {
+  thread &t = self();
+  if (thread_limit == 0)
+    thread_limit = g_globals.teams_thread_limit;
+  const unsigned limit_before = t.task->settings->thread_limit;
+  if (thread_limit)
+    own_icvs().thread_limit = thread_limit;
+  if (teams == 0)
+    teams = g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 3;
+  t.teams = teams;
+  for (t.teams_number = 0; t.teams_number < teams; ++t.teams_number)
+    body(data);
+  t.teams = 1;
+  t.teams_number = 0;
+  if (thread_limit)
+    own_icvs().thread_limit = limit_before;
+}
+
+} // extern "C"

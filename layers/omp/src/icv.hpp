@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internal control variables: what OMP_* variables and omp_set_*() say.
+#pragma once
+
+#include <weft/layer/environment.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <climits>
+#include <string>
+#include <vector>
+
+namespace weft_omp {
+
+enum schedule_kind : int { k_runtime = 0, k_static = 1, k_dynamic = 2, k_guided = 3, k_auto = 4 }; // omp_sched_t but for k_runtime
+inline constexpr unsigned k_monotonic = 0x80000000u;
+
+enum bind_kind : int { k_bind_false, k_bind_true, k_bind_primary, k_bind_close, k_bind_spread };
+
+/// Each task has its own: shared with the task that made it until one of them is changed.
+struct icvs {
+  int threads = 1;
+  unsigned thread_limit = UINT_MAX;
+  int active_levels = 1;
+  int schedule = k_dynamic;
+  unsigned schedule_modifier = 0; // k_monotonic
+  long chunk = 1;
+  int bind = k_bind_false;
+  int device = 0;
+  unsigned place_first = 0, place_count = 0; // the partition
+  std::uintptr_t allocator = 1;
+  bool dynamic = false;
+};
+
+using place = std::vector<int>; // cpus
+
+/// Of the process.
+struct globals {
+  icvs initial;
+  std::vector<int> threads_by_level; // OMP_NUM_THREADS, further levels
+  std::vector<int> bind_by_level;
+  std::vector<place> places;
+  std::size_t stack_bytes = std::size_t{8} << 20;
+  std::size_t stack_bytes_said = 0; // OMP_STACKSIZE; 0: none
+  int cpus = 1; // asked for once, when the library is loaded: a barrier must leave errno alone
+  int spins = 2000;
+  unsigned long long spin_count = 300000; // GOMP_SPINCOUNT, as said
+  int wait_policy = -1;                   // 1: active
+  int most_levels = INT_MAX;
+  int max_task_priority = 0;
+  int teams = 0;
+  unsigned teams_thread_limit = 0;
+  bool cancellation = false;
+  bool display_affinity = false;
+  bool places_said = false;
+  int target_offload = 0; // 0 default, 1 mandatory, 2 disabled
+  int display = 0;        // OMP_DISPLAY_ENV: 1 true, 2 verbose
+  int debug = 0;          // GOMP_DEBUG
+  std::string affinity_format = "level %L thread %i affinity %A";
+};
+extern globals g_globals;
+
+/// Cpus that OpenMP may use.
+[[nodiscard]] inline int effective_cpus() noexcept { return g_globals.cpus; }
+
+/// The ICVs of the calling thread's task; to be changed: its own copy.
+[[nodiscard]] const icvs &my_icvs() noexcept;
+[[nodiscard]] icvs &own_icvs() noexcept;
+
+void print_environment(bool verbose) noexcept;
+/// OMP_PLACES. False: it cannot be read.
+bool parse_places(const char *text, std::vector<place> &into);
+/// The cpus that the process may run on, ascending.
+const std::vector<int> &process_cpus();
+/// Moves the calling kernel thread to a place, where places were asked for.
+void bind_to_place(int number) noexcept;
+
+} // namespace weft_omp

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// OMP_PLACES: an abstract name with an optional count, or a list of places {cpus} with counts and strides.
+#include "icv.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include <sched.h>
+#include <strings.h>
+
+namespace weft_omp {
+
+const std::vector<int> &process_cpus() {
+  static const std::vector<int> all = [] {
+    std::vector<int> found;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+      for (int i = 0; i < CPU_SETSIZE; ++i)
+        if (CPU_ISSET(i, &set))
+          found.push_back(i);
+    if (found.empty())
+      found.push_back(0);
+    return found;
+  }();
+  return all;
+}
+
+namespace {
+
+struct reader {
+  const char *s;
+  void skip() {
+    while (std::isspace(static_cast<unsigned char>(*s)))
+      ++s;
+  }
+  bool eat(char c) {
+    skip();
+    if (*s != c)
+      return false;
+    ++s;
+    skip();
+    return true;
+  }
+  bool number(long &into, bool may_be_negative = false) {
+    skip();
+    const char *digits = s + (may_be_negative && *s == '-');
+    if (!std::isdigit(static_cast<unsigned char>(*digits)))
+      return false;
+    char *end = nullptr;
+    into = std::strtol(s, &end, 10);
+    s = end;
+    skip();
+    return into > -100000 && into < 100000;
+  }
+};
+
+int id_of_cpu(int cpu, const char *file) {
+  char path[96];
+  std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, file);
+  int id = cpu;
+  if (std::FILE *f = std::fopen(path, "r")) {
+    if (std::fscanf(f, "%d", &id) != 1)
+      id = cpu;
+    std::fclose(f);
+  }
+  return id;
+}
+
+std::vector<place> places_by(int (*key)(int)) {
+  std::map<int, place> by;
+  for (int cpu : process_cpus())
+    by[key(cpu)].push_back(cpu);
+  std::vector<place> all;
+  for (auto &[id, cpus] : by)
+    all.push_back(std::move(cpus));
+  return all;
+}
+
+bool abstract(reader &r, std::vector<place> &into) {
+  static constexpr struct {
+    const char *name;
+    int (*key)(int);
+  } k_kinds[] = {
+      {"threads", [](int cpu) { return cpu; }},
+      {"cores", [](int cpu) { return id_of_cpu(cpu, "physical_package_id") * 4096 + id_of_cpu(cpu, "core_id"); }},
+      {"sockets", [](int cpu) { return id_of_cpu(cpu, "physical_package_id"); }},
+      {"ll_caches", [](int cpu) { return id_of_cpu(cpu, "physical_package_id"); }},
+      {"numa_domains", [](int cpu) { return id_of_cpu(cpu, "physical_package_id"); }},
+  };
+  for (const auto &k : k_kinds) {
+    const std::size_t n = std::strlen(k.name);
+    if (strncasecmp(r.s, k.name, n) != 0)
+      continue;
+    r.s += n;
+    long count = LONG_MAX;
+    if (r.eat('(') && (!r.number(count) || count <= 0 || !r.eat(')')))
+      return false;
+    into = places_by(k.key);
+    if (static_cast<long>(into.size()) > count)
+      into.resize(static_cast<std::size_t>(count));
+    r.skip();
+    return !*r.s && !into.empty();
+  }
+  return false;
+}
+
+/// number[:length[:stride]], perhaps negated.
+bool one_range(reader &r, place &into) {
+  const bool without = r.eat('!');
+  long first = 0, length = 1, stride = 1;
+  if (!r.number(first))
+    return false;
+  if (!without && r.eat(':') && (!r.number(length) || length <= 0))
+    return false;
+  if (length != 1 && r.eat(':') && !r.number(stride, true))
+    return false;
+  for (long i = 0; i < length; ++i) {
+    const long cpu = first + i * stride;
+    if (cpu < 0)
+      return false;
+    if (without)
+      into.erase(std::remove(into.begin(), into.end(), static_cast<int>(cpu)), into.end());
+    else
+      into.push_back(static_cast<int>(cpu));
+  }
+  return true;
+}
+
+bool one_place(reader &r, place &into) {
+  if (!r.eat('{')) { // a lone number is a place of one cpu
+    long cpu = 0;
+    if (!r.number(cpu) || cpu < 0)
+      return false;
+    into.push_back(static_cast<int>(cpu));
+    return true;
+  }
+  do
+    if (!one_range(r, into))
+      return false;
+  while (r.eat(','));
+  return r.eat('}');
+}
+
+void keep_usable(place p, std::vector<place> &into) {
+  const auto &mine = process_cpus();
+  p.erase(std::remove_if(p.begin(), p.end(), [&](int cpu) { return !std::binary_search(mine.begin(), mine.end(), cpu); }), p.end());
+  std::sort(p.begin(), p.end());
+  p.erase(std::unique(p.begin(), p.end()), p.end());
+  if (!p.empty())
+    into.push_back(std::move(p));
+}
+
+bool place_range(reader &r, std::vector<place> &into) {
+  const bool without = r.eat('!');
+  place first;
+  if (!one_place(r, first))
+    return false;
+  long length = 1, stride = 1;
+  if (!without && r.eat(':')) {
+    if (!r.number(length) || length <= 0)
+      return false;
+    if (r.eat(':') && !r.number(stride, true))
+      return false;
+  }
+  if (without) {
+    into.erase(std::remove(into.begin(), into.end(), first), into.end());
+    return true;
+  }
+  for (long i = 0; i < length; ++i) {
+    place p = first;
+    for (int &cpu : p)
+      cpu += static_cast<int>(i * stride);
+    keep_usable(std::move(p), into);
+  }
+  return true;
+}
+
+} // namespace
+
+bool parse_places(const char *text, std::vector<place> &into) {
+  reader r{text};
+  r.skip();
+  if (std::isalpha(static_cast<unsigned char>(*r.s)))
+    return abstract(r, into);
+  do
+    if (!place_range(r, into))
+      return false;
+  while (r.eat(','));
+  return !*r.s && !into.empty();
+}
+
+} // namespace weft_omp

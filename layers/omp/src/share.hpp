@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worksharing regions: what the members of a team share of one loop, one sections region, one scope.
+//
+// Iterations are counted from 0 to `total`; a chunk is a run of these numbers, which the entry points turn into values of the loop's variable.
+#pragma once
+
+#include "spin.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace weft_omp {
+
+struct thread;
+struct team;
+struct doacross;
+
+/// One of a few places per team: the members' n-th worksharing region stands in place n modulo their number.
+struct work_share {
+  spin_lock lock;
+  std::uint64_t number = 0; // of the region that stands here, counted per thread from 1; 0: none
+  unsigned left = 0;        // members that are done with it
+  std::atomic<bool> busy{false};
+
+  int schedule = 0;
+  std::uint64_t total = 0, chunk = 1;
+  std::uint64_t first = 0, step = 1, last = 0; // values of the loop's variable: of iteration 0, and where the loop stops
+  std::atomic<std::uint64_t> next{0};          // iteration that nobody has
+  std::atomic<std::uint64_t> ordered{0};       // whose turn it is: of a chunk that starts here
+  std::atomic<std::uint32_t> turns{0};         // changes with `ordered`
+  void *memory = nullptr;                      // of the region, for the program
+  std::uintptr_t *reductions = nullptr;
+  doacross *steps = nullptr;
+
+  void forget() noexcept { number = 0, busy.store(false, std::memory_order_relaxed); }
+};
+
+/// The shape of a loop.
+struct loop_shape {
+  std::uint64_t total, first, step, last;
+};
+[[nodiscard]] loop_shape shape_of(long first, long last, long step) noexcept;
+[[nodiscard]] loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, unsigned long long step) noexcept;
+
+/// The calling member's next region. True: it is the first to come and must set the region up, then call shared().
+[[nodiscard]] bool enter_share(thread &t) noexcept;
+/// What the first one has set up is there for the others.
+void shared(thread &t) noexcept;
+/// Done with it.
+void leave_share(thread &t) noexcept;
+
+void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept;
+void set_memory(work_share &s, void **memory);
+
+/// The member's next chunk, in t.share.first and end. False: there is none.
+[[nodiscard]] bool next_chunk(thread &t) noexcept;
+/// The same, and in turn for ordered regions.
+[[nodiscard]] bool next_ordered_chunk(thread &t) noexcept;
+void wait_for_turn(thread &t) noexcept;
+
+/// Values of the loop's variable for the member's chunk.
+void chunk_values(const thread &t, std::uint64_t &first, std::uint64_t &last) noexcept;
+
+/// Ordering by sinks and sources.
+void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts);
+void post(thread &t, const std::uint64_t *where) noexcept;
+void wait_for(thread &t, const std::uint64_t *where) noexcept;
+void free_doacross(work_share &s) noexcept;
+/// Loops of the nest that the member's region orders; 0: it orders nothing.
+[[nodiscard]] unsigned depth_of_doacross(const thread &t) noexcept;
+
+} // namespace weft_omp

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spinning: a lock for a few instructions, and a bounded wait before a thread is parked.
+//
+// Roles       Any thread. unlock is called by who holds the lock.
+// Word        m_held: true while someone holds it.
+// Orders      O1  exchange acquire, with O2: what the last holder wrote is seen.
+//             O2  store release, with O1.
+// Progress    Blocking, not fair. A holder never waits for anything.
+#pragma once
+
+#include <atomic>
+
+#include <sched.h>
+
+namespace weft_omp {
+
+inline void cpu_pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+class spin_lock {
+public:
+  void lock() noexcept {
+    for (int looks = 0; m_held.exchange(true, std::memory_order_acquire);) // O1
+      while (m_held.load(std::memory_order_relaxed))
+        if (++looks % 64 == 0)
+          sched_yield(); // the holder may have lost its cpu
+        else
+          cpu_pause();
+  }
+  void unlock() noexcept { m_held.store(false, std::memory_order_release); } // O2
+
+private:
+  std::atomic<bool> m_held{false};
+};
+
+} // namespace weft_omp

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team.hpp"
+
+#include "affinity.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+namespace weft_omp {
+namespace {
+
+std::atomic<unsigned> g_busy{1}; // threads in teams, for OMP_THREAD_LIMIT
+
+void reserve_room(team &c, unsigned size) {
+  if (size <= c.capacity && c.members)
+    return;
+  const unsigned room = std::max(size, 2 * c.capacity);
+  thread **members = new thread *[room]();
+  std::copy_n(c.members, c.members ? c.capacity : 0, members);
+  delete[] c.members;
+  delete[] c.implicit;
+  c.members = members;
+  c.implicit = new omp_task[room];
+  c.capacity = room;
+}
+
+/// Where the team that a thread begins next is kept.
+team *&place_of_hot(thread &t) noexcept { return t.crew->members[0] == &t ? t.crew->hot : t.hot; }
+
+int next_level_threads(const team &c) noexcept {
+  const auto &all = g_globals.threads_by_level;
+  const std::size_t next = c.level; // what regions inside of this one get
+  return next < all.size() ? all[next] : -1;
+}
+
+void set_up(team &c, thread &t, unsigned bind) {
+  c.outer = t.crew;
+  c.number_in_outer = t.number;
+  c.outer_task = t.task;
+  c.outer_share = t.share;
+  c.level = t.crew->level + 1;
+  c.active_level = t.crew->active_level + (c.size > 1 ? 1 : 0);
+  c.cancelled.store(false, std::memory_order_relaxed);
+  c.share_cancelled.store(false, std::memory_order_relaxed);
+  c.singles.store(0, std::memory_order_relaxed);
+  c.reductions = nullptr;
+  c.begins_in_share = false;
+  c.settings = *t.task->settings;
+  if (const int n = next_level_threads(c); n > 0)
+    c.settings.threads = n;
+  if (const auto &all = g_globals.bind_by_level; c.level < all.size())
+    c.settings.bind = all[c.level];
+  for (work_share &s : c.shares)
+    s.forget();
+  for (unsigned i = 0; i < c.size; ++i) {
+    c.implicit[i].become_implicit(c, c.settings, i);
+    c.implicit[i].parent = t.task;
+  }
+  place_members(c, t, bind);
+}
+
+void join_team(team &c, thread &m, unsigned number) noexcept {
+  m.crew = &c;
+  m.number = number;
+  m.task = &c.implicit[number];
+  m.share = {};
+  if (c.begins_in_share) {
+    m.share.entered = 1;
+    m.share.current = &c.shares[1 % k_open_shares];
+  }
+}
+
+} // namespace
+
+thread *take_waiting(team &c) noexcept {
+  thread *t = c.waiting;
+  if (t) {
+    c.waiting = t->next_waiting;
+    t->next_waiting = nullptr;
+  }
+  return t;
+}
+
+void leave_waiting(team &c, thread &t) noexcept {
+  std::lock_guard lock(c.lock);
+  for (thread **at = &c.waiting; *at; at = &(*at)->next_waiting)
+    if (*at == &t) {
+      *at = t.next_waiting;
+      break;
+    }
+  t.next_waiting = nullptr;
+}
+
+namespace {
+
+bool all_there(const team &c) noexcept {
+  return c.ended.load(std::memory_order_acquire) == c.size || // O1
+         (c.arrived.load(std::memory_order_acquire) == c.size && !c.cancelled.load(std::memory_order_relaxed)); // O1
+}
+
+constexpr unsigned k_batch = 32; // signalled at once: a list that is being walked may not change
+
+/// With the lock: up to a batch of those that wait; members that came to the end are only forgotten.
+unsigned take_batch(team &c, thread **into, bool all) noexcept {
+  unsigned n = 0;
+  while (n < k_batch) {
+    thread *const w = take_waiting(c);
+    if (!w)
+      break;
+    if (all || !w->waits_for_end)
+      into[n++] = w;
+  }
+  return n;
+}
+
+void signal_rest(thread *me, team &c, thread **batch, unsigned n, bool all) noexcept {
+  for (;;) {
+    for (unsigned i = 0; i < n; ++i)
+      batch[i]->place_to_wait.signal(me);
+    if (n < k_batch)
+      return;
+    std::lock_guard lock(c.lock);
+    n = take_batch(c, batch, all);
+  }
+}
+
+/// Runs tasks, then waits, until barrier `number` of the team is over.
+bool wait_for_others(thread &t, team &c, std::uint32_t number, bool cancellable) {
+  int spins = spins_for(c);
+  for (;;) {
+    if (c.passed.load(std::memory_order_acquire) != number) // O2
+      return true;
+    if (cancellable && c.cancelled.load(std::memory_order_acquire))
+      return false;
+    if (c.queued.load(std::memory_order_relaxed) != 0)
+      if (omp_task *x = take_any(c, number)) {
+        run_task(t, *x);
+        continue;
+      }
+    if (all_there(c) && c.tasks.load(std::memory_order_acquire) == 0) { // O3
+      end_barrier_if_due(&t, c);
+      continue;
+    }
+    if (spins > 0) {
+      --spins;
+      cpu_pause();
+      continue;
+    }
+    {
+      std::lock_guard lock(c.lock);
+      if (c.passed.load(std::memory_order_relaxed) != number || !c.queue.empty() ||
+          (cancellable && c.cancelled.load(std::memory_order_relaxed)))
+        continue;
+      t.next_waiting = c.waiting;
+      c.waiting = &t;
+    }
+    t.place_to_wait.wait(t, 0);
+    leave_waiting(c, t);
+  }
+}
+
+} // namespace
+
+void end_barrier_if_due(thread *me, team &c) noexcept {
+  thread *batch[k_batch];
+  unsigned n = 0;
+  {
+    std::lock_guard lock(c.lock);
+    if (!all_there(c) || c.tasks.load(std::memory_order_acquire) != 0) // O3
+      return;
+    c.arrived.store(0, std::memory_order_relaxed);
+    c.ended.store(0, std::memory_order_relaxed);
+    c.share_cancelled.store(false, std::memory_order_relaxed);
+    c.passed.store(c.passed.load(std::memory_order_relaxed) + 1, std::memory_order_release); // O2
+    n = take_batch(c, batch, false);
+  }
+  signal_rest(me, c, batch, n, false);
+}
+
+bool team_barrier(thread &t, bool cancellable) {
+  team &c = *t.crew;
+  if (cancellable && c.cancelled.load(std::memory_order_acquire))
+    return false;
+  const std::uint32_t number = c.passed.load(std::memory_order_relaxed);
+  c.arrived.fetch_add(1, std::memory_order_acq_rel); // O1
+  return wait_for_others(t, c, number, cancellable);
+}
+
+void final_barrier(thread &t) {
+  team &c = *t.crew;
+  const std::uint32_t number = c.passed.load(std::memory_order_relaxed);
+  t.waits_for_end = t.number != 0;
+  c.ended.fetch_add(1, std::memory_order_acq_rel); // O1
+  wait_for_others(t, c, number, false);
+  t.waits_for_end = false;
+}
+
+namespace {
+
+spin_lock g_retired_lock;
+team *g_retired = nullptr;
+
+team *take_retired() noexcept {
+  std::lock_guard lock(g_retired_lock);
+  team *const c = g_retired;
+  if (c)
+    g_retired = c->next_retired;
+  return c;
+}
+
+} // namespace
+
+team *make_initial_team(thread &t) {
+  team *c = take_retired();
+  if (!c)
+    c = new team;
+  reserve_room(*c, 1);
+  c->members[0] = &t;
+  c->settings = g_globals.initial;
+  c->implicit[0].become_implicit(*c, c->settings, 0);
+  for (work_share &s : c->shares)
+    s.forget();
+  c->singles.store(0, std::memory_order_relaxed);
+  return c;
+}
+
+void retire_team(team &c) noexcept {
+  std::lock_guard lock(g_retired_lock);
+  c.next_retired = g_retired;
+  g_retired = &c;
+}
+
+unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexcept {
+  const icvs &v = *t.task->settings;
+  if (asked == 1 || runtime_is_gone() || static_cast<int>(t.crew->active_level) >= v.active_levels)
+    return 1;
+  unsigned n = asked ? asked : static_cast<unsigned>(v.threads);
+  if (v.dynamic) {
+    n = std::min(n, static_cast<unsigned>(effective_cpus()));
+    if (most_useful)
+      n = std::min(n, most_useful);
+  }
+  if (v.thread_limit == UINT_MAX || n <= 1)
+    return std::max(n, 1u);
+  const unsigned busy = t.crew->level == 0 ? 1 : g_busy.load(std::memory_order_relaxed);
+  const unsigned left = v.thread_limit > busy ? v.thread_limit - busy + 1 : 1;
+  return std::max(1u, std::min(n, left));
+}
+
+team &begin_team(thread &t, unsigned threads, unsigned bind) {
+  team *&kept = place_of_hot(t);
+  if (!kept)
+    kept = new team;
+  team &c = *kept;
+  reserve_room(c, threads);
+  c.members[0] = &t;
+  unsigned have = 1;
+  for (; have < threads; ++have)
+    if (!c.members[have] && !(c.members[have] = start_light_thread(t)))
+      break;
+  c.size = have;
+  set_up(c, t, bind);
+  if (have > 1)
+    g_busy.fetch_add(have - 1, std::memory_order_relaxed);
+  join_team(c, t, 0);
+  return c;
+}
+
+void launch(thread &t, team &c, void (*body)(void *), void *argument) {
+  c.body = body;
+  c.argument = argument;
+  for (unsigned i = 1; i < c.size; ++i) {
+    thread &m = *c.members[i];
+    join_team(c, m, i);
+    m.teams = t.teams;
+    m.teams_number = t.teams_number;
+    m.orders.fetch_add(1, std::memory_order_release);
+    m.place_to_wait.signal(&t);
+  }
+}
+
+void serve(thread &me) {
+  for (std::uint32_t done = 0;; ++done) {
+    while (me.orders.load(std::memory_order_acquire) == done)
+      me.place_to_wait.wait(me, g_globals.spins);
+    if (!me.crew)
+      return;
+    team &c = *me.crew;
+    show_affinity(me);
+    c.body(c.argument);
+    final_barrier(me);
+  }
+}
+
+void end_team(thread &t) {
+  team &c = *t.crew;
+  final_barrier(t);
+  for (unsigned i = 0; i < c.size; ++i)
+    c.implicit[i].end_implicit(t);
+  if (c.size > 1)
+    g_busy.fetch_sub(c.size - 1, std::memory_order_relaxed);
+  t.crew = c.outer;
+  t.number = c.number_in_outer;
+  t.task = c.outer_task;
+  t.share = c.outer_share;
+}
+
+namespace {
+
+/// The members of a kept team, and those of teams that they keep.
+void dismiss(thread &t, team *c) {
+  if (!c)
+    return;
+  dismiss(t, c->hot);
+  for (unsigned i = 1; i < c->capacity; ++i) {
+    thread *const m = c->members[i];
+    if (!m)
+      continue;
+    dismiss(t, std::exchange(m->hot, nullptr));
+    m->crew = nullptr;
+    m->orders.fetch_add(1, std::memory_order_release);
+    m->place_to_wait.signal(&t);
+  }
+  delete[] c->members;
+  c->members = nullptr;
+  c->capacity = 0; // members on their way out still look at the team
+}
+
+} // namespace
+
+bool forget_threads(thread &t) {
+  if (t.crew->level != 0)
+    return false;
+  dismiss(t, std::exchange(t.crew->hot, nullptr));
+  return true;
+}
+
+void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned threads, unsigned bind) {
+  team &c = begin_team(t, threads, bind);
+  launch(t, c, body, argument);
+  show_affinity(t);
+  body(argument);
+  end_team(t);
+}
+
+void cancel_team(thread &t) noexcept {
+  team &c = *t.crew;
+  thread *batch[k_batch];
+  unsigned n = 0;
+  {
+    std::lock_guard lock(c.lock);
+    c.cancelled.store(true, std::memory_order_release);
+    n = take_batch(c, batch, true);
+  }
+  signal_rest(&t, c, batch, n, true);
+}
+
+} // namespace weft_omp

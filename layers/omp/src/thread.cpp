@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread.hpp"
+
+#include "team.hpp"
+
+#include <weft/error.hpp>
+#include <weft/layer/task.hpp>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <new>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace weft_omp {
+
+thread_local thread *t_self = nullptr;
+
+namespace {
+
+std::atomic<bool> g_gone{false}; // forked inside of a region: the threads that Weft needs stayed behind
+spin_lock g_numbers_lock;
+std::deque<thread *> &numbers() {
+  static auto *all = new std::deque<thread *>; // never freed: threads may outlive static destructors
+  return *all;
+}
+
+void give_number(thread &t) {
+  std::lock_guard lock(g_numbers_lock);
+  t.number_of_kind = static_cast<std::uint32_t>(numbers().size());
+  numbers().push_back(&t);
+}
+
+void say(const char *what, const char *format, va_list arguments) noexcept {
+  char text[512];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  std::fprintf(stderr, "%s%s\n", what, text);
+}
+
+} // namespace
+
+void fatal(const char *format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  say("weft-omp: ", format, arguments);
+  va_end(arguments);
+  std::abort();
+}
+
+void warn(const char *format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  say("weft-omp: ", format, arguments);
+  va_end(arguments);
+}
+
+thread *thread_by_number(std::uint32_t number) noexcept {
+  std::lock_guard lock(g_numbers_lock);
+  return number < numbers().size() ? numbers()[number] : nullptr;
+}
+
+thread &become_thread() noexcept {
+  thread *t = new (std::nothrow) thread;
+  if (!t)
+    fatal("no memory for the data of a thread");
+  give_number(*t);
+  t->crew = make_initial_team(*t);
+  t->task = &t->crew->implicit[0];
+  t_self = t;
+  return *t;
+}
+
+// ---- waiting ---------------------------------------------------------------------------------------------------------
+
+void parker::publish(weft::detail::runnable &parked, void *p) {
+  void *expected = nullptr;
+  auto &word = static_cast<parker *>(p)->m_word;
+  if (!word.compare_exchange_strong(expected, &parked, std::memory_order_release, std::memory_order_relaxed)) // O1
+    weft::layer::unpark(parked); // signalled meanwhile
+}
+
+void parker::wait(thread &me, int spins) noexcept {
+  for (; spins > 0 && m_word.load(std::memory_order_relaxed) == nullptr; --spins)
+    cpu_pause();
+  if (m_word.load(std::memory_order_relaxed) == nullptr) {
+    try {
+      in_core(&me, [this] {
+        try {
+          weft::layer::park(&publish, this);
+        } catch (const weft::error &) { // no stack to go on with, or Weft has ended: look again later
+          usleep(100);
+        }
+      });
+    } catch (...) {
+      fatal("a thread cannot wait");
+    }
+  }
+  m_word.exchange(nullptr, std::memory_order_acquire); // O3
+}
+
+void parker::signal(thread *me) noexcept {
+  void *const before = m_word.exchange(token(), std::memory_order_acq_rel); // O2
+  if (before && before != token())
+    in_core(me, [before] { weft::layer::unpark(*static_cast<weft::detail::runnable *>(before)); });
+}
+
+void give_way(thread &me) noexcept {
+  if (runtime_is_gone()) {
+    sched_yield();
+    return;
+  }
+  in_core(&me, [] {
+    try {
+      weft::layer::give_way();
+    } catch (const weft::error &) { // no stack to go on with
+      sched_yield();
+    }
+  });
+}
+
+int spins_for(const team &t) noexcept {
+  static const unsigned workers = static_cast<unsigned>(effective_cpus());
+  return t.size <= workers ? g_globals.spins : 0;
+}
+
+bool runtime_is_gone() noexcept { return g_gone.load(std::memory_order_relaxed) || weft::layer::is_over(); }
+
+// ---- lightweight threads -----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// exit() inside of a region: what Weft does at the end of the process wants the kernel thread's block.
+void leave_block() {
+  if (t_self && t_self->block)
+    set_thread_pointer(t_self->carrier);
+}
+
+void forget_after_fork() {
+  thread *const t = t_self;
+  if (!t)
+    return;
+  if (t->light || t->crew->size > 1)
+    g_gone.store(true, std::memory_order_relaxed);
+  t->hot = nullptr; // its threads are the parent's
+  t->crew->hot = nullptr;
+}
+
+void register_with_process() {
+  static const int once = [] {
+    std::atexit(&leave_block);
+    return pthread_atfork(nullptr, nullptr, &forget_after_fork);
+  }();
+  (void)once;
+}
+
+void light_main(void *p) {
+  thread &t = *static_cast<thread *>(p);
+  const weft::layer::stack_range stack = weft::layer::own_stack();
+  t.carrier = thread_pointer();
+  t.block = make_tls_block(stack.low, stack.bytes);
+  if (t.block) {
+    set_thread_pointer(t.block);
+    complete_tls_block();
+  } else {
+    fatal("no thread-local block for an OpenMP thread: out of memory, or this C library is not known");
+  }
+  t_self = &t;
+  serve(t);
+  end_tls_block(); // as a thread's end would
+  set_thread_pointer(t.carrier);
+}
+
+} // namespace
+
+thread *start_light_thread(thread &me) noexcept {
+  thread *t = new (std::nothrow) thread;
+  if (!t)
+    return nullptr;
+  t->light = true;
+  const char *failure = nullptr;
+  static char reason[256];
+  in_core(&me, [&] {
+    try {
+      (void)weft::layer::workers(); // its handler of exit() is to run after this layer's
+      register_with_process();
+      weft::layer::start_thread(g_globals.stack_bytes, &light_main, t);
+    } catch (const std::exception &e) {
+      std::snprintf(reason, sizeof reason, "%s", e.what());
+      failure = reason;
+    }
+  });
+  if (failure) {
+    warn("a team gets fewer threads than it asked for: %s", failure);
+    delete t;
+    return nullptr;
+  }
+  give_number(*t);
+  return t;
+}
+
+} // namespace weft_omp

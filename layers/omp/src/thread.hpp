@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// An OpenMP thread: a thread of the program, or a lightweight thread with a thread-local block of its own.
+//
+// All of Weft runs with the thread-local block of the kernel thread that carries the caller: in_core() puts it in place and, afterwards, the
+// caller's own. User code, and this layer outside of in_core(), run with the OpenMP thread's block; t_self lies in it and never changes.
+#pragma once
+
+#include "icv.hpp"
+#include "spin.hpp"
+#include "tls.hpp"
+
+#include <weft/layer/thread.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace weft_omp {
+
+struct team;
+struct omp_task;
+struct work_share;
+struct thread;
+
+/// Where one thread waits until somebody signals it. A signal that comes first is kept, one of them; a wait may end without one.
+//
+// Word        null, k_signalled, or what layer::park() handed out.
+// Orders      O1  compare_exchange release, with O2: who resumes sees the suspended stack.
+//             O2  exchange acq_rel: takes the waiter; publishes what the signal is about.
+//             O3  exchange acquire, with O2.
+class parker {
+public:
+  void wait(thread &me, int spins) noexcept;
+  /// Any thread; `me` is the caller, or null for who is inside of Weft already.
+  void signal(thread *me) noexcept;
+
+private:
+  static void *token() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
+  static void publish(weft::detail::runnable &self, void *parker_of);
+  std::atomic<void *> m_word{nullptr};
+};
+
+/// What a worksharing region leaves with each thread.
+struct share_state {
+  work_share *current = nullptr;
+  std::uint64_t entered = 0;  // regions so far
+  std::uint64_t singles = 0;  // single regions so far
+  std::uint64_t trip = 0;     // static chunks so far
+  std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
+  bool has_chunk = false;
+};
+
+struct alignas(64) thread {
+  team *crew = nullptr;
+  omp_task *task = nullptr;
+  unsigned number = 0;
+  share_state share;
+  int place = -1;             // number, from 0
+  unsigned teams = 1, teams_number = 0; // of a teams region
+  parker place_to_wait;
+  void *block = nullptr;   // thread-local, of a lightweight thread
+  void *carrier = nullptr; // thread pointer of the kernel thread below
+  team *hot = nullptr;     // of regions that this thread, as a member, begins
+  thread *next_waiting = nullptr;
+  bool waits_for_end = false; // parked at the end of a region
+  std::atomic<std::uint32_t> orders{0}; // regions it was sent to
+  std::uint32_t number_of_kind = 0; // gtid of the other ABI
+  bool light = false;
+};
+
+extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));
+[[gnu::cold]] thread &become_thread() noexcept;
+inline thread &self() noexcept { return t_self ? *t_self : become_thread(); }
+
+/// Calls `f`, which may use Weft and may suspend, with the kernel thread's block.
+template <class F>
+inline void in_core(thread *me, F f) {
+  if (!me)
+    return f();
+  if (!me->block) {
+    const int before = errno; // what the program sees of it is the same over every construct
+    f();
+    errno = before;
+    return;
+  }
+  set_thread_pointer(me->carrier);
+  f();
+  me->carrier = thread_pointer();
+  set_thread_pointer(me->block);
+}
+
+/// A lightweight thread that waits for orders; null: the reason has been told.
+thread *start_light_thread(thread &me) noexcept;
+/// What a lightweight thread does for all of its life.
+void serve(thread &me);
+
+/// Something else that is ready gets the cpu.
+void give_way(thread &me) noexcept;
+/// Looks to spend before a thread of this team is parked.
+int spins_for(const team &t) noexcept;
+/// Whether Weft can still be used by this process.
+bool runtime_is_gone() noexcept;
+/// Thread by gtid; null: none.
+thread *thread_by_number(std::uint32_t number) noexcept;
+
+/// An error that ends the program.
+[[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *format, ...) noexcept;
+[[gnu::format(printf, 1, 2)]] void warn(const char *format, ...) noexcept;
+
+} // namespace weft_omp

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block is what the loader allocates for a new thread, with the thread descriptor in front of it filled in as pthread_create() does. Offsets
+// of the descriptor are not guessed: they come from what the C library tells its debugger, from the kernel, and from a probe thread on a
+// stack of known bounds. Where one is not found, blocks are not made.
+#include "tls.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <asm/prctl.h>
+#endif
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
+
+namespace weft_omp {
+namespace {
+
+#if defined(__x86_64__)
+constexpr unsigned long k_fsgsbase = 1u << 1; // AT_HWCAP2
+bool has_wrfsbase() noexcept { return (getauxval(AT_HWCAP2) & k_fsgsbase) != 0; }
+#else
+bool has_wrfsbase() noexcept { return false; }
+#endif
+
+} // namespace
+
+bool g_has_wrfsbase = has_wrfsbase();
+
+void set_thread_pointer_by_call([[maybe_unused]] void *tp) noexcept {
+#if defined(__x86_64__)
+  syscall(SYS_arch_prctl, ARCH_SET_FS, tp);
+#endif
+}
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+namespace {
+
+/// As libthread_db reads it: size in bits, number, offset.
+struct field {
+  std::uint32_t bits, count, offset;
+};
+
+struct layout {
+  void *(*allocate)(void *) = nullptr;
+  void (*init_ctype)() = nullptr;
+  std::size_t bytes = 0; // of the descriptor
+  std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0, guard_bytes = 0;
+  bool known = false;
+};
+
+constexpr std::size_t k_header_words[] = {0x28, 0x30, 0x48}; // stack guard, pointer guard, control-flow features: the ABI of compilers
+constexpr std::size_t k_multiple_threads = 0x18;
+
+template <class T>
+T &at(void *block, std::size_t offset) noexcept {
+  return *reinterpret_cast<T *>(static_cast<char *>(block) + offset);
+}
+
+std::size_t find_word(const void *block, std::size_t bytes, std::uintptr_t value) noexcept {
+  for (std::size_t o = 0; o + sizeof value <= bytes; o += sizeof value)
+    if (at<std::uintptr_t>(const_cast<void *>(block), o) == value)
+      return o;
+  return 0;
+}
+
+struct probe {
+  layout *found;
+  void *stack;
+  std::size_t bytes;
+};
+
+/// On a thread whose stack the caller knows.
+void *look_at_thread(void *p) {
+  auto &s = *static_cast<probe *>(p);
+  void *const self = thread_pointer();
+  s.found->stack = find_word(self, s.found->bytes, reinterpret_cast<std::uintptr_t>(s.stack));
+  if (s.found->stack && at<std::uintptr_t>(self, s.found->stack + 8) == s.bytes)
+    s.found->stack_bytes = s.found->stack + 8;
+  return nullptr;
+}
+
+void find_stack_fields(layout &l) noexcept {
+  constexpr std::size_t k_bytes = 0x2b000; // a size that nothing else in a descriptor has
+  void *stack = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED)
+    return;
+  pthread_attr_t a;
+  pthread_t t;
+  probe p{&l, stack, k_bytes};
+  if (pthread_attr_init(&a) != 0)
+    return;
+  if (pthread_attr_setstack(&a, stack, k_bytes) == 0 && pthread_create(&t, &a, &look_at_thread, &p) == 0)
+    pthread_join(t, nullptr);
+  pthread_attr_destroy(&a);
+  munmap(stack, k_bytes);
+}
+
+bool find_keys(layout &l) noexcept {
+  void *const self = thread_pointer();
+  const auto *f = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_specific"));
+  if (!f)
+    return false;
+  l.specific = f->offset;
+  const auto first = at<std::uintptr_t>(self, l.specific) - reinterpret_cast<std::uintptr_t>(self);
+  l.first_keys = first < l.bytes ? first : 0;
+  return l.first_keys != 0;
+}
+
+bool find_robust_list(layout &l) noexcept {
+  char *const self = static_cast<char *>(thread_pointer());
+  char *head = nullptr;
+  std::size_t bytes = 0;
+  if (syscall(SYS_get_robust_list, 0, &head, &bytes) != 0 || head < self || head >= self + l.bytes)
+    return false;
+  l.robust = static_cast<std::size_t>(head - self);
+  return true;
+}
+
+layout find_layout() noexcept {
+  layout l;
+  l.allocate = reinterpret_cast<void *(*)(void *)>(dlsym(RTLD_DEFAULT, "_dl_allocate_tls"));
+  l.init_ctype = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__ctype_init"));
+  const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
+  const auto *tid = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid"));
+  if (!l.allocate || !l.init_ctype || !bytes || !tid)
+    return l;
+  l.bytes = *bytes;
+  l.tid = tid->offset;
+  if (at<pid_t>(thread_pointer(), l.tid) != static_cast<pid_t>(syscall(SYS_gettid)) || !find_keys(l) || !find_robust_list(l))
+    return l;
+  find_stack_fields(l);
+  l.known = l.stack != 0 && l.stack_bytes != 0;
+  return l;
+}
+
+const layout &known_layout() noexcept {
+  static const layout l = find_layout();
+  return l;
+}
+
+/// No thread of the kernel has such a number; recursive mutexes tell their owners apart by it.
+pid_t next_number() noexcept {
+  constexpr pid_t k_beyond_kernel = 1 << 23; // PID_MAX_LIMIT is 1 << 22
+  static std::atomic<pid_t> g_last{k_beyond_kernel};
+  return g_last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void leave_rseq(void *block) noexcept {
+#if defined(RSEQ_SIG)
+  constexpr std::uint32_t k_not_registered = static_cast<std::uint32_t>(-2); // sched_getcpu() then asks the kernel
+  if (__rseq_size != 0)
+    at<std::uint32_t>(block, static_cast<std::size_t>(__rseq_offset) + 4) = k_not_registered;
+#else
+  (void)block;
+#endif
+}
+
+} // namespace
+
+void *make_tls_block(void *stack, std::size_t bytes) noexcept {
+  const layout &l = known_layout();
+  void *const b = l.known ? l.allocate(nullptr) : nullptr;
+  if (!b)
+    return nullptr;
+  void *const self = thread_pointer();
+  at<void *>(b, 0) = b;    // found by %fs:0
+  at<void *>(b, 0x10) = b; // and by %fs:0x10
+  for (std::size_t o : k_header_words)
+    at<std::uintptr_t>(b, o) = at<std::uintptr_t>(self, o);
+  at<int>(b, k_multiple_threads) = 1;
+  at<pid_t>(b, l.tid) = next_number();
+  at<void *>(b, l.specific) = static_cast<char *>(b) + l.first_keys;
+  at<void *>(b, l.robust) = static_cast<char *>(b) + l.robust;
+  at<long>(b, l.robust + 8) = at<long>(self, l.robust + 8);
+  at<void *>(b, l.robust - 8) = static_cast<char *>(b) + l.robust;
+  at<void *>(b, l.stack) = stack;
+  at<std::size_t>(b, l.stack_bytes) = bytes;
+  leave_rseq(b);
+  return b;
+}
+
+void complete_tls_block() noexcept { known_layout().init_ctype(); }
+
+void end_tls_block() noexcept {
+  static const auto run = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
+  if (run)
+    run();
+}
+
+#else
+
+void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
+void complete_tls_block() noexcept {}
+void end_tls_block() noexcept {}
+
+#endif
+
+} // namespace weft_omp

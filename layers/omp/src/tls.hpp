@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thread-local blocks of OpenMP threads, and the register that names the one in use. docs/design/openmp.md says why.
+#pragma once
+
+#include <cstddef>
+
+namespace weft_omp {
+
+/// A fresh block, as the C library makes one for a thread, that describes [stack, stack + bytes) as its stack. Never given back. Null: this C
+/// library or this machine is not understood, or there is no memory; then threads share the blocks of their carriers.
+[[nodiscard]] void *make_tls_block(void *stack, std::size_t bytes) noexcept;
+
+/// Something that is to be done once with a fresh block in use.
+void complete_tls_block() noexcept;
+
+/// Runs the destructors of thread_local objects in the block in use. The block itself is not given back: somebody may know its address.
+void end_tls_block() noexcept;
+
+inline void *thread_pointer() noexcept {
+  void *tp = nullptr;
+#if defined(__x86_64__)
+  asm volatile("movq %%fs:0, %0" : "=r"(tp));
+#elif defined(__aarch64__)
+  asm volatile("mrs %0, tpidr_el0" : "=r"(tp));
+#endif
+  return tp;
+}
+
+/// How the register is written: found out when the library is loaded.
+extern bool g_has_wrfsbase;
+void set_thread_pointer_by_call(void *tp) noexcept;
+
+inline void set_thread_pointer(void *tp) noexcept {
+#if defined(__x86_64__)
+  if (g_has_wrfsbase) [[likely]] {
+    asm volatile("wrfsbase %0" : : "r"(tp) : "memory");
+    return;
+  }
+#elif defined(__aarch64__)
+  asm volatile("msr tpidr_el0, %0" : : "r"(tp) : "memory");
+  return;
+#endif
+  set_thread_pointer_by_call(tp);
+}
+
+} // namespace weft_omp
