@@ -67,7 +67,7 @@ $(oldest:%=full-%): full-%:
 # Random programs: ten minutes over policies, systems of dependencies, workers and builds.
 FUZZ_SECONDS ?= 600
 full-fuzz: full-gcc full-tsan full-asan
-	build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
+	WEFT_WATCH_HANG=abort build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
 	  --build tsan=build/tsan/tests/weft_stress_fuzz --build asan=build/asan/tests/weft_stress_fuzz
 
 # For AArch64; examples and unit tests run under qemu, but for what it cannot do (tests/emulation.cmake).
@@ -87,6 +87,7 @@ lint:
 	tools/check/snippets
 	tools/check/messages
 	tools/check/c_calls
+	tools/check/guarantees
 	$(sources) | xargs $(CLANG_FORMAT) --dry-run --Werror
 
 clean:

@@ -44,6 +44,7 @@ struct workload {
 const std::vector<workload> &workloads() {
   static const std::vector<workload> all{
       {"independent", "independent", {2, 1}, 1'000'000, 100'000, 0, k_all_spawn, 1'000'000},
+      {"flood", "independent", {2, 1}, 10'000'000, 1'000'000, 0, {}, 0}, // held back nearly all the time: beside independent
       {"independent-1us", "independent", {2}, 200'000, 50'000, 1000, k_all_spawn, 200'000},
       {"chain", "chain", {2, 1}, 1'000'000, 100'000, 0, k_openmp, 1'000'000},
       {"chain-5us", "chain", {2}, 50'000, 10'000, 5000, k_openmp, 50'000},

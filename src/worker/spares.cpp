@@ -17,8 +17,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_parked_ns = 10'000'000'000; // how long a parked thread is kept: it costs 20 KiB, a new one 20 us
-constexpr std::uint64_t k_retry_ns = 100'000'000;     // after a spare could not be had
+constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
 std::atomic<bool> g_said_most{false}, g_said_none{false};
 
 } // namespace
@@ -196,7 +195,7 @@ bool spare_crew::park(spare &s) noexcept {
   s.seat.store(spare::parked, std::memory_order_release); // O2
   if (m_runtime.cfg.watch_hang != hang_kind::off)
     m_runtime.watch.examine_soon(); // the others may have asked while this one was about
-  const auto until = static_cast<std::int64_t>(now_ns() + k_parked_ns);
+  const auto until = static_cast<std::int64_t>(now_ns() + m_parked_ns.load(std::memory_order_relaxed));
   while (!m_runtime.stopping.load(std::memory_order_acquire)) { // O3
     const bool in_time = os_futex_wait(s.seat, spare::parked, until);
     if (s.seat.load(std::memory_order_acquire) == spare::starting) // O1

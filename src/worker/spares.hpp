@@ -57,6 +57,8 @@ public:
   /// A spare's own thread, when it has found nothing to run: true, it must continue its thread's own stack. False: the watcher was
   /// faster, and it will find that stack ready.
   [[nodiscard]] bool leaves(spare &s) noexcept;
+  /// How long a parked thread is kept. Tests do not wait for ten seconds.
+  void keep_parked_for(std::uint64_t ns) noexcept { m_parked_ns.store(ns, std::memory_order_relaxed); } // from the next park on
   /// How many threads have been started.
   [[nodiscard]] std::uint64_t started() const noexcept { return m_started.load(std::memory_order_relaxed); } // a hint
 
@@ -77,6 +79,7 @@ private:
   std::atomic<unsigned> m_running{0};
   std::atomic<std::uint64_t> m_started{0};
   std::atomic<std::uint64_t> m_failed_at{0};
+  std::atomic<std::uint64_t> m_parked_ns{10'000'000'000}; // a parked thread costs 20 KiB, a new one 20 us
 };
 
 } // namespace rt

@@ -241,9 +241,10 @@ class locks : public testing::Test {
     if (access(preload.c_str(), R_OK) == 0) // else a debug build, which counts by itself
       m_settings.emplace_back("LD_PRELOAD", preload);
   }
-  test::ending run(const std::string &mode, const std::string &check) {
+  test::ending run(const std::string &mode, const char *check) {
     auto settings = m_settings;
-    settings.emplace_back("WEFT_CHECK_SUSPENSIONS", check);
+    if (check)
+      settings.emplace_back("WEFT_CHECK_SUSPENSIONS", check);
     return test::run({m_program, mode}, settings);
   }
   std::string m_program;
@@ -280,6 +281,16 @@ TEST_F(locks, given_back_before_a_wait_or_held_by_main_are_not_reported) {
     EXPECT_TRUE(end.exited(0)) << mode << ": " << end;
     EXPECT_FALSE(end.said("weft:")) << mode << ": " << end;
   }
+}
+
+TEST_F(locks, are_reported_in_debug_builds_that_set_nothing) {
+  const auto end = run("mutex", nullptr);
+  EXPECT_TRUE(end.exited(0)) << end;
+#ifdef NDEBUG
+  EXPECT_FALSE(end.said("weft:")) << end;
+#else
+  EXPECT_TRUE(end.said("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << end;
+#endif
 }
 
 TEST_F(locks, are_not_looked_for_unless_asked) {

@@ -67,6 +67,8 @@ int producer(long n) {
   weft::taskwait();
   expect(g_ran == n, "tasks run", g_ran);
   expect_at_most(status("VmHWM"), 64 * k_mib, "resident KiB at most");
+  // At full speed: each time it is held back, hundreds of its tasks have run since the last time.
+  expect(weft::stats().throttled <= static_cast<std::uint64_t>(n) / 100 + 10, "times held back", static_cast<long>(weft::stats().throttled));
   expect(weft::stats().live_bytes <= 2u << 20, "bytes still counted by the throttle", static_cast<long>(weft::stats().live_bytes));
   return g_wrong;
 }

@@ -152,6 +152,27 @@ TEST(spares, that_are_retired_while_they_work_park_afterwards) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(spares, that_are_not_needed_for_long_end_and_are_started_anew) {
+  auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
+    weft::start();
+    the_runtime().crew.keep_parked_for(20'000'000);
+    for (unsigned round = 1; round != 4; ++round) {
+      pipe_ends p;
+      weft::spawn([&] { p.write_one(); });
+      p.read_one(); // the main task blocks the only worker
+      weft::taskwait();
+      int spares = 0;
+      for_each_spare([&](spare &s) {
+        ++spares;
+        EXPECT_TRUE(soon([&] { return s.seat.load() == spare::gone && s.is->tid.load() == 0; }));
+      });
+      EXPECT_EQ(spares, 1);
+      EXPECT_EQ(the_runtime().crew.started(), round);
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(spares, are_workers_like_any_other) { // what runs on them may wait, throw, spawn, and be continued elsewhere
   auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
     pipe_ends p;
