@@ -255,6 +255,16 @@ void run_task(thread &t, omp_task &x) {
     end_task(&t, x);
 }
 
+void begin_here(thread &t, omp_task &x) {
+  count_in(x);
+  t.task = &x;
+}
+
+void end_here(thread &t, omp_task &x) {
+  t.task = x.parent;
+  end_task(&t, x);
+}
+
 void fulfill(thread *me, omp_task &x) {
   if ((x.detached.fetch_or(2, std::memory_order_acq_rel) & 1) != 0) // O2
     end_task(me, x);

@@ -37,7 +37,7 @@ struct omp_task {
   int priority = 0;
   bool is_final = false, undeferred = false, is_explicit = false, detachable = false;
   bool is_copied = false; // its data were copied: it runs even when cancelled
-  bool external = false; // its block belongs to somebody else
+  bool destroys = false, has_priority = false; // of the other ABI
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
   omp_task *next_of_loop = nullptr;
@@ -84,6 +84,10 @@ void submit(thread &t, omp_task &x, const task_clauses &clauses);
 void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses);
 /// Waits until tasks with such accesses could run.
 void wait_for_accesses(thread &t, const task_clauses &clauses);
+
+/// An undeferred task whose body the caller calls between these two.
+void begin_here(thread &t, omp_task &x);
+void end_here(thread &t, omp_task &x);
 
 void run_task(thread &t, omp_task &x);
 /// Its body is over and nothing else is to be waited for.

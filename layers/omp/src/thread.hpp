@@ -48,6 +48,7 @@ struct share_state {
   std::uint64_t trip = 0;     // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
   bool has_chunk = false;
+  bool ordered = false; // of LLVM's loops
 };
 
 struct alignas(64) thread {
@@ -66,6 +67,7 @@ struct alignas(64) thread {
   std::atomic<std::uint32_t> orders{0}; // regions it was sent to
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
+  unsigned asked_threads = 0, asked_bind = 0, asked_teams = 0, asked_limit = 0; // of LLVM's next region
 };
 
 extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));

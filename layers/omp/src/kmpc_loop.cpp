@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: loops. Bounds are inclusive.
+#include "kmpc.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+using namespace weft_omp;
+
+namespace {
+
+constexpr int k_static_chunked = 33, k_static_plain = 34, k_balanced = 45, k_distribute_chunked = 91, k_distribute = 92;
+constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29, k_without_merging = 160;
+
+template <class T, class S>
+std::uint64_t trips(T low, T high, S step) noexcept {
+  using U = std::make_unsigned_t<T>;
+  if (step > 0)
+    return low > high ? 0 : static_cast<U>(static_cast<U>(high) - static_cast<U>(low)) / static_cast<U>(step) + 1ull;
+  return low < high ? 0 : static_cast<U>(static_cast<U>(low) - static_cast<U>(high)) / static_cast<U>(0 - static_cast<U>(step)) + 1ull;
+}
+
+template <class T, class S>
+void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) noexcept {
+  const thread &t = self();
+  schedule &= ~k_modifiers;
+  const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
+  const std::uint64_t n = teams ? t.teams : t.crew->size, me = teams ? t.teams_number : t.number;
+  const std::uint64_t total = trips(*low, *high, step);
+  const T first = *low;
+  const auto at = [&](std::uint64_t i) { return static_cast<T>(first + static_cast<T>(i) * static_cast<T>(step)); };
+  if (total == 0) {
+    *is_last = 0;
+    *stride = step;
+    return;
+  }
+  if (schedule == k_static_chunked || schedule == k_distribute_chunked) {
+    const std::uint64_t c = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
+    *stride = static_cast<S>(static_cast<S>(c * n) * step);
+    *is_last = (total - 1) / c % n == me;
+    *low = at(me * c);
+    *high = at(me * c + c - 1);
+    return;
+  }
+  const std::uint64_t share = total / n, more = total % n;
+  const std::uint64_t begin = me * share + std::min(me, more), end = begin + share + (me < more);
+  *stride = static_cast<S>(static_cast<S>(total) * step);
+  *is_last = begin != end && end == total;
+  *low = at(begin);
+  *high = begin != end ? at(end - 1) : static_cast<T>(at(begin) - static_cast<T>(step)); // nothing
+}
+
+/// As libgomp numbers them, and whether the region is ordered.
+std::pair<int, bool> kind_of(int schedule) noexcept {
+  schedule &= ~k_modifiers;
+  if (schedule > k_without_merging)
+    schedule -= 128;
+  const bool ordered = schedule >= k_first_ordered && schedule < k_after_ordered;
+  switch (ordered ? schedule - 32 : schedule) {
+  case 35:
+    return {k_dynamic, ordered};
+  case 36:
+  case 42:
+  case 43:
+    return {k_guided, ordered};
+  case 37:
+    return {k_runtime, ordered};
+  default:
+    return {k_static, ordered};
+  }
+}
+
+template <class T, class S>
+void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
+  thread &t = self();
+  const auto [kind, ordered] = kind_of(schedule);
+  const std::uint64_t total = trips(low, high, step);
+  const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked && (schedule & ~k_modifiers) != k_first_ordered;
+  if (enter_share(t)) {
+    set_loop(*t.share.current, {total, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(step), 0}, kind,
+             plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
+    shared(t);
+  }
+  t.share.ordered = ordered;
+}
+
+template <class T, class S>
+int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
+  thread &t = self();
+  work_share *const s = t.share.current;
+  if (!s)
+    return 0;
+  if (!(t.share.ordered ? next_ordered_chunk(t) : next_chunk(t))) {
+    leave_share(t);
+    return 0;
+  }
+  *low = static_cast<T>(s->first + t.share.first * s->step);
+  *high = static_cast<T>(s->first + (t.share.end - 1) * s->step);
+  if (stride)
+    *stride = static_cast<S>(s->step);
+  if (is_last)
+    *is_last = t.share.end == s->total;
+  return 1;
+}
+
+} // namespace
+
+#define LOOPS(SUFFIX, T, S)                                                                                                          \
+  KMP_API void __kmpc_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low,       \
+                                               T *high, S *stride, S step, S chunk) {                                                \
+    static_part<T, S>(schedule, is_last, low, high, stride, step, chunk);                                                            \
+  }                                                                                                                                  \
+  KMP_API void __kmpc_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, T low, T high, S step, S chunk) {      \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                          \
+  }                                                                                                                                  \
+  KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride) {           \
+    return next_dispatch<T, S>(is_last, low, high, stride);                                                                          \
+  }                                                                                                                                  \
+  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}
+LOOPS(4, std::int32_t, std::int32_t)
+LOOPS(4u, std::uint32_t, std::int32_t)
+LOOPS(8, std::int64_t, std::int64_t)
+LOOPS(8u, std::uint64_t, std::int64_t)
+#undef LOOPS
+
+KMP_API void __kmpc_for_static_fini(location *, std::int32_t) {}
+KMP_API void __kmpc_dispatch_deinit(location *, std::int32_t) {}
+KMP_API void __kmpc_ordered(location *, std::int32_t) {
+  thread &t = self();
+  if (t.share.current)
+    wait_for_turn(t);
+}
+KMP_API void __kmpc_end_ordered(location *, std::int32_t) {}

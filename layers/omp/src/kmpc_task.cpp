@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: tasks. What the compiler knows of a task is its data, which begin with a pointer to shared variables and the entry.
+#include "depend.hpp"
+#include "kmpc.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace weft_omp;
+
+namespace {
+
+struct kmp_task {
+  void *shareds;
+  std::int32_t (*entry)(std::int32_t, kmp_task *);
+  std::int32_t part;
+  union {
+    std::int32_t priority;
+    void (*destroy)(std::int32_t, kmp_task *);
+  } data1, data2;
+  // Fortran, C and C++ data of a taskloop: lower and upper bound, stride, last iteration
+  std::uint64_t low, high;
+  std::int64_t stride;
+  std::int32_t is_last;
+};
+
+struct kmp_depend {
+  std::uintptr_t address;
+  std::size_t bytes;
+  std::uint8_t flags; // 1 in, 2 out, 4 mutexinoutset, 8 inoutset, 128 all memory
+};
+
+enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_priority = 32, k_detachable = 64 };
+
+constexpr std::size_t k_head = (sizeof(omp_task) + 15) & ~std::size_t{15};
+omp_task &task_of(kmp_task *k) noexcept { return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(k) - k_head); }
+
+int run_entry(int number, void *data) {
+  auto *const k = static_cast<kmp_task *>(data);
+  k->entry(number, k);
+  if (task_of(k).destroys)
+    k->data1.destroy(number, k);
+  return 0;
+}
+
+void read(access_list &into, const kmp_depend *list, std::int32_t count) {
+  for (std::int32_t i = 0; i < count; ++i) {
+    const std::uint8_t f = list[i].flags;
+    const int kind = (f & 3) == 1 ? k_depend_in : (f & 3) ? k_depend_inout : f & 4 ? k_depend_mutexinoutset : k_depend_inoutset;
+    into.add(reinterpret_cast<const void *>(list[i].address), mode_of(kind));
+  }
+}
+
+void start(thread &t, kmp_task *k, task_clauses &clauses) {
+  omp_task &x = task_of(k);
+  if (x.undeferred || t.crew->level == 0)
+    run_undeferred(t, x, clauses);
+  else
+    submit(t, x, clauses);
+}
+
+} // namespace
+
+KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
+                                        std::int32_t (*entry)(std::int32_t, kmp_task *)) {
+  thread &t = self();
+  task_clauses clauses;
+  clauses.is_final = (flags & k_final) != 0;
+  clauses.detachable = (flags & k_detachable) != 0;
+  const std::size_t whole = (bytes + 15) & ~std::size_t{15};
+  omp_task *const x = make_task(t, whole + shared_bytes, 16, clauses);
+  auto *const k = static_cast<kmp_task *>(x->argument);
+  k->shareds = shared_bytes ? static_cast<char *>(x->argument) + whole : nullptr;
+  k->entry = entry;
+  k->part = 0;
+  x->body_of_other = &run_entry;
+  x->destroys = (flags & k_destroys) != 0;
+  x->has_priority = (flags & k_priority) != 0;
+  return k;
+}
+KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
+                                               std::int32_t (*entry)(std::int32_t, kmp_task *), std::int64_t) {
+  return __kmpc_omp_task_alloc(l, n, flags, bytes, shared_bytes, entry);
+}
+
+KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
+  task_clauses none;
+  omp_task &x = task_of(k);
+  if (x.has_priority)
+    x.priority = std::min(k->data2.priority, g_globals.max_task_priority);
+  start(self(), k, none);
+  return 0;
+}
+
+KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k, std::int32_t count, kmp_depend *list,
+                                               std::int32_t, kmp_depend *) {
+  access_list accesses(static_cast<std::size_t>(count));
+  read(accesses, list, count);
+  task_clauses clauses;
+  clauses.accesses = accesses.data();
+  clauses.access_count = accesses.count();
+  start(self(), k, clauses);
+  return 0;
+}
+
+KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *) {
+  thread &t = self();
+  if (!t.task->held)
+    return;
+  access_list accesses(static_cast<std::size_t>(count));
+  read(accesses, list, count);
+  task_clauses clauses;
+  clauses.accesses = accesses.data();
+  clauses.access_count = accesses.count();
+  wait_for_accesses(t, clauses);
+}
+KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *,
+                                         std::int32_t) {
+  __kmpc_omp_wait_deps(l, n, count, list, 0, nullptr);
+}
+
+// if(false): the compiler calls the body itself, between these two.
+KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
+  thread &t = self();
+  begin_here(t, task_of(k));
+}
+KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t, kmp_task *k) {
+  thread &t = self();
+  end_here(t, task_of(k));
+}
+
+KMP_API std::int32_t __kmpc_omp_taskwait(location *, std::int32_t) {
+  wait_for_children(self());
+  return 0;
+}
+KMP_API std::int32_t __kmpc_omp_taskyield(location *, std::int32_t, int) {
+  give_way(self());
+  return 0;
+}
+KMP_API void __kmpc_taskgroup(location *, std::int32_t) { begin_group(self()); }
+KMP_API void __kmpc_end_taskgroup(location *, std::int32_t) { end_group(self()); }
+KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_task *k) {
+  omp_task &x = task_of(k);
+  x.detachable = true;
+  return &x;
+}
