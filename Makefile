@@ -11,7 +11,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test bench clean format lint
+.PHONY: all configure demo test conformance-libgomp bench clean format lint
 all: configure
 	$(compile) --target weft_programs
 	@line=$$(tools/check/prerequisites demo) || echo "$(BUILD)/bin/cholesky is left out without OpenBLAS: $$line"
@@ -31,6 +31,11 @@ test:
 	$(configure)
 	$(compile)
 	cd $(BUILD) && $(ctest) -LE stress
+
+# GCC 12's own libgomp suite on Weft; its source and programs are kept in ~/.cache/weft-libgomp.
+conformance-libgomp: configure
+	$(compile) --target weft-omp
+	layers/omp/tests/libgomp_suite $(BUILD)/lib/weft-omp --jobs $(JOBS)
 
 bench: configure
 	$(compile) --target weft_programs
