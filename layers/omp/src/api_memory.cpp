@@ -4,6 +4,7 @@
 #include "team.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -177,11 +178,13 @@ OMP_API void *GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_
 }
 OMP_API void GOMP_free(void *p, std::uintptr_t handle) { omp_free(p, handle); }
 
+// Programs' users look for libgomp's words.
 OMP_API void GOMP_warning(const char *text, std::size_t length) {
   if (!text)
-    warn("error directive encountered");
+    std::fputs("\nlibgomp: error directive encountered\n", stderr);
   else
-    warn("error directive encountered: %.*s", static_cast<int>(length == ~std::size_t{0} ? std::strlen(text) : length), text);
+    std::fprintf(stderr, "\nlibgomp: error directive encountered: %.*s\n",
+                 static_cast<int>(length == ~std::size_t{0} ? std::strlen(text) : length), text);
 }
 OMP_API [[noreturn]] void GOMP_error(const char *text, std::size_t length) {
   GOMP_warning(text, length);

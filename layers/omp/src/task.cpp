@@ -99,19 +99,10 @@ void take_out(team &c, omp_task &x) noexcept {
   c.queued.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Somebody who could run it, or null; with the lock.
-thread *who_could_run(team &c, const omp_task &x) noexcept {
-  if (x.parent->waiting)
-    return x.parent->waiting;
-  if (x.group && x.group->waiting)
-    return x.group->waiting;
-  return take_waiting(c);
-}
-
 /// It may run now. `me` null: inside of Weft.
 void offer(thread *me, omp_task &x) {
   team &c = *x.crew;
-  thread *woken = nullptr;
+  thread *woken = nullptr, *another = nullptr;
   {
     std::lock_guard lock(c.lock);
     if (x.undeferred) {
@@ -123,11 +114,13 @@ void offer(thread *me, omp_task &x) {
       if (x.group)
         insert_by_priority<decltype(x.group->ready), &omp_task::in_group>(x.group->ready, x);
       c.queued.fetch_add(1, std::memory_order_relaxed);
-      woken = who_could_run(c, x);
+      woken = x.parent->waiting ? x.parent->waiting : x.group ? x.group->waiting : nullptr;
+      another = take_waiting(c); // the former may be sent to several tasks, and one of them may wait for what another does
     }
   }
-  if (woken)
-    woken->place_to_wait.signal(me);
+  for (thread *t : {woken, another})
+    if (t)
+      t->place_to_wait.signal(me);
 }
 
 /// Counts it where it is waited for.
