@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "queue/spin_lock.hpp"
+#include "task/tracing.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
@@ -112,10 +113,18 @@ task &make(worker &w, const closure &c, const char *label, std::int32_t priority
   return *t;
 }
 
+void trace_function(worker &w, task &t) noexcept {
+  if (!w.trace) [[likely]]
+    return;
+  trace_birth(*w.trace, t);
+  trace_creation(*w.trace, t, {}, false);
+}
+
 /// From here on the task runs, sooner or later.
 void submit(worker &w, task &t, stream_state *in) {
   functions_root().children.add_by_stranger();
   count(w.counts->without_accesses);
+  trace_function(w, t);
   if (!in || take_turn(*in, t))
     enqueue(&w, t, origin::fresh);
 }
@@ -167,6 +176,7 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
       content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in}, options.label, options.priority);
       functions_root().children.add_by_stranger();
       count(w.counts->without_accesses);
+      trace_function(w, *content_of(t).completion);
     } catch (...) {
       w.memory->deallocate(&t);
       throw;

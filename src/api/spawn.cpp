@@ -5,6 +5,7 @@
 #include "iter/iteration.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
+#include "task/tracing.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>
@@ -109,7 +110,10 @@ WEFT_NOINLINE task *task_create_slowly(const body_ops &ops, std::size_t accesses
   void *block = w.memory->allocate(task::block_bytes(ops, accesses));
   if (!block)
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
-  return ::new (block) task(ops, w.current, group);
+  task *const t = ::new (block) task(ops, w.current, group);
+  if (w.trace) [[unlikely]]
+    trace_birth(*w.trace, *t);
+  return t;
 }
 
 WEFT_COLD void destroy_closure(task *t) noexcept {
@@ -119,6 +123,7 @@ WEFT_COLD void destroy_closure(task *t) noexcept {
 }
 
 WEFT_COLD void give_up(task *t, task &parent) noexcept {
+  trace_abandoned(*t);
   uncount_child(*t, parent);
   destroy_closure(t);
 }
@@ -148,6 +153,10 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
                           const checked_regions *regions = nullptr) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
+  if (w.trace) [[unlikely]]
+    trace_creation(*w.trace, *t,
+                   {first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0},
+                   parent.has(k_final) && iteration_of(parent));
   if (parent.has(k_final))
     if (iteration *i = iteration_of(parent))
       return record(t, *i, first, first_count, second, second_count);

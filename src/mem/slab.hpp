@@ -40,7 +40,7 @@ public:
   WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept {
     const std::size_t c = (bytes + k_align - 1) / k_align;
     const std::int64_t unreported = m_unreported + static_cast<std::int64_t>(c * k_align);
-    if (c > k_fine || unreported > k_account_batch) [[unlikely]]
+    if (c > k_fine || unreported > m_most_unreported) [[unlikely]]
       return nullptr;
     block *b = m_free[c];
     if (b) [[likely]] {
@@ -69,6 +69,9 @@ public:
     m_free[k->size_class] = b;
     account(-static_cast<std::int64_t>(k->block_bytes));
   }
+
+  /// Owner: from now on allocate_fast() gives nothing, so that who creates a task takes the slow way and can be seen there.
+  void allocate_slowly() noexcept { m_most_unreported = INT64_MIN; }
 
   /// Owner: sends all foreign blocks home. To be called before the owner sleeps.
   void flush_remote() noexcept;
@@ -124,6 +127,7 @@ private:
   static inline bool s_system = false;
 
   std::int64_t m_unreported = 0;
+  std::int64_t m_most_unreported = k_account_batch; // that a fast allocation leaves
   block *m_free[k_classes] = {};
   char *m_fresh[k_classes] = {};     // the part of the newest chunk that has not been used yet
   char *m_fresh_end[k_classes] = {};

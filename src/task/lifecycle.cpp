@@ -10,6 +10,7 @@
 #include "task/measured_body.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
+#include "task/tracing.hpp"
 
 #include <weft/error.hpp>
 
@@ -112,7 +113,9 @@ void end_task(task &t, bool plainly, ready_list &ready) {
     complete(&t, release_now ? 0 : release_accesses(t, ready), false, ready);
 }
 
-bool g_measures_stacks = false; // written before any task
+enum body_hook : std::uint8_t { k_measures_stacks = 1, k_traces_bodies = 2 };
+std::uint8_t g_body_hooks = 0; // written before any task
+bool g_traces_readiness = false; // the same
 
 /// Nothing about the end of `t` but its accesses is uncommon.
 WEFT_INLINE bool ends_plainly(const task &t) noexcept {
@@ -220,9 +223,16 @@ WEFT_INLINE void invoke_body(task &t) noexcept {
   }
 }
 
+void invoke_measured(task &t) noexcept {
+  constexpr auto invoke = [](task &measured) noexcept { invoke_body(measured); };
+  g_body_hooks &k_measures_stacks ? run_measured(t, invoke) : invoke(t);
+}
+
+WEFT_COLD void run_hooked(task &t) noexcept { g_body_hooks &k_traces_bodies ? run_traced(t, &invoke_measured) : invoke_measured(t); }
+
 WEFT_INLINE void run_body(task &t) noexcept {
-  if (g_measures_stacks) [[unlikely]]
-    run_measured(t, [](task &measured) noexcept { invoke_body(measured); });
+  if (g_body_hooks) [[unlikely]]
+    run_hooked(t);
   else
     invoke_body(t);
 }
@@ -240,7 +250,10 @@ WEFT_COLD void run_specially(task &t) noexcept {
 
 } // namespace
 
-void measure_stacks(bool on) noexcept { g_measures_stacks = on; }
+void hook_bodies(bool measure, bool trace) noexcept {
+  g_body_hooks = static_cast<std::uint8_t>((measure ? k_measures_stacks : 0) | (trace ? k_traces_bodies : 0));
+  g_traces_readiness = trace && traces(trace_level::graph);
+}
 
 void free_task(task &t, heap *mine) noexcept {
   // Only for a task with a handle: the module that holds `ops` may have been unloaded since the task was complete.
@@ -256,6 +269,8 @@ namespace {
 /// The body of a task whose group was cancelled is not run; its handle says so.
 WEFT_COLD void skip(task &t) noexcept {
   t.set(detail::k_cancelled);
+  if (g_body_hooks & k_traces_bodies)
+    trace_skipped(t);
   if (!t.has(detail::k_tracked))
     return;
   try {
@@ -399,6 +414,8 @@ bool announce_specially(task &t) {
     if (!take_exclusions(t)) // who gives them up announces the task again
       return false;
     const bool handed_on = is_handed_on(t);
+    if (g_traces_readiness && !handed_on)
+      trace_ready(t);
     call_onready(t);
     if (handed_on)
       return false; // and perhaps gone

@@ -51,8 +51,8 @@ void events_are_over(task &t);
 /// The end of a task that somebody else than a worker has run. Any thread.
 void end_without_body(task &t);
 
-/// Setting stack.watermark. Before any task.
-void measure_stacks(bool on) noexcept;
+/// Setting stack.watermark, and whether there is a trace. Before any task.
+void hook_bodies(bool measure, bool trace) noexcept;
 
 [[nodiscard]] inline bool is_cancelled(const task &t) noexcept {
   return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);

@@ -75,6 +75,7 @@ struct task : runnable {
   std::int32_t owned_children = 0;        // plain half of `children`; of the running body
   std::atomic<std::uint32_t> unsatisfied; // accesses that still hold the task back, plus one while it is entered
   std::atomic<std::uint32_t> references;  // completion, each live access, the handle
+  std::uint32_t trace_id; // only while a trace is written
   const char *label = nullptr;
   rt::domain *children_domain = nullptr;  // accesses of the children; of the running body
   // second cache line
@@ -88,6 +89,7 @@ struct task : runnable {
   /// Stands for a thread or a part of one. Has no body; its reference is never dropped.
   explicit task(const char *name, task *p = nullptr) noexcept : task(k_no_body, p, nullptr) {
     label = name;
+    trace_id = 0;
     set(k_implicit);
   }
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }

@@ -5,6 +5,7 @@
 #include "deps/domain.hpp"
 #include "task/spare_time.hpp"
 #include "task/signal_word.hpp"
+#include "trace/session.hpp"
 
 #include <pthread.h>
 #include <utility>
@@ -65,7 +66,31 @@ private:
   int m_before = 0;
 };
 
+/// In the trace: from when to when a task has waited for others.
+class traced_wait {
+public:
+  explicit traced_wait(const lineage &l) noexcept : m_what(l.root ? nullptr : l.group) {
+    if (traces(trace_level::graph)) [[unlikely]]
+      m_since = read_ticks();
+  }
+  ~traced_wait() {
+    if (m_since) [[unlikely]]
+      tell();
+  }
+  traced_wait(const traced_wait &) = delete;
+  traced_wait &operator=(const traced_wait &) = delete;
+
+private:
+  WEFT_COLD void tell() noexcept {
+    if (tracer *x = this_executor()->trace)
+      x->ring.put(trace_event::waited, 0, x->ring.running, m_since, reinterpret_cast<std::uintptr_t>(m_what));
+  }
+  std::uint64_t m_since = 0;
+  const void *m_what;
+};
+
 WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted how) {
+  const traced_wait traced(waited_for);
   const hosting host;
   const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root} : wait_reason{waits_for::group, waited_for.group};
   offer_time(place::taskwait);

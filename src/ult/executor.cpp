@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
+#include "trace/session.hpp"
 #include "ult/standing.hpp"
 
 #include <pthread.h>
@@ -62,6 +63,28 @@ frame *&standing_place(executor &e, frame &f) noexcept {
   return f.standing_on ? root_of(*f.standing_on)->suspended : e.suspended;
 }
 
+WEFT_COLD void saw_suspension(executor &e, frame &f) noexcept {
+  if (suspensions_are_checked())
+    note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.standing_on->low) + f.standing_on->bytes);
+  if (!e.trace)
+    return;
+  trace_ring &r = e.trace->ring;
+  f.traced = std::exchange(r.running, 0);
+  if (f.traced)
+    r.put(trace_event::suspend, 0, f.traced, static_cast<std::uint64_t>(f.why.what), reinterpret_cast<std::uintptr_t>(f.why.target));
+}
+
+WEFT_COLD void saw_resumption(executor &e, frame &f) noexcept {
+  if (suspensions_are_checked())
+    check_resumption(f.note);
+  if (!e.trace)
+    return;
+  trace_ring &r = e.trace->ring;
+  r.running = f.traced;
+  if (f.traced)
+    r.put(trace_event::resume, 0, f.traced);
+}
+
 /// Everything of the frame that the switch itself does not restore.
 void resumed(frame &f) noexcept {
   executor &e = *this_executor();
@@ -75,8 +98,8 @@ void resumed(frame &f) noexcept {
     pthread_setcancelstate(f.cancel_state, nullptr);
   }
   end_gap(*e.counts, e.time);
-  if (suspensions_are_checked()) [[unlikely]]
-    check_resumption(f.note);
+  if (suspensions_are_watched()) [[unlikely]]
+    saw_resumption(e, f);
   *e.error_number = f.saved_errno;
 }
 
@@ -118,8 +141,8 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
     enter_overall(*e.counts);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
   }
-  if (suspensions_are_checked()) [[unlikely]]
-    note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.standing_on->low) + f.standing_on->bytes);
+  if (suspensions_are_watched()) [[unlikely]]
+    saw_suspension(e, f);
   e.left = publish;
   e.left_frame = &f;
   e.left_context = context_of_publish;

@@ -19,6 +19,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 struct executor;
+struct tracer;
 
 /// What a suspended frame waits for, and the object concerned: for reports.
 enum class waits_for : std::uint8_t { nothing, children, group, end_of_task, start_of_task, unblock, lock, branch, functions };
@@ -41,6 +42,7 @@ struct frame : runnable {
   task *current = nullptr;
   rt::wait_reason why;
   int saved_errno = 0; // a wait leaves errno alone, whatever ran meanwhile
+  std::uint32_t traced; // the running task, only while a trace is written
   int cancel_state;    // of a thread's own stack: pthread_cancel() waits until the thread is back on it
   rt::suspension_note note; // only with checks
 };
@@ -93,6 +95,7 @@ struct executor {
   bool hosts = false; // a wait on the thread's own stack runs tasks
   const callback *in_callback = nullptr; // what runs must not be suspended
   const void *serving = nullptr;         // the service whose call this is, until it ends itself
+  tracer *trace = nullptr;               // only while a trace is written
 };
 
 // What the worker room supplies.

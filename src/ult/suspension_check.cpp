@@ -19,7 +19,7 @@ extern "C" WEFT_API void weft_set_held_locks(int) noexcept __attribute__((weak))
 namespace weft::inline v0 {
 namespace rt {
 
-bool g_check_suspensions = false;
+std::uint8_t g_watch_suspensions = 0;
 
 namespace {
 
@@ -153,7 +153,11 @@ void check_suspensions(check_kind kind, const char *(*label_of_task)()) noexcept
 #endif
   g_kind = kind == check_kind::automatic ? automatic : kind;
   g_label = label_of_task;
-  g_check_suspensions = g_kind != check_kind::off;
+  g_watch_suspensions = static_cast<std::uint8_t>((g_watch_suspensions & ~k_checks_suspensions) | (g_kind != check_kind::off ? k_checks_suspensions : 0));
+}
+
+void trace_suspensions(bool on) noexcept {
+  g_watch_suspensions = static_cast<std::uint8_t>((g_watch_suspensions & ~k_traces_suspensions) | (on ? k_traces_suspensions : 0));
 }
 
 void note_suspension(suspension_note &note, const void *top) noexcept {

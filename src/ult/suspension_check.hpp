@@ -17,11 +17,16 @@ struct suspension_note {
   int locks;           // that the stack holds
 };
 
-extern bool g_check_suspensions; // before the first worker, then constant
-inline bool suspensions_are_checked() noexcept { return g_check_suspensions; }
+enum suspension_watch : std::uint8_t { k_checks_suspensions = 1, k_traces_suspensions = 2 };
+extern std::uint8_t g_watch_suspensions; // before the first worker, then constant
+inline bool suspensions_are_watched() noexcept { return g_watch_suspensions != 0; }
+inline bool suspensions_are_checked() noexcept { return g_watch_suspensions & k_checks_suspensions; }
 
 /// `label`: that of the running task; null when a thread's own code runs.
 void check_suspensions(check_kind kind, const char *(*label)()) noexcept;
+
+/// Suspensions are told to the trace. Before the first worker.
+void trace_suspensions(bool on) noexcept;
 
 /// On the stack that will be left: what may go on on another thread reports its locks and notes addresses up to
 /// `top`, the high end of its stack; `top` is null for what may not.

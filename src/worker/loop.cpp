@@ -7,6 +7,7 @@
 #include "iter/iteration.hpp"
 #include "manage/dispatcher.hpp"
 #include "task/signal_word.hpp"
+#include "task/tracing.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>
@@ -128,8 +129,13 @@ slept sleep(worker &w, mood m) {
     rt.watch.examine_soon();
   else
     count(w.counts->slept);
+  const bool traced = w.trace && traces(trace_level::runtime);
+  if (traced)
+    w.trace->ring.put(trace_event::sleep, 0, 0);
   const bool chosen = rt.idle.commit(w.id, next_look(w, m));
   rt.gate.pass();
+  if (traced)
+    w.trace->ring.put(trace_event::wake, 0, 0);
   return {look(w), !chosen && !anyone_at(place::idle)};
 }
 
@@ -163,7 +169,11 @@ runnable *wait_for_some(worker &w) {
 
 runnable *wait_for_work(worker &w) {
   enter_idle(*w.counts, w.time);
+  if (w.trace)
+    w.trace->ring.put(trace_event::idle, 0, 0);
   runnable *r = wait_for_some(w);
+  if (w.trace)
+    w.trace->ring.put(trace_event::busy, 0, 0);
   leave_idle(*w.counts, w.time);
   return r;
 }
@@ -395,6 +405,7 @@ void run_join(detail::join_job &job) {
   branch.done_word.store(&job, std::memory_order_relaxed); // for reports: whose end it is
   worker &w = *this_worker_or_null();
   w.current = &branch;
+  const std::uint32_t outer = w.trace ? trace_branch_begins(*w.trace, branch) : 0;
   try {
     job.invoke(&job);
   } catch (...) {
@@ -407,6 +418,8 @@ void run_join(detail::join_job &job) {
     if (!job.error)
       job.error = std::current_exception();
   }
+  if (tracer *x = this_worker_or_null()->trace)
+    trace_branch_ends(*x, branch.trace_id, outer);
   give_back_copies_of_branch(branch);
   ready_list none;
   release_accesses(branch, none);

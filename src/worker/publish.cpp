@@ -4,6 +4,7 @@
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
 #include "observe/user_counter.hpp"
+#include "trace/session.hpp"
 #include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 
@@ -30,6 +31,9 @@ void publish_process(const runtime &rt) noexcept {
   put(p.spares, rt.crew.spares());
   put(p.watcher_cpu, rt.watch.cpu_ns());
   put(p.watcher_looks, rt.watch.looks());
+  const trace_totals traced = totals_of_trace();
+  put(p.trace_records, traced.records);
+  put(p.trace_discarded, traced.discarded);
   put(p.published, now_ns());
 }
 
@@ -47,7 +51,34 @@ void publish_counters(runtime &rt, bool now) noexcept {
 
 void forget_publisher_in_child() noexcept { ::new (&g_publisher) spin_lock<>; }
 
-void end_counting(runtime &rt) noexcept {
+namespace {
+
+slot_counts counts_of(unsigned id, const counter_block &c) noexcept {
+  slot_counts s{id, {}};
+  const auto put = [&s](counted_value v, std::uint64_t n) { s.values[static_cast<std::size_t>(v)] = n; };
+  put(counted_value::executed, peek(c.executed));
+  put(counted_value::created, created(c));
+  put(counted_value::reruns, peek(c.reruns));
+  put(counted_value::rounds, peek(c.rounds));
+  put(counted_value::suspended, peek(c.suspended));
+  return s;
+}
+
+void end_tracing(const runtime &rt, bool stopped) noexcept try {
+  std::vector<slot_counts> counts;
+  const unsigned used = stopped ? rt.used_slots.load(std::memory_order_acquire) : 0; // O1
+  for (unsigned id = 0; id < used; ++id)
+    if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1
+      counts.push_back(counts_of(id, *w->counts));
+  end_trace(counts);
+} catch (const std::bad_alloc &) {
+  end_trace({});
+}
+
+} // namespace
+
+void end_counting(runtime &rt, bool stopped) noexcept {
+  end_tracing(rt, stopped);
   publish_counters(rt);
   end_reporting(rt);
   end_store();

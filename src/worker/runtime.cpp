@@ -17,7 +17,9 @@
 #include "task/failure.hpp"
 #include "task/held.hpp"
 #include "task/locals.hpp"
+#include "task/tracing.hpp"
 #include "topo/machine.hpp"
+#include "trace/kernel.hpp"
 #include "worker/functions.hpp"
 #include "worker/reporting.hpp"
 
@@ -122,6 +124,9 @@ worker &make_worker(runtime &rt, unsigned id) {
   auto fresh = std::make_unique<worker>(id, static_cast<std::size_t>(rt.cfg.join_deque));
   fresh->counts = &block_of_slot(id, id < rt.workers ? block_kind::worker : block_kind::thread);
   schedule_sample(fresh->time);
+  fresh->trace = tracer_of_slot(id);
+  if (fresh->trace && traces(trace_level::tasks))
+    fresh->memory->allocate_slowly();
   rt.ready->attach(id, *fresh->counts);
   worker *w = fresh.release();
   w->own = rt.ready->own(id);
@@ -201,6 +206,7 @@ void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
   store_after_fork();
   forget_store_in_child();
+  forget_trace_in_child();
   forget_publisher_in_child();
   forget_reporting_in_child();
   forget_hardware_in_child();
@@ -387,6 +393,8 @@ worker &adopt() {
   w.root.label = w.id == 0 ? "main" : "thread";
   settle_on_thread(w);
   w.current = &w.root;
+  if (w.trace)
+    trace_root(*w.trace, w.root);
   install_overflow_stack();
   g_runtime->gate.pass();
   errno = saved_errno;
@@ -405,6 +413,7 @@ void settle_on_thread(worker &w) {
   w.error_number = &errno;
   set_this_executor(&w);
   count_hardware(w.id, *w.counts);
+  watch_this_thread(w.id);
 }
 
 worker *make_spare_worker(runtime &rt, spare &taker) {
@@ -440,7 +449,10 @@ runtime::runtime()
   use_regions(cfg.deps_system == deps_kind::regions);
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
-  measure_stacks(cfg.stack_watermark);
+  open_trace({static_cast<trace_level>(cfg.trace_level), static_cast<trace_mode>(cfg.trace_mode), cfg.trace_dir, cfg.trace_buffer, workers,
+              cfg.trace_kernel});
+  hook_bodies(cfg.stack_watermark, g_trace_level != trace_level::off);
+  trace_suspensions(g_trace_level != trace_level::off);
   set_default_exception_policy(cfg.group_exceptions);
   check_suspensions(cfg.check_suspensions, &current_label);
   set_time_mode(static_cast<time_mode>(cfg.counters_time));
@@ -477,7 +489,7 @@ void stop_runtime() {
   if (!mutant(bug::stop_wakes_nobody))
     rt.idle.notify_all();
   if (w && !orderly)
-    return end_counting(rt), print_summary(rt); // exit() inside a task: its worker cannot wait for itself; the process is about to end
+    return end_counting(rt, false), print_summary(rt); // exit() inside a task: its worker cannot wait for itself; the process is about to end
   rt.watch.stop();
   rt.crew.stop();
   for (unsigned id = 1; id < rt.workers; ++id)
@@ -485,7 +497,7 @@ void stop_runtime() {
       other->os_thread.join();
   rt.clock.stop();
   set_this_executor(nullptr);
-  end_counting(rt);
+  end_counting(rt, true);
   print_summary(rt);
 }
 

@@ -159,8 +159,8 @@ WEFT_COLD runnable *execute_timed(worker &w, task &t, bool in_place) noexcept;
 void publish_counters(runtime &rt, bool now = true) noexcept;
 /// Whoever published in the parent is gone.
 void forget_publisher_in_child() noexcept;
-/// The last word of the counters.
-void end_counting(runtime &rt) noexcept;
+/// The last word of the counters and of the trace. `stopped`: the workers have.
+void end_counting(runtime &rt, bool stopped) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

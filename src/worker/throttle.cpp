@@ -3,6 +3,7 @@
 // at three quarters of the lowest mark, or when a worker has nothing else to run.
 #include "base/error.hpp"
 #include "deps/domain.hpp"
+#include "trace/session.hpp"
 #include "worker/runtime.hpp"
 
 namespace weft::inline v0 {
@@ -29,6 +30,8 @@ void throttle::hold_back(worker &w) {
   if (!is_beyond(live) && !has_own_work(w))
     return raise_alarm(live);
   count(w.counts->throttled);
+  if (w.trace && traces(trace_level::runtime))
+    w.trace->ring.put(trace_event::held_back, 0, w.trace->ring.running);
   try {
     suspend([](executor &, frame &f, void *self) { static_cast<throttle *>(self)->hold(f); }, this);
   } catch (const error &) { // no stack for the worker to go on with: the producer goes on instead

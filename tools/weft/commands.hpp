@@ -22,6 +22,8 @@ int run_run(const words &arguments);
 int run_list(const words &arguments);
 int run_get(const words &arguments);
 int run_top(const words &arguments);
+int run_trace(const words &arguments);
+int run_predict(const words &arguments);
 
 extern const char k_info_help[];
 extern const char k_config_help[];
@@ -29,6 +31,8 @@ extern const char k_run_help[];
 extern const char k_list_help[];
 extern const char k_get_help[];
 extern const char k_top_help[];
+extern const char k_trace_help[];
+extern const char k_predict_help[];
 
 /// Prints "weft: ..." on stderr and returns k_usage.
 int usage_error(const std::string &what);

@@ -49,6 +49,8 @@ constexpr command k_commands[] = {
     {"top", run_top, k_top_help, "watch a running program"},
     {"list", run_list, k_list_help, "show running programs, or the counters of one"},
     {"get", run_get, k_get_help, "print counters of a running program"},
+    {"trace", run_trace, k_trace_help, "look into a trace, check it, cut it, turn it into other formats"},
+    {"predict", run_predict, k_predict_help, "replay a trace on other numbers of workers"},
     {"config", run_config, k_config_help, "show every setting, its value and where that came from"},
     {"info", run_info, k_info_help, "show the machine as Weft sees it"},
     {"version", run_version, k_version_help, "print the version"},

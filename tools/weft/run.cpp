@@ -20,7 +20,7 @@ using namespace weft::rt;
 
 const char k_run_help[] =
     "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--counters NAMES [--interval TIME]] [--exact-time]\n"
-    "                [--seeds N [--limit S]] [--] "
+    "                [--trace[=LEVEL]] [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
     "Checks the settings, hands them to the program through its environment and becomes the program.\n"
@@ -31,6 +31,8 @@ const char k_run_help[] =
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
+    "  --trace[=LEVEL]  writes a trace of level switch, task, graph (which is meant without one) or runtime to the folder weft-trace.PID:\n"
+    "                   the same as --set trace.level=LEVEL; `weft trace`, `weft report` and `weft predict` read it\n"
     "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
     "                   of creation; reports the first seed that gives another exit code, signal or output\n"
     "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
@@ -54,7 +56,7 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--counters", "--interval", "--exact-time", "--seeds", "--limit"};
+constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--counters", "--interval", "--exact-time", "--trace", "--seeds", "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -108,6 +110,12 @@ plan read_plan(const words &arguments) {
       ++at;
     } else if (arguments[at] == "--exact-time") {
       p.values.emplace_back("counters.time", "exact");
+      ++at;
+    } else if (arguments[at] == "--trace") {
+      p.values.emplace_back("trace.level", "graph");
+      ++at;
+    } else if (arguments[at].starts_with("--trace=")) {
+      p.values.emplace_back("trace.level", arguments[at].substr(8));
       ++at;
     } else if (const auto counters = take_option(arguments, at, "--counters")) {
       p.values.emplace_back("counters.print", *counters);

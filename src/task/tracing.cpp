@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/tracing.hpp"
+
+#include "deps/region_scope.hpp"
+#include "deps/reduction.hpp"
+#include "task/recorded.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+std::uint16_t type_of(tracer &x, const task &t) noexcept { return x.types.find(t.label, t.label ? std::string_view{} : closure_of(t)); }
+
+/// Before tasks are entered one by one, only a body tells that there is one.
+bool is_named(const task &t) noexcept { return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit); }
+
+void put_access(trace_ring &r, const task &t, const void *address, access_mode mode, std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t k_most = UINT32_MAX;
+  if (address)
+    r.put(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
+          std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32);
+}
+
+void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t count) noexcept {
+  for (const access *a = list; a != list + count; ++a) {
+    const bool reduces = a->mode == access_mode::reduction || a->mode == access_mode::weak_reduction;
+    const auto *wanted = reduces ? static_cast<const detail::reduction_spec *>(a->address) : nullptr;
+    put_access(r, t, wanted ? wanted->address : a->address, a->mode, a->bytes);
+  }
+}
+
+} // namespace
+
+void trace_birth(tracer &x, task &t) noexcept {
+  t.trace_id = x.ring.fresh_id();
+  t.set(detail::k_special);
+}
+
+void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded) noexcept {
+  if (!traces(trace_level::tasks))
+    return;
+  trace_ring &r = x.ring;
+  r.ending = 0;
+  const std::size_t all = a.first_count + a.second_count + a.region_count;
+  r.put(trace_event::create, type_of(x, t), t.trace_id,
+        t.parent->trace_id | std::uint64_t{std::min<std::size_t>(all, 0xffffff)} << 32 | (recorded ? std::uint64_t{k_created_for_rounds} : 0),
+        reinterpret_cast<std::uintptr_t>(t.group));
+  if (!traces(trace_level::graph))
+    return;
+  put_accesses(r, t, a.first, a.first_count);
+  put_accesses(r, t, a.second, a.second_count);
+  for (const region_entry *g = a.regions; g != a.regions + a.region_count; ++g)
+    g->shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
+      put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low);
+    });
+}
+
+void trace_abandoned(task &t) noexcept {
+  if (tracer *x = this_executor()->trace; x && traces(trace_level::tasks))
+    x->ring.put(trace_event::abandon, 0, t.trace_id);
+}
+
+void trace_ready(const task &t) noexcept {
+  const executor *e = this_executor(); // null on a thread that only takes events back
+  if (!e || !e->trace)
+    return;
+  trace_ring &r = e->trace->ring;
+  r.put(trace_event::ready, 0, t.trace_id, r.ending ? r.ending : r.running);
+}
+
+void run_traced(task &t, void (*invoke)(task &) noexcept) noexcept {
+  executor *e = this_executor();
+  if (!e->trace)
+    return invoke(t);
+  if (!is_named(t))
+    t.trace_id = e->trace->ring.fresh_id();
+  const std::uint32_t id = t.trace_id, outer = std::exchange(e->trace->ring.running, id);
+  const std::uint64_t round = is_recorded(t) ? std::uint64_t{k_round} : 0;
+  e->trace->ring.ending = 0;
+  e->trace->ring.put(trace_event::begin, type_of(*e->trace, t), id, outer, round);
+  invoke(t);
+  e = this_executor(); // the thread may have changed
+  if (!e->trace)
+    return;
+  trace_ring &r = e->trace->ring;
+  r.running = outer;
+  r.ending = id;
+  if (outer == 0 && !traces(trace_level::tasks))
+    return; // the next record of this worker tells
+  const task_extra *const x = peek_extra(t);
+  const bool again = x && x->instead_of_end && !t.has_meanwhile(detail::k_cancelled);
+  r.put(trace_event::end, type_of(*e->trace, t), id, round | (again ? std::uint64_t{k_again} : 0));
+}
+
+void trace_skipped(task &t) noexcept {
+  tracer *const x = this_executor()->trace;
+  if (!x)
+    return;
+  if (!is_named(t))
+    t.trace_id = x->ring.fresh_id();
+  x->ring.put(trace_event::begin, type_of(*x, t), t.trace_id, x->ring.running, k_skipped);
+  x->ring.put(trace_event::end, type_of(*x, t), t.trace_id, k_skipped);
+  x->ring.ending = t.trace_id;
+}
+
+void trace_root(tracer &x, task &root) noexcept {
+  root.trace_id = x.ring.fresh_id();
+  x.ring.running = root.trace_id;
+  x.ring.put(trace_event::root, x.types.find(root.label, {}), root.trace_id, x.ring.slot());
+}
+
+std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept {
+  branch.trace_id = x.ring.fresh_id();
+  const std::uint32_t outer = std::exchange(x.ring.running, branch.trace_id);
+  x.ring.put(trace_event::begin, x.types.find(branch.label, {}), branch.trace_id, outer, k_branch);
+  return outer;
+}
+
+void trace_branch_ends(tracer &x, std::uint32_t id, std::uint32_t outer) noexcept {
+  x.ring.running = outer;
+  x.ring.put(trace_event::end, 0, id, k_branch);
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/kernel.hpp"
+
+#include "base/log.hpp"
+#include "trace/folder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <memory>
+#include <mutex>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::size_t k_ring_pages = 8; // of 40-byte records: 800, or 20 ms of 40,000 switches per second
+constexpr std::size_t k_page = 4096;
+constexpr std::size_t k_room = k_ring_pages * k_page;
+
+/// Of one thread in a slot.
+struct source {
+  unsigned slot = 0;
+  int file = -1;
+  perf_event_mmap_page *page = nullptr;
+};
+
+/// Of one slot.
+struct output {
+  unsigned slot = 0;
+  int file = -1;
+  std::uint64_t number = 0, last = 0, lost = 0;
+  std::vector<trace_record> records;
+};
+
+struct watching {
+  std::mutex lock; // threads come, the flusher reads
+  std::string folder;
+  unsigned char uuid[16];
+  trace_clock clock;
+  std::vector<source> sources;
+  std::vector<output> outputs;
+  std::vector<char> scratch;
+};
+watching *g_watching = nullptr; // before any worker; never freed
+
+int open_switches() noexcept {
+  perf_event_attr a{};
+  a.size = sizeof a;
+  a.type = PERF_TYPE_SOFTWARE;
+  a.config = PERF_COUNT_SW_DUMMY;
+  a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  a.context_switch = 1;
+  a.sample_id_all = 1;
+  a.exclude_kernel = 1;
+  a.exclude_hv = 1;
+  a.use_clockid = 1;
+  a.clockid = CLOCK_MONOTONIC;
+  return static_cast<int>(syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+std::uint64_t ticks_at(const trace_clock &c, std::uint64_t monotonic_ns) noexcept {
+  const double ns = static_cast<double>(static_cast<std::int64_t>(monotonic_ns - c.monotonic_ns));
+  return c.ticks + static_cast<std::uint64_t>(static_cast<std::int64_t>(ns * static_cast<double>(c.frequency) / 1e9));
+}
+
+struct switch_tail {
+  std::uint32_t pid, tid;
+  std::uint64_t time;
+  std::uint32_t cpu, unused;
+};
+
+void take_event(watching &w, output &to, const perf_event_header &h, const char *body, std::size_t bytes) {
+  if (h.type == PERF_RECORD_LOST) {
+    std::uint64_t words[2];
+    std::memcpy(words, body, std::min(bytes, sizeof words));
+    to.lost += words[1];
+  }
+  if (h.type != PERF_RECORD_SWITCH || bytes < sizeof(switch_tail))
+    return;
+  switch_tail t;
+  std::memcpy(&t, body + bytes - sizeof t, sizeof t);
+  const bool out = h.misc & PERF_RECORD_MISC_SWITCH_OUT;
+  constexpr std::uint16_t k_preempted = 1 << 14; // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, which older headers do not name
+  trace_record r{};
+  r.time = ticks_at(w.clock, t.time);
+  r.event = static_cast<std::uint16_t>(out ? trace_event::switched_out : trace_event::switched_in);
+  r.a = t.cpu;
+  r.b = out && (h.misc & k_preempted);
+  to.records.push_back(r);
+}
+
+void read_source(watching &w, const source &from, output &to) {
+  const char *const data = reinterpret_cast<const char *>(from.page) + k_page;
+  const std::uint64_t head = __atomic_load_n(&from.page->data_head, __ATOMIC_ACQUIRE); // O1: pairs with the kernel's barrier
+  std::uint64_t tail = from.page->data_tail;
+  const auto copy = [&](std::uint64_t at, void *p, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+      static_cast<char *>(p)[i] = data[(at + i) % k_room];
+  };
+  while (tail < head) {
+    perf_event_header h;
+    copy(tail, &h, sizeof h);
+    if (h.size < sizeof h)
+      break;
+    w.scratch.resize(h.size);
+    copy(tail, w.scratch.data(), h.size);
+    take_event(w, to, h, w.scratch.data() + sizeof h, h.size - sizeof h);
+    tail += h.size;
+  }
+  __atomic_store_n(&from.page->data_tail, head, __ATOMIC_RELEASE); // O1
+}
+
+void write_out(watching &w, output &to) {
+  std::stable_sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) { return a.time < b.time; });
+  for (trace_record &r : to.records)
+    r.time = to.last = std::max(r.time, to.last); // the clocks agree to some ten nanoseconds
+  packet_header h;
+  std::memcpy(h.uuid, w.uuid, sizeof h.uuid);
+  h.kind = 1;
+  h.worker = to.slot;
+  h.begin = to.records.front().time;
+  h.end = to.records.back().time;
+  h.number = to.number++;
+  h.discarded = to.lost;
+  h.content_bits = h.packet_bits = 8 * (sizeof h + to.records.size() * sizeof(trace_record));
+  if (to.file >= 0) {
+    write_whole(to.file, reinterpret_cast<const char *>(&h), sizeof h);
+    write_whole(to.file, reinterpret_cast<const char *>(to.records.data()), to.records.size() * sizeof(trace_record));
+  }
+  to.records.clear();
+}
+
+output &output_of(watching &w, unsigned slot) {
+  for (output &x : w.outputs)
+    if (x.slot == slot)
+      return x;
+  output fresh;
+  fresh.slot = slot;
+  fresh.file = open(kernel_path(w.folder, slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  w.outputs.push_back(std::move(fresh));
+  return w.outputs.back();
+}
+
+} // namespace
+
+void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16], const trace_clock &clock) noexcept try {
+  auto w = std::make_unique<watching>();
+  w->folder = folder;
+  std::memcpy(w->uuid, uuid, sizeof w->uuid);
+  w->clock = clock;
+  g_watching = w.release();
+} catch (const std::bad_alloc &) { // without
+}
+
+void watch_this_thread(unsigned slot) noexcept try {
+  watching *const w = g_watching;
+  if (!w)
+    return;
+  source s;
+  s.slot = slot;
+  s.file = open_switches();
+  void *const p = s.file < 0 ? MAP_FAILED : mmap(nullptr, k_page + k_room, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
+  if (p == MAP_FAILED) {
+    static std::atomic<bool> said{false};
+    warn_once(said, "trace.kernel: context switches cannot be seen (perf_event_open: %s); the trace is without them", std::strerror(errno));
+    if (s.file >= 0)
+      close(s.file);
+    return;
+  }
+  s.page = static_cast<perf_event_mmap_page *>(p);
+  const std::lock_guard guard(w->lock);
+  w->sources.push_back(s);
+} catch (const std::bad_alloc &) { // without
+}
+
+void drain_kernel_events() noexcept try {
+  watching *const w = g_watching;
+  if (!w)
+    return;
+  const std::lock_guard guard(w->lock);
+  for (const source &s : w->sources)
+    read_source(*w, s, output_of(*w, s.slot));
+  for (output &x : w->outputs)
+    if (!x.records.empty())
+      write_out(*w, x);
+} catch (const std::bad_alloc &) { // next time
+}
+
+void end_kernel_events() noexcept {
+  drain_kernel_events();
+  if (!g_watching)
+    return;
+  for (const source &s : g_watching->sources)
+    close(s.file);
+  g_watching = nullptr;
+}
+
+void forget_kernel_events_in_child() noexcept { g_watching = nullptr; }
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace consists of, in memory and on disk: records of 32 bytes in packets of 64 KiB, a stream per worker slot. A packet is one of
+// the Common Trace Format 1.8, so what the workers write needs no conversion; metadata.cpp describes it to readers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
+
+/// The table of events: name in traces, level from which it is written, names of the two words in its payload.
+///   begin     a body begins;  `outer`: the task on whose frame it runs, `flags`: body_flag
+///   end       it has ended;   at level switch only when it ran on another task's frame: else the next record of the worker says so
+///   suspend   the running task leaves its worker: what it waits for (waits_for), and the object concerned
+///   idle, busy  the worker has no work; has found some
+///   create    a task; its parent (low half of `parent`) and number of accesses (high half), its group
+///   access    of the task created before it: address, bytes (low half) and mode (high half)
+///   ready     nothing holds it any more; by whose end that came, or 0
+///   waited    the running task has waited for its children or a group, since the time `since`
+///   abandon   a task that was created cannot be entered, and is gone
+///   root      a thread stands in the worker; its task
+///   counted   at the end: a counter of the worker
+///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or by waiting), and has one again
+#define WEFT_TRACE_EVENTS(X)                                                                                                           \
+  X(begin, switches, outer, flags)                                                                                                     \
+  X(end, switches, flags, unused)                                                                                                      \
+  X(suspend, switches, reason, target)                                                                                                 \
+  X(resume, switches, unused, unused2)                                                                                                 \
+  X(idle, switches, unused, unused2)                                                                                                   \
+  X(busy, switches, unused, unused2)                                                                                                   \
+  X(root, switches, slot, unused)                                                                                                      \
+  X(counted, switches, counter, value)                                                                                                 \
+  X(create, tasks, parent, group)                                                                                                      \
+  X(abandon, tasks, unused, unused2)                                                                                                   \
+  X(access, graph, address, extent)                                                                                                    \
+  X(ready, graph, released_by, unused)                                                                                                 \
+  X(waited, graph, since, what)                                                                                                        \
+  X(sleep, runtime, unused, unused2)                                                                                                   \
+  X(wake, runtime, unused, unused2)                                                                                                    \
+  X(held_back, runtime, unused, unused2)                                                                                               \
+  X(switched_out, switches, cpu, preempted)                                                                                            \
+  X(switched_in, switches, cpu, unused)
+
+enum class trace_event : std::uint16_t {
+#define X(name, ...) name,
+  WEFT_TRACE_EVENTS(X)
+#undef X
+      limit
+};
+
+enum body_flag : std::uint64_t {
+  k_round = 1,   // of a recorded task: not counted as executed
+  k_skipped = 2, // its group was cancelled
+  k_again = 4,   // the body is to run once more
+  k_branch = 8,  // a join's branch that was taken by another worker: neither created nor counted
+};
+enum creation_flag : std::uint64_t { k_created_for_rounds = std::uint64_t{1} << 63 }; // of `parent`
+
+/// What `counted` tells, at the end of an orderly run.
+enum class counted_value : std::uint64_t { executed, created, reruns, rounds, suspended, limit };
+
+struct trace_record {
+  std::uint64_t time; // ticks of the trace's clock
+  std::uint16_t event;
+  std::uint16_t type; // of the task; 0: unknown
+  std::uint32_t task; // 0: none
+  std::uint64_t a, b;
+};
+static_assert(sizeof(trace_record) == 32);
+
+inline constexpr std::uint32_t k_ctf_magic = 0xc1fc1fc1u;
+
+struct packet_header {
+  std::uint32_t magic = k_ctf_magic;
+  std::uint32_t stream_id = 0;
+  unsigned char uuid[16]{};
+  std::uint64_t begin = 0, end = 0;             // ticks
+  std::uint64_t content_bits = 0, packet_bits = 0;
+  std::uint64_t number = 0;                     // of the packet in its stream
+  std::uint64_t discarded = 0;                  // records of the stream, up to the packet's end
+  std::uint32_t worker = 0;
+  std::uint32_t kind = 0; // 0: of a worker, 1: of the kernel
+  std::uint64_t room[2]{};
+};
+inline constexpr std::size_t k_packet_head = sizeof(packet_header);
+static_assert(k_packet_head == 3 * sizeof(trace_record));
+
+inline constexpr std::size_t k_packet_bytes = 64 << 10;
+inline constexpr std::size_t k_packet_records = (k_packet_bytes - k_packet_head) / sizeof(trace_record);
+
+/// The first page of a ring's file; see ring.hpp.
+struct ring_header {
+  char magic[8];
+  std::uint32_t version, packets;
+  std::uint64_t head;      // number of the packet that is being filled
+  std::uint64_t tail;      // packets that have been written to the stream's file
+  std::uint64_t used;      // records in the one that is being filled
+  std::uint64_t discarded; // records
+  std::uint64_t written;   // records in closed packets
+};
+inline constexpr char k_ring_magic[8] = {'w', 'e', 'f', 't', 'r', 'i', 'n', 'g'};
+inline constexpr std::uint32_t k_ring_version = 1;
+inline constexpr std::size_t k_ring_head = 4096;
+
+/// A task type: a label, or the name of a closure's type. The table lies in a file of the trace.
+struct trace_type {
+  std::uint64_t key; // 0: free
+  std::uint32_t ready;
+  std::uint32_t is_closure;
+  char name[112];
+};
+static_assert(sizeof(trace_type) == 128);
+inline constexpr std::size_t k_trace_types = 4096;
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/session.hpp"
+
+#include "atomic/atomic.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "os/thread.hpp"
+#include "trace/folder.hpp"
+#include "trace/kernel.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <sys/random.h>
+#include <unistd.h>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+
+trace_level g_trace_level = trace_level::off;
+
+namespace {
+
+constexpr unsigned k_most_slots = 4096;
+constexpr unsigned k_last_word_slot = 9999; // of the stream that tells the counters
+constexpr std::int64_t k_nap_ns = 20'000'000;           // of a flusher that nobody wakes
+constexpr std::uint64_t k_describe_ns = 500'000'000;    // types that came up are written down so often
+
+struct stream {
+  tracer *of;
+  int file;
+  std::uint64_t told = 0; // discarded records that the last packet spoke of
+  std::uint64_t next = 0; // packet
+  std::uint64_t last = 0; // time
+};
+
+struct session {
+  trace_options options;
+  trace_description what;
+  std::atomic<tracer *> slots[k_most_slots]{};
+  std::atomic<unsigned> used{0};
+  std::vector<stream> streams; // of who flushes
+  std::atomic<std::uint32_t> signal{0};
+  std::atomic<bool> asleep{false}, stopping{false};
+  bool ended = false;
+  std::uint64_t lost = 0; // records that could not be written
+  unsigned described = 0;
+  std::uint64_t described_ns = 0;
+  std::atomic<bool> said{false};
+  thread flusher;
+};
+
+std::atomic<session *> g_session{nullptr}; // never freed: workers may come late
+std::atomic<std::uint32_t> g_ids{0};
+
+session *the_session() noexcept { return g_session.load(std::memory_order_acquire); } // O1: pairs with open_trace
+
+void complain(session &s) noexcept {
+  warn_once(s.said, "trace.dir: '%s' cannot be written (%s); what follows is missing from the trace", s.options.folder.c_str(), std::strerror(errno));
+}
+
+void describe(session &s) {
+  s.described = known_types();
+  s.described_ns = now_ns();
+  s.what.types = type_names(type_table());
+  if (!replace_file(s.options.folder + "/metadata", ctf_metadata(s.what)) || !replace_file(description_path(s.options.folder), own_description(s.what)))
+    complain(s);
+}
+
+/// Streams of slots that have come since.
+void find_streams(session &s) {
+  const unsigned used = s.used.load(std::memory_order_acquire); // O2: pairs with tracer_of_slot
+  for (unsigned slot = 0; slot < used; ++slot) {
+    tracer *const t = s.slots[slot].load(std::memory_order_acquire); // O2
+    if (!t || std::any_of(s.streams.begin(), s.streams.end(), [t](const stream &x) { return x.of == t; }))
+      continue;
+    const std::string path = stream_path(s.options.folder, t->ring.slot());
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+      complain(s);
+    s.streams.push_back({t, file});
+  }
+}
+
+void write_packet(session &s, stream &to, const char *packet, std::size_t bytes) noexcept {
+  packet_header h;
+  std::memcpy(&h, packet, sizeof h);
+  if (to.file < 0 || !write_whole(to.file, packet, bytes)) {
+    complain(s);
+    s.lost += (bytes - k_packet_head) / sizeof(trace_record);
+  }
+  to.told = h.discarded;
+  to.next = h.number + 1;
+  to.last = h.end;
+}
+
+bool drain(session &s) {
+  find_streams(s);
+  bool any = false;
+  for (stream &to : s.streams)
+    for (trace_ring &r = to.of->ring; r.tail() < r.head(); any = true) {
+      const std::uint64_t number = r.tail();
+      write_packet(s, to, r.packet(number), k_packet_bytes);
+      r.done_with(number);
+    }
+  drain_kernel_events();
+  return any;
+}
+
+void flush(void *p) noexcept {
+  auto &s = *static_cast<session *>(p);
+  while (!s.stopping.load(std::memory_order_acquire)) // O3: pairs with end_trace
+    try {
+      const std::uint32_t seen = s.signal.load(std::memory_order_relaxed);
+      if (known_types() != s.described && now_ns() - s.described_ns > k_describe_ns)
+        describe(s);
+      if (drain(s))
+        continue;
+      s.asleep.store(true, std::memory_order_relaxed); // a packet that is not seen in time waits for the end of the nap
+      os_futex_wait(s.signal, seen, static_cast<std::int64_t>(now_ns()) + k_nap_ns);
+      s.asleep.store(false, std::memory_order_relaxed);
+    } catch (const std::bad_alloc &) { // next time
+    }
+}
+
+/// What stands in a ring when its owner has stopped, or goes on.
+void write_rest(session &s, stream &to) {
+  const auto room = std::make_unique<char[]>(k_packet_bytes);
+  const trace_ring &r = to.of->ring;
+  std::uint64_t from = to.next;
+  const std::uint64_t head = r.head();
+  if (r.mode() == trace_mode::flight && head + 1 > r.packets())
+    from = std::max(from, head + 1 - r.packets());
+  for (std::uint64_t n = from; n <= head; ++n)
+    if (const std::size_t bytes = r.copy(n, room.get()))
+      write_packet(s, to, room.get(), bytes);
+  if (r.discarded() == to.told)
+    return;
+  packet_header h;
+  r.make_last_word(h, to.next, to.last);
+  std::memcpy(room.get(), &h, sizeof h);
+  write_packet(s, to, room.get(), sizeof h);
+}
+
+std::unique_ptr<tracer> make_tracer(session &s, unsigned slot, std::uint64_t bytes) noexcept {
+  const auto packets = static_cast<unsigned>(std::max<std::uint64_t>(bytes / k_packet_bytes, 4));
+  void *const memory = map_new_file(ring_path(s.options.folder, slot), k_ring_head + packets * k_packet_bytes);
+  if (!memory) {
+    complain(s);
+    return nullptr;
+  }
+  return std::unique_ptr<tracer>(new (std::nothrow) tracer{{memory, packets, s.options.mode, slot, s.what.uuid}, {}});
+}
+
+void write_counts(session &s, const std::vector<slot_counts> &counts) {
+  if (counts.empty())
+    return;
+  const std::size_t each = static_cast<std::size_t>(counted_value::limit);
+  auto last = make_tracer(s, k_last_word_slot, (counts.size() * each / k_packet_records + 1) * k_packet_bytes);
+  const int file = open(stream_path(s.options.folder, k_last_word_slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (!last || file < 0)
+    return complain(s);
+  for (const slot_counts &c : counts)
+    for (std::size_t i = 0; i < each; ++i)
+      last->ring.put(trace_event::counted, 0, c.slot, i, c.values[i]);
+  s.streams.push_back({last.release(), file});
+}
+
+void remove_rings(session &s) noexcept {
+  for (const stream &x : s.streams)
+    unlink(ring_path(s.options.folder, x.of->ring.slot()).c_str());
+  unlink(types_path(s.options.folder).c_str());
+}
+
+void start(session &s) {
+  s.what.level = s.options.level;
+  s.what.mode = s.options.mode;
+  s.what.workers = s.options.workers;
+  s.what.pid = getpid();
+  s.what.program = program_invocation_short_name;
+  s.what.clock = read_trace_clock();
+  s.what.first_ticks = s.what.clock.ticks;
+  if (getrandom(s.what.uuid, sizeof s.what.uuid, 0) != static_cast<ssize_t>(sizeof s.what.uuid))
+    std::memcpy(s.what.uuid, &s.what.clock, sizeof s.what.uuid);
+}
+
+} // namespace
+
+std::uint32_t reserve_task_ids(std::uint32_t n) noexcept { return g_ids.fetch_add(n, std::memory_order_relaxed); } // names only
+
+void packet_is_full() noexcept {
+  session *const s = the_session();
+  if (!s || !s->asleep.load(std::memory_order_relaxed))
+    return;
+  s->signal.fetch_add(1, std::memory_order_relaxed); // the nap has an end
+  os_futex_wake(s->signal, 1);
+}
+
+void open_trace(const trace_options &o) noexcept try {
+  g_trace_level = trace_level::off;
+  if (o.level == trace_level::off)
+    return;
+  auto fresh = std::make_unique<session>();
+  session &s = *fresh;
+  s.options = o;
+  if (const auto place = s.options.folder.find("%p"); place != std::string::npos)
+    s.options.folder.replace(place, 2, std::to_string(getpid()));
+  if (const std::string trouble = make_trace_folder(s.options.folder); !trouble.empty())
+    return warn("trace.dir: '%s' cannot be used (%s); nothing is traced", s.options.folder.c_str(), trouble.c_str());
+  void *const types = map_new_file(types_path(s.options.folder), sizeof(trace_type) * k_trace_types);
+  if (!types)
+    return warn("trace.dir: '%s' has no room for a trace (%s); nothing is traced", s.options.folder.c_str(), std::strerror(errno));
+  use_type_table(static_cast<trace_type *>(types));
+  start(s);
+  describe(s);
+  g_session.store(fresh.release(), std::memory_order_release); // O1
+  g_trace_level = o.level;
+  if (o.kernel)
+    watch_kernel(s.options.folder, s.what.uuid, s.what.clock);
+  if (o.mode == trace_mode::stream)
+    if (const int e = s.flusher.start("weft-trace", &flush, &s))
+      warn("no thread to write the trace (%s); what does not fit into memory is discarded", std::strerror(e));
+} catch (const std::bad_alloc &) {
+  warn("no memory for a trace; nothing is traced");
+}
+
+tracer *tracer_of_slot(unsigned slot) noexcept {
+  session *const s = the_session();
+  if (!s || slot >= k_most_slots || g_trace_level == trace_level::off)
+    return nullptr;
+  tracer *t = s->slots[slot].load(std::memory_order_relaxed); // with the start lock
+  if (t)
+    return t;
+  t = make_tracer(*s, slot, s->options.bytes).release();
+  if (s->used.load(std::memory_order_relaxed) == 0) // the workers have not been started
+    s->what.first_ticks = read_ticks();
+  s->slots[slot].store(t, std::memory_order_release); // O2
+  if (s->used.load(std::memory_order_relaxed) <= slot)
+    s->used.store(slot + 1, std::memory_order_release); // O2
+  return t;
+}
+
+void end_trace(const std::vector<slot_counts> &counts) noexcept try {
+  session *const s = the_session();
+  if (!s || s->ended)
+    return;
+  s->ended = true;
+  s->stopping.store(true, std::memory_order_release); // O3
+  s->signal.fetch_add(1, std::memory_order_relaxed);
+  os_futex_wake(s->signal, 1);
+  if (s->flusher.joinable())
+    s->flusher.join();
+  if (s->options.mode == trace_mode::stream)
+    drain(*s);
+  else
+    find_streams(*s);
+  write_counts(*s, counts);
+  for (stream &x : s->streams)
+    write_rest(*s, x);
+  end_kernel_events();
+  const trace_clock start = std::exchange(s->what.clock, read_trace_clock()); // the longer the run, the better the frequency is known
+  s->what.clock = {s->what.clock.frequency, start.ticks, start.monotonic_ns, start.realtime_ns};
+  s->what.discarded = s->lost;
+  for (const stream &x : s->streams)
+    s->what.discarded += x.told;
+  s->what.state = counts.empty() ? trace_description::ended : trace_description::exact;
+  describe(*s);
+  remove_rings(*s);
+} catch (const std::bad_alloc &) {
+  warn("no memory to end the trace; `weft trace cut` makes a whole one of what there is");
+}
+
+void forget_trace_in_child() noexcept {
+  forget_kernel_events_in_child();
+  g_session.store(nullptr, std::memory_order_relaxed);
+  g_trace_level = trace_level::off;
+}
+
+trace_totals totals_of_trace() noexcept {
+  trace_totals sum;
+  session *const s = the_session();
+  if (!s)
+    return sum;
+  const unsigned used = s->used.load(std::memory_order_acquire); // O2
+  for (unsigned slot = 0; slot < used; ++slot)
+    if (const tracer *t = s->slots[slot].load(std::memory_order_acquire)) { // O2
+      sum.records += t->ring.records();
+      sum.discarded += t->ring.discarded();
+    }
+  return sum;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace that this process writes: its folder, the rings of its workers, the thread that empties them.
+#pragma once
+
+#include "trace/ring.hpp"
+#include "trace/types.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct trace_options {
+  trace_level level = trace_level::off;
+  trace_mode mode = trace_mode::stream;
+  std::string folder;          // %p stands for the pid
+  std::uint64_t bytes = 4 << 20; // of a worker's ring
+  unsigned workers = 0;
+  bool kernel = false; // context switches of the workers' threads
+};
+
+/// What one slot writes with.
+struct tracer {
+  trace_ring ring;
+  type_cache types;
+};
+
+extern trace_level g_trace_level; // written before any task
+
+[[nodiscard]] inline bool traces(trace_level l) noexcept { return g_trace_level >= l; }
+
+/// Before any worker. A folder that cannot be written is warned about, and nothing is traced.
+void open_trace(const trace_options &o) noexcept;
+/// With the start lock. Null when nothing is traced or there is no room.
+[[nodiscard]] tracer *tracer_of_slot(unsigned slot) noexcept;
+/// What a slot's counters say in the end.
+struct slot_counts {
+  unsigned slot;
+  std::uint64_t values[static_cast<std::size_t>(counted_value::limit)];
+};
+/// Once. Empty counts: the workers have not stopped.
+void end_trace(const std::vector<slot_counts> &counts) noexcept;
+/// The parent's trace is left alone.
+void forget_trace_in_child() noexcept;
+
+struct trace_totals {
+  std::uint64_t records = 0, discarded = 0;
+};
+[[nodiscard]] trace_totals totals_of_trace() noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

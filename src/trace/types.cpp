@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/types.hpp"
+
+#include <atomic>
+#include <cstring>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+trace_type *g_table = nullptr; // before any task
+std::atomic<unsigned> g_known{0};
+constexpr std::size_t k_probes = 64;
+
+std::uint64_t hash(std::string_view text, bool is_closure) noexcept {
+  std::uint64_t h = 0xcbf29ce484222325u;
+  if (is_closure) {
+    h ^= reinterpret_cast<std::uintptr_t>(text.data());
+    h *= 0x9e3779b97f4a7c15u;
+    h ^= h >> 29;
+  } else {
+    for (const char c : text)
+      h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  return h ? h : 1;
+}
+
+/// Quotes and backslashes would end the strings that name it.
+void write_name(trace_type &t, std::string_view text, bool is_closure) noexcept {
+  std::size_t n = 0;
+  for (; n < text.size() && n + 1 < sizeof t.name; ++n) {
+    const char c = text[n];
+    t.name[n] = static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' ? '_' : c;
+  }
+  t.name[n] = '\0';
+  t.is_closure = is_closure;
+  __atomic_store_n(&t.ready, 1u, __ATOMIC_RELEASE); // O2
+  g_known.fetch_add(1, std::memory_order_relaxed); // a hint
+}
+
+bool is_named(std::uint16_t type, const char *label) noexcept {
+  const trace_type &t = g_table[type];
+  return __atomic_load_n(&t.ready, __ATOMIC_ACQUIRE) && std::strncmp(t.name, label, sizeof t.name - 1) == 0; // O2
+}
+
+} // namespace
+
+void use_type_table(trace_type *table) noexcept {
+  g_table = table;
+  g_known.store(0, std::memory_order_relaxed);
+}
+const trace_type *type_table() noexcept { return g_table; }
+unsigned known_types() noexcept { return g_known.load(std::memory_order_relaxed); }
+
+std::uint16_t add_type(std::string_view text, bool is_closure) noexcept {
+  const std::uint64_t key = hash(text, is_closure);
+  for (std::size_t i = 0, at = key % k_trace_types; i < k_probes; ++i, at = (at + 1) % k_trace_types) {
+    if (at == 0) // unknown
+      continue;
+    trace_type &t = g_table[at];
+    std::uint64_t there = __atomic_load_n(&t.key, __ATOMIC_RELAXED);
+    if (there == 0 && __atomic_compare_exchange_n(&t.key, &there, key, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) { // O1
+      write_name(t, text, is_closure);
+      return static_cast<std::uint16_t>(at);
+    }
+    if (there == key)
+      return static_cast<std::uint16_t>(at);
+  }
+  return 0;
+}
+
+std::uint16_t type_cache::find(const char *label, std::string_view closure) noexcept {
+  const bool is_closure = !label;
+  if (is_closure && closure.empty())
+    closure = "task";
+  const char *const address = is_closure ? closure.data() : label;
+  const auto bits = reinterpret_cast<std::uintptr_t>(address);
+  place &p = m_places[(bits ^ bits >> 6) % k_places];
+  if (p.address == address && (is_closure || is_named(p.type, label))) // a label's memory may have been used again
+    return p.type;
+  p.type = add_type(is_closure ? closure : std::string_view(label), is_closure);
+  p.address = address;
+  return p.type;
+}
+
+} // namespace rt
+} // namespace weft::inline v0

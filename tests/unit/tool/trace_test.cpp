@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces of programs that end in order, are killed, fork, or write none; weft trace reads them, and babeltrace2 where it is installed.
+#include "support/case_process.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <weft/weft.hpp>
+
+namespace {
+
+std::string weft_program() {
+  const auto program = test::program_path();
+  const auto tests = program.substr(0, program.rfind('/'));
+  return tests.substr(0, tests.rfind('/')) + "/bin/weft";
+}
+
+bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+/// Tasks of all kinds, in an order that the seed gives.
+void run_tasks(unsigned seed) {
+  int data[8] = {};
+  const auto random = [&seed] { return (seed = seed * 1664525u + 1013904223u) >> 16; };
+  weft::task_group group;
+  for (int i = 0; i < 400; ++i) {
+    int &a = data[random() % 8], &b = data[random() % 8];
+    switch (random() % 8) {
+    case 0:
+      weft::spawn([&a] { ++a; }, weft::inout(a), weft::label("inout"));
+      break;
+    case 1:
+      weft::spawn([&a, &b] { a += b; }, weft::inout(a), weft::in(b), weft::label("two"));
+      break;
+    case 2:
+      weft::spawn([&a] { ++a; }, weft::commutative(a), weft::label("commutative"));
+      break;
+    case 3:
+      group.spawn([] {});
+      break;
+    case 4:
+      weft::spawn([&a] { weft::spawn([&a] { ++a; }, weft::inout(a), weft::label("child")); }, weft::weak_inout(a), weft::label("weak"));
+      break;
+    case 5:
+      weft::spawn([&a] { ++a; }, weft::inout(a), weft::if_(false), weft::label("undeferred"));
+      break;
+    case 6:
+      weft::spawn([] { weft::spawn([] {}, weft::label("leaf")); weft::taskwait(); }, weft::label("waits"));
+      break;
+    default:
+      weft::spawn([&a] { ++a; }, weft::concurrent(a), weft::label("concurrent"));
+    }
+    if (random() % 64 == 0)
+      weft::taskwait();
+  }
+  group.wait();
+  weft::taskwait();
+}
+
+class traces : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (access(weft_program().c_str(), X_OK) != 0)
+      GTEST_SKIP() << weft_program() << " was not built (WEFT_TOOLS is OFF)";
+    char name[] = "/tmp/weft-trace-test-XXXXXX";
+    m_folder = std::string(mkdtemp(name));
+  }
+  void TearDown() override {
+    if (!m_folder.empty()) {
+      EXPECT_EQ(std::system(("rm -rf '" + m_folder + "'").c_str()), 0);
+    }
+  }
+  static test::ending weft(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), weft_program());
+    return test::run(arguments, {{"WEFT_CONFIG", ""}});
+  }
+  /// A process that runs `f` under these settings and then ends, or is killed.
+  template <class F>
+  void in_child(const test::environment &settings, bool killed, F f) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (const auto &[name, value] : settings)
+        setenv(name.c_str(), value.c_str(), 1);
+      f();
+      killed ? static_cast<void>(kill(getpid(), SIGKILL)) : std::exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(WIFSIGNALED(status), killed);
+  }
+  test::environment settings(const std::string &level, const std::string &mode = "stream") const {
+    return {{"WEFT_WORKERS", "2"}, {"WEFT_TRACE_LEVEL", level}, {"WEFT_TRACE_DIR", m_folder}, {"WEFT_TRACE_MODE", mode}};
+  }
+  std::string m_folder;
+};
+
+std::uint64_t number_before(const std::string &text, const std::string &word) {
+  const auto at = text.find(word);
+  if (at == std::string::npos)
+    return 0;
+  const auto from = text.find_last_not_of("0123456789", at - 1) + 1;
+  return std::strtoull(text.c_str() + from, nullptr, 10);
+}
+
+} // namespace
+
+TEST_F(traces, counters_equal_the_replayed_trace_for_random_programs_under_every_policy) {
+  unsigned seed = 1;
+  for (const char *policy : {"stealing", "delegated", "local-fifo", "central", "seeded"})
+    for (const char *level : {"switch", "task", "graph", "runtime"}) {
+      auto s = settings(level);
+      s.emplace_back("WEFT_SCHED_POLICY", policy);
+      if (policy == std::string("seeded"))
+        s.emplace_back("WEFT_WORKERS", "1");
+      in_child(s, false, [&] { run_tasks(++seed); });
+      const auto end = weft({"trace", "check", m_folder});
+      EXPECT_TRUE(end.exited(0)) << policy << " " << level << "\n" << end;
+      EXPECT_TRUE(contains(end.output, "as the counters say")) << end;
+      ++seed;
+    }
+}
+
+TEST_F(traces, babeltrace2_reads_what_is_written_record_for_record) {
+  if (std::system("command -v babeltrace2 >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "babeltrace2 is not installed";
+  for (const char *mode : {"stream", "flight"}) {
+    auto s = settings("graph", mode);
+    s.emplace_back("WEFT_TRACE_BUFFER", "256KiB");
+    in_child(s, false, [] {
+      for (unsigned i = 0; i < 20; ++i)
+        run_tasks(i);
+    });
+    const auto info = weft({"trace", "info", m_folder});
+    const auto own = number_before(info.output.substr(info.output.find("records")), ", ");
+    const auto bt = test::run({"/bin/sh", "-c", "babeltrace2 '" + m_folder + "' 2>/dev/null | wc -l"}, {});
+    EXPECT_GT(own, 0u) << info;
+    EXPECT_EQ(std::strtoull(bt.output.c_str(), nullptr, 10), own) << info << bt;
+  }
+}
+
+TEST_F(traces, what_a_killed_program_has_written_is_read_up_to_the_end) {
+  in_child(settings("graph"), true, [] { run_tasks(7); });
+  auto end = weft({"trace", "check", m_folder});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "has not ended its trace")) << end;
+  EXPECT_GE(number_before(end.output, " tasks created"), 400u) << end;
+  EXPECT_TRUE(contains(end.output, " + 0 live")) << end;
+  const std::string whole = m_folder + "/whole";
+  end = weft({"trace", "cut", "--output", whole, m_folder});
+  EXPECT_TRUE(end.exited(0)) << end;
+  end = weft({"trace", "check", whole});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(contains(end.output, "has not ended")) << end;
+}
+
+TEST_F(traces, a_stream_that_is_cut_off_is_read_up_to_there) {
+  in_child(settings("graph"), false, [] { run_tasks(3); });
+  const std::string stream = m_folder + "/w0000";
+  struct stat st {};
+  ASSERT_EQ(stat(stream.c_str(), &st), 0);
+  ASSERT_EQ(truncate(stream.c_str(), st.st_size / 2), 0);
+  const auto end = weft({"trace", "info", m_folder});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "is cut off after")) << end;
+  EXPECT_TRUE(contains(end.output, "inout")) << end;
+}
+
+TEST_F(traces, discarded_records_are_counted_exactly) {
+  auto s = settings("graph", "flight");
+  s.emplace_back("WEFT_TRACE_BUFFER", "256KiB");
+  s.emplace_back("WEFT_WORKERS", "1");
+  in_child(s, false, [] {
+    for (int i = 0; i < 20000; ++i) {
+      weft::spawn([] {});
+      weft::taskwait();
+    }
+  });
+  const auto end = weft({"trace", "info", m_folder});
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto line = end.output.substr(end.output.find("records"));
+  // root; create, ready, begin, end and waited of each; five counters
+  EXPECT_EQ(number_before(line, ", ") + number_before(line, " discarded"), 1 + 5 * 20000u + 5) << end;
+}
+
+TEST_F(traces, a_child_of_fork_leaves_the_trace_of_its_parent_alone) {
+  in_child(settings("task"), false, [] {
+    run_tasks(1);
+    const pid_t child = fork();
+    if (child == 0) {
+      run_tasks(2);
+      std::exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    run_tasks(3);
+  });
+  const auto end = weft({"trace", "check", m_folder});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(contains(end.output, "as the counters say")) << end;
+}
+
+TEST_F(traces, exporters_write_what_their_readers_expect) {
+  in_child(settings("graph"), false, [] { run_tasks(5); });
+  auto end = weft({"trace", "export", "--format", "chrome", "--output", m_folder + "/../x.json", m_folder});
+  const std::string base = m_folder.substr(0, m_folder.rfind('/'));
+  EXPECT_TRUE(end.exited(0)) << end;
+  end = test::run({"/usr/bin/env", "python3", "-c", "import json,sys; d=json.load(open(sys.argv[1])); print(sum(e.get('cat')=='task' for e in d['traceEvents'])>=400)",
+                   base + "/x.json"}, {});
+  EXPECT_TRUE(contains(end.output, "True")) << end;
+  unlink((base + "/x.json").c_str());
+  end = weft({"trace", "export", "--format", "paraver", "--output", base + "/x", m_folder});
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const char *part : {".prv", ".pcf", ".row"}) {
+    EXPECT_EQ(access((base + "/x" + part).c_str(), R_OK), 0) << part;
+    unlink((base + "/x" + part).c_str());
+  }
+  EXPECT_TRUE(contains(weft({"trace", "export", "--format", "dot", m_folder}).output, " -> "));
+  EXPECT_TRUE(contains(weft({"trace", "export", "--format", "csv", m_folder}).output, ",0,root,1,main,0,0\n"));
+}
+
+TEST_F(traces, what_is_no_trace_is_said_to_be_none) {
+  auto end = weft({"trace", "check", "/etc"});
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(contains(end.output, "'/etc' holds no trace of Weft")) << end;
+  end = weft({"trace", "chekc", m_folder});
+  EXPECT_TRUE(end.exited(2)) << end;
+  EXPECT_TRUE(contains(end.output, "did you mean 'check'?")) << end;
+  end = weft({"run", "--trace=grap", "--", "/bin/true"});
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(contains(end.output, "graph")) << end;
+}

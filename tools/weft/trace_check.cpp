@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_check.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace weft_tool {
+namespace {
+
+constexpr std::size_t k_sentences = 20;
+// Clocks of two processors, read out of order, may disagree on what came first by less than that.
+constexpr std::int64_t k_slack_ns = 10'000;
+
+} // namespace
+
+void trace_checker::fault(const trace_record &r, const char *what) {
+  if (++faults > k_sentences)
+    return;
+  char line[256];
+  std::snprintf(line, sizeof line, "%.9f s: %s of task %u: %s", static_cast<double>(m_reader.ns(r.time)) / 1e9,
+                event_name(static_cast<trace_event>(r.event)), r.task, what);
+  sentences.emplace_back(line);
+}
+
+bool trace_checker::is_close(const trace_record &r, const state &s) const noexcept {
+  return std::llabs(m_reader.ns(r.time) - m_reader.ns(s.last)) <= k_slack_ns;
+}
+
+void trace_checker::create(const trace_record &r, state &s) {
+  if (s.created && !s.ended && !s.recorded && complete())
+    fault(r, "it was created before and has not ended");
+  if (s.early && !is_close(r, s))
+    fault(r, "it ran before it was created");
+  const bool early = s.early;
+  if (!early)
+    s = {};
+  s.early = false;
+  s.created = 1;
+  s.type = r.type;
+  s.recorded = (r.a & k_created_for_rounds) != 0;
+  ++tally(s).created;
+  tally(s).recorded += s.recorded;
+}
+
+void trace_checker::begin(const trace_record &r, state &s) {
+  const bool knows = m_reader.about().level >= trace_level::tasks;
+  if (r.b & k_branch)
+    s.implicit = true;
+  if (!s.created && !s.implicit && knows)
+    s.early = true;
+  if (s.type == 0)
+    s.type = r.type;
+  if (knows && s.ended && !s.recorded && complete())
+    fault(r, "its body has run already");
+  if (++s.running > 1 && !is_close(r, s))
+    fault(r, "it is running already");
+  if (!knows && !(r.b & k_branch)) {
+    ++(r.b & k_round ? tally(s).rounds : tally(s).executed);
+    s.running = 0;
+  }
+}
+
+void trace_checker::end(const trace_record &r, state &s) {
+  if (m_reader.about().level < trace_level::tasks)
+    return;
+  if (--s.running < 0 && complete() && !is_close(r, s))
+    fault(r, "it was not running");
+  if (s.away != 0 && complete() && !is_close(r, s))
+    fault(r, "it was suspended");
+  if (s.implicit)
+    return;
+  type_tally &t = tally(s);
+  if (r.a & k_round) {
+    ++t.rounds;
+    return;
+  }
+  ++t.executed;
+  t.reruns += (r.a & k_again) != 0;
+  s.ended = !(r.a & k_again);
+}
+
+void trace_checker::take(const trace_item &i) {
+  const trace_record &r = *i.record;
+  ++events[r.event];
+  const auto e = static_cast<trace_event>(r.event);
+  if (e == trace_event::counted) {
+    has_counters = true;
+    if (r.a < static_cast<std::uint64_t>(counted_value::limit))
+      m_counted[r.a] += r.b;
+    return;
+  }
+  if (r.task == 0)
+    return;
+  state &s = m_tasks[r.task];
+  switch (e) {
+  case trace_event::create:
+    create(r, s);
+    break;
+  case trace_event::abandon:
+    ++tally(s).abandoned;
+    s.ended = 1;
+    break;
+  case trace_event::begin:
+    begin(r, s);
+    break;
+  case trace_event::end:
+    end(r, s);
+    break;
+  case trace_event::root:
+    s.implicit = true;
+    s.running = 1;
+    break;
+  case trace_event::suspend:
+    ++suspended;
+    if (++s.away > 1 && complete() && !is_close(r, s))
+      fault(r, "it is suspended already");
+    break;
+  case trace_event::resume:
+    if (--s.away < 0 && complete() && !is_close(r, s))
+      fault(r, "it was not suspended");
+    break;
+  case trace_event::ready:
+    if (!s.created && complete())
+      s.early = true;
+    if (s.ended && !s.recorded && complete())
+      fault(r, "it has ended");
+    s.ready = 1;
+    break;
+  default:
+    break;
+  }
+  s.last = r.time;
+}
+
+void trace_checker::compare_with_counters() {
+  const auto counted = [this](counted_value v) { return m_counted[static_cast<std::size_t>(v)]; };
+  const auto compare = [this](const char *what, std::uint64_t counter, std::uint64_t trace) {
+    if (counter == trace)
+      return;
+    ++faults;
+    char line[160];
+    std::snprintf(line, sizeof line, "the counters say %llu %s, the trace shows %llu", static_cast<unsigned long long>(counter), what,
+                  static_cast<unsigned long long>(trace));
+    sentences.emplace_back(line);
+  };
+  compare("tasks executed", counted(counted_value::executed), all.executed);
+  compare("rounds of recorded tasks", counted(counted_value::rounds), all.rounds);
+  if (m_reader.about().level < trace_level::tasks)
+    return;
+  compare("tasks created", counted(counted_value::created), all.created - all.recorded - all.abandoned);
+  compare("ends of bodies that run again", counted(counted_value::reruns), all.reruns);
+}
+
+void trace_checker::run() {
+  trace_item i;
+  while (m_reader.next(i))
+    take(i);
+  for (const auto &[name, t] : types) {
+    all.created += t.created;
+    all.executed += t.executed;
+    all.reruns += t.reruns;
+    all.rounds += t.rounds;
+    all.recorded += t.recorded;
+    all.abandoned += t.abandoned;
+  }
+  for (const auto &[id, s] : m_tasks)
+    if (s.early && complete() && m_reader.about().state == trace_description::exact) {
+      trace_record r{};
+      r.time = s.last;
+      r.task = id;
+      fault(r, "it was never created");
+    }
+  if (has_counters && complete())
+    compare_with_counters();
+}
+
+} // namespace weft_tool

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays a trace against what a task may do: created, ready, running, suspended, ended.
+#pragma once
+
+#include "trace_reader.hpp"
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace weft_tool {
+
+struct type_tally {
+  std::uint64_t created = 0, executed = 0, reruns = 0, rounds = 0, recorded = 0, abandoned = 0;
+  [[nodiscard]] std::int64_t live() const noexcept {
+    return static_cast<std::int64_t>(created - abandoned - recorded) - static_cast<std::int64_t>(executed - reruns);
+  }
+};
+
+class trace_checker {
+ public:
+  explicit trace_checker(trace_reader &r) : m_reader(r) {}
+  void run();
+
+  std::map<std::string, type_tally> types;
+  type_tally all;
+  std::uint64_t suspended = 0, events[static_cast<std::size_t>(trace_event::limit)]{};
+  std::uint64_t faults = 0;
+  std::vector<std::string> sentences; // the first of them
+  bool has_counters = false;
+  [[nodiscard]] bool complete() const noexcept { return m_reader.discarded() == 0 && m_reader.about().mode == trace_mode::stream; }
+
+ private:
+  struct state {
+    std::uint64_t last = 0;           // time of its last event
+    std::uint16_t type = 0;
+    std::uint8_t created = 0, ready = 0, ended = 0, recorded = 0;
+    std::int8_t running = 0, away = 0; // begun and not ended; suspended and not resumed
+    bool early = false;               // an event came before its creation
+    bool implicit = false;
+  };
+  void take(const trace_item &i);
+  void begin(const trace_record &r, state &s);
+  void end(const trace_record &r, state &s);
+  void create(const trace_record &r, state &s);
+  void compare_with_counters();
+  void fault(const trace_record &r, const char *what);
+  [[nodiscard]] bool is_close(const trace_record &r, const state &s) const noexcept;
+  type_tally &tally(const state &s) { return types[m_reader.type_name(s.type)]; }
+
+  trace_reader &m_reader;
+  std::unordered_map<std::uint32_t, state> m_tasks;
+  std::uint64_t m_counted[static_cast<std::size_t>(counted_value::limit)]{};
+};
+
+} // namespace weft_tool

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace in the formats of others.
+#pragma once
+
+#include "commands.hpp"
+#include "trace_reader.hpp"
+
+#include <cstdio>
+#include <functional>
+#include <unordered_map>
+
+namespace weft_tool {
+
+int run_trace_export(const words &arguments);
+int run_trace_cut(const words &arguments);
+
+/// A stretch of time in which a worker did one thing.
+struct stretch {
+  enum kind : unsigned char { body, idle, away }; // away: the kernel had taken the processor from its thread
+  kind what = body;
+  unsigned slot = 0;
+  std::uint32_t task = 0;
+  std::uint16_t type = 0;
+  std::int64_t begin = 0, end = 0; // ns
+  bool ends_task = false;
+};
+/// Turns records into stretches, in the order of their ends. Of nested bodies only the innermost runs.
+class stretcher {
+ public:
+  explicit stretcher(const trace_reader &r, std::function<void(const stretch &)> use) : m_reader(r), m_use(std::move(use)) {}
+  void take(const trace_item &i);
+  /// Whatever goes on at the end of the trace ends there.
+  void finish();
+  [[nodiscard]] std::uint16_t type_of(std::uint32_t task) const noexcept;
+
+ private:
+  struct worker {
+    std::vector<std::uint32_t> running; // innermost last
+    std::int64_t since = 0;
+    std::int64_t idle_since = -1, away_since = -1;
+  };
+  void close(worker &w, unsigned slot, std::int64_t now, bool ends);
+  worker &at(unsigned slot);
+
+  const trace_reader &m_reader;
+  std::function<void(const stretch &)> m_use;
+  std::vector<worker> m_workers;
+  std::unordered_map<std::uint32_t, std::uint16_t> m_types;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // what stood below a frame that left
+  std::int64_t m_last = 0;
+};
+
+void export_chrome(trace_reader &r, std::FILE *out);
+void export_csv(trace_reader &r, std::FILE *out);
+void export_dot(trace_reader &r, std::FILE *out);
+/// Writes path.prv, path.pcf and path.row.
+void export_paraver(trace_reader &r, const std::string &path);
+
+/// For JSON and Graphviz.
+[[nodiscard]] std::string escaped(const std::string &text);
+
+} // namespace weft_tool

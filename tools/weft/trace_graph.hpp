@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of tasks that a trace of level graph holds: what each body did, and what held each task back.
+#pragma once
+
+#include "trace_reader.hpp"
+
+#include <unordered_map>
+#include <vector>
+
+namespace weft_tool {
+
+inline constexpr std::uint32_t k_nobody = UINT32_MAX;
+
+/// What a body does, one after the other: it computes for `ns`, then it creates a child, waits, or ends.
+struct action {
+  enum kind : std::uint8_t { creates, waits, ends };
+  std::int64_t ns = 0;
+  std::uint32_t child = k_nobody; // with creates
+  kind what = ends;
+};
+
+struct graph_task {
+  std::uint32_t id = 0, parent = k_nobody; // parent: an index
+  std::uint16_t type = 0;
+  bool is_root = false, is_join = false; // is_join: no task, it stands between two groups of tasks
+  std::uint32_t first_action = 0, actions = 0;
+  std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
+  std::int64_t created = -1, ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen
+  std::int64_t exec = 0;
+  unsigned slot = 0;
+};
+
+class trace_graph {
+ public:
+  /// Throws weft::error where the trace is of a lower level.
+  explicit trace_graph(trace_reader &r);
+
+  std::vector<graph_task> tasks;
+  std::vector<action> actions; // of a task in a row
+  std::vector<std::uint32_t> edges; // of a task in a row: who waits for it
+  std::uint64_t executed = 0;
+  std::int64_t work = 0;     // ns in bodies of tasks
+  std::int64_t first = 0, last = 0;
+  std::int64_t overhead = 0; // mean ns between two tasks, where a worker was not idle
+  [[nodiscard]] std::int64_t duration() const noexcept { return last - first; }
+
+ private:
+  struct running {
+    std::uint32_t task;
+    std::int64_t computed = 0; // since its last action
+    std::int64_t before_others = -1; // of that, until others ran on its frame
+  };
+  struct worker {
+    std::vector<running> stack;
+    std::int64_t since = 0, free_since = -1;
+  };
+  struct access_entry {
+    std::uint32_t task;
+    std::uint8_t mode;
+    std::uint64_t address;
+  };
+  struct group {
+    std::vector<std::uint32_t> members;
+    std::uint8_t how = 0;
+  };
+  using chain = std::vector<group>;
+  struct place {
+    std::uint32_t parent;
+    std::uint64_t address;
+    bool operator==(const place &) const = default;
+  };
+  struct place_hash {
+    std::size_t operator()(const place &p) const noexcept { return static_cast<std::size_t>((p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17); }
+  };
+  void take(trace_reader &r, const trace_item &i);
+  std::uint32_t index_of(std::uint32_t id);
+  void advance(worker &w, std::int64_t now);
+  void act(worker &w, action::kind what, std::uint32_t child);
+  void add_access(const access_entry &a);
+  void link_all();
+  void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
+  void exits(std::uint32_t task, std::uint64_t address, std::vector<std::uint32_t> &out) const;
+  void store_actions();
+  void store_edges();
+
+  std::vector<worker> m_workers;
+  std::unordered_map<std::uint32_t, std::uint32_t> m_index;
+  std::unordered_map<std::uint32_t, std::vector<running>> m_suspended;
+  struct logged {
+    std::uint32_t task;
+    action what;
+  };
+  std::vector<logged> m_log;
+  std::unordered_map<place, chain, place_hash> m_chains;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> m_edges;
+  std::uint64_t m_gaps = 0;
+  std::int64_t m_gap_ns = 0;
+};
+
+} // namespace weft_tool

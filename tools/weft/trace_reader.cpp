@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_reader.hpp"
+
+#include "base/error.hpp"
+#include "os/file.hpp"
+#include "trace/folder.hpp"
+
+#include <weft/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <map>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace weft_tool {
+namespace {
+
+constexpr unsigned k_kernel_slots = 10000; // streams of the kernel are numbered from here
+__extension__ typedef __int128 wide;
+
+/// Valid records: a packet that was being filled may be followed by older ones.
+const trace_record *end_of_valid(const trace_record *from, const trace_record *to, std::uint64_t begin) noexcept {
+  std::uint64_t last = begin;
+  while (from != to && from->time >= last && from->event < static_cast<std::uint16_t>(trace_event::limit))
+    last = from++->time;
+  return from;
+}
+
+} // namespace
+
+trace_reader::mapping trace_reader::map(const std::string &path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat st {};
+  if (file < 0)
+    return {};
+  mapping m;
+  if (fstat(file, &st) == 0 && st.st_size > 0) {
+    m.bytes = static_cast<std::size_t>(st.st_size);
+    void *const p = mmap(nullptr, m.bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    m.base = p == MAP_FAILED ? nullptr : static_cast<const char *>(p);
+  }
+  close(file);
+  if (m.base)
+    m_mappings.push_back(m);
+  return m;
+}
+
+void trace_reader::read_stream(stream &s, const std::string &path) {
+  const mapping m = map(path);
+  std::size_t at = 0;
+  while (at + k_packet_head <= m.bytes) {
+    packet_header h;
+    std::memcpy(&h, m.base + at, sizeof h);
+    const std::size_t whole = h.packet_bits / 8, content = h.content_bits / 8;
+    if (h.magic != k_ctf_magic || content < k_packet_head || content > whole)
+      break;
+    const std::size_t there = std::min(content, m.bytes - at);
+    const auto *begin = reinterpret_cast<const trace_record *>(m.base + at + k_packet_head);
+    const auto *end = end_of_valid(begin, begin + (there - k_packet_head) / sizeof(trace_record), h.begin);
+    s.packets.push_back({begin, end, h.number});
+    s.discarded = std::max(s.discarded, h.discarded);
+    if (there < content) {
+      s.packets.back().end = end;
+      break;
+    }
+    at += whole;
+  }
+  if (m.base && at != m.bytes)
+    m_troubles.push_back(path + " is cut off after " + std::to_string(at) + " bytes; what follows is missing");
+}
+
+void trace_reader::read_ring(stream &s, const std::string &path) {
+  const mapping m = map(path);
+  ring_header h{};
+  if (m.bytes < k_ring_head)
+    return;
+  std::memcpy(&h, m.base, sizeof h);
+  if (std::memcmp(h.magic, k_ring_magic, sizeof h.magic) != 0 || h.packets == 0 || m.bytes < k_ring_head + std::size_t{h.packets} * k_packet_bytes)
+    return;
+  const std::uint64_t oldest = h.head >= h.packets ? h.head - h.packets + 1 : 0;
+  const std::uint64_t from = std::max(oldest, s.packets.empty() ? 0 : s.packets.back().number + 1);
+  for (std::uint64_t n = from; n <= h.head; ++n) {
+    const char *const at = m.base + k_ring_head + n % h.packets * k_packet_bytes;
+    packet_header p;
+    std::memcpy(&p, at, sizeof p);
+    if (p.magic != k_ctf_magic || p.number != n)
+      continue;
+    const auto *begin = reinterpret_cast<const trace_record *>(at + k_packet_head);
+    const std::uint64_t used = n == h.head ? std::min<std::uint64_t>(h.used, k_packet_records) : k_packet_records;
+    s.packets.push_back({begin, end_of_valid(begin, begin + used, p.begin), n});
+  }
+  s.discarded = std::max(s.discarded, h.discarded);
+}
+
+void trace_reader::find_streams() {
+  std::map<unsigned, stream> found;
+  DIR *const folder = opendir(m_folder.c_str());
+  if (!folder)
+    throw_error(weft::errc::invalid_argument, "'%s' is no folder; give that of a trace (setting trace.dir)", m_folder.c_str());
+  while (const dirent *e = readdir(folder)) {
+    const std::string name = e->d_name;
+    const std::size_t digits = name.starts_with(".ring") ? 5 : name[0] == 'w' || name[0] == 'k' ? 1 : 0;
+    const auto number = digits ? parse_unsigned(std::string_view(name).substr(digits)) : std::nullopt;
+    if (!number || *number >= k_kernel_slots)
+      continue;
+    const unsigned slot = static_cast<unsigned>(*number) + (name[0] == 'k' ? k_kernel_slots : 0);
+    found[slot].slot = static_cast<unsigned>(*number);
+  }
+  closedir(folder);
+  for (auto &[slot, s] : found) {
+    read_stream(s, slot >= k_kernel_slots ? kernel_path(m_folder, s.slot) : stream_path(m_folder, s.slot));
+    if (slot < k_kernel_slots && m_about.state == trace_description::running)
+      read_ring(s, ring_path(m_folder, s.slot));
+    m_discarded += s.discarded;
+    for (const packet &p : s.packets)
+      m_records += static_cast<std::uint64_t>(p.end - p.begin);
+    m_streams.push_back(std::move(s));
+  }
+}
+
+trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
+  const auto text = read_file(description_path(folder));
+  if (!text || !text->starts_with("weft trace 1\n"))
+    throw_error(weft::errc::invalid_argument, "'%s' holds no trace of Weft; `weft run --trace -- PROGRAM` writes one", folder.c_str());
+  m_about = parse_description(*text);
+  if (m_about.state == trace_description::running) {
+    m_troubles.push_back("the program has not ended its trace: it runs, or it was killed");
+    const mapping types = map(types_path(folder));
+    if (types.bytes >= sizeof(trace_type) * k_trace_types)
+      m_about.types = type_names(reinterpret_cast<const trace_type *>(types.base));
+  }
+  find_streams();
+  m_discarded = std::max(m_discarded, m_about.discarded);
+  if (m_discarded && m_about.mode == trace_mode::flight)
+    m_troubles.push_back(std::to_string(m_discarded) + " older records are not in it");
+  else if (m_discarded)
+    m_troubles.push_back(std::to_string(m_discarded) + " records found no room and were discarded; make trace.buffer larger or trace.level lower");
+  rewind();
+}
+
+trace_reader::~trace_reader() {
+  for (const mapping &m : m_mappings)
+    munmap(const_cast<char *>(m.base), m.bytes);
+}
+
+const std::string &trace_reader::type_name(std::uint16_t type) const noexcept {
+  static const std::string unknown = "task";
+  return type < m_about.types.size() && !m_about.types[type].empty() ? m_about.types[type] : unknown;
+}
+
+std::int64_t trace_reader::ns(std::uint64_t ticks) const noexcept {
+  const auto since = static_cast<std::int64_t>(ticks - m_about.first_ticks);
+  return static_cast<std::int64_t>(wide{since} * 1'000'000'000 / static_cast<std::int64_t>(m_about.clock.frequency));
+}
+
+std::uint64_t trace_reader::ticks(std::int64_t ns) const noexcept {
+  return m_about.first_ticks + static_cast<std::uint64_t>(wide{ns} * static_cast<std::int64_t>(m_about.clock.frequency) / 1'000'000'000);
+}
+
+std::vector<unsigned> trace_reader::slots() const {
+  std::vector<unsigned> all;
+  for (const stream &s : m_streams)
+    if (all.empty() || std::find(all.begin(), all.end(), s.slot) == all.end())
+      all.push_back(s.slot);
+  return all;
+}
+
+void trace_reader::settle(stream &s) noexcept {
+  while (s.at < s.packets.size() && s.next == s.packets[s.at].end)
+    s.next = ++s.at < s.packets.size() ? s.packets[s.at].begin : nullptr;
+}
+
+void trace_reader::rewind() noexcept {
+  m_current = nullptr;
+  for (stream &s : m_streams) {
+    s.at = 0;
+    s.next = s.packets.empty() ? nullptr : s.packets[0].begin;
+    settle(s);
+  }
+}
+
+bool trace_reader::next(trace_item &item) noexcept {
+  if (!m_current || !m_current->next || m_current->next->time > m_until) {
+    m_current = nullptr;
+    m_until = UINT64_MAX; // the time of the second
+    for (stream &s : m_streams) {
+      if (!s.next)
+        continue;
+      if (!m_current || s.next->time < m_current->next->time) {
+        if (m_current)
+          m_until = std::min(m_until, m_current->next->time);
+        m_current = &s;
+      } else {
+        m_until = std::min(m_until, s.next->time);
+      }
+    }
+    if (!m_current)
+      return false;
+  }
+  item = {m_current->next++, m_current->slot};
+  if (m_current->next == m_current->packets[m_current->at].end)
+    settle(*m_current);
+  return true;
+}
+
+} // namespace weft_tool

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a trace: that of a program that has ended, goes on or was killed, records in the order of their times.
+#pragma once
+
+#include "trace/metadata.hpp"
+
+#include <memory>
+
+namespace weft_tool {
+
+using namespace weft::rt;
+
+struct trace_item {
+  const trace_record *record = nullptr;
+  unsigned slot = 0;
+};
+
+class trace_reader {
+public:
+  /// Throws weft::error when the folder holds no trace of Weft.
+  explicit trace_reader(const std::string &folder);
+  ~trace_reader();
+  trace_reader(const trace_reader &) = delete;
+  trace_reader &operator=(const trace_reader &) = delete;
+
+  [[nodiscard]] const trace_description &about() const noexcept { return m_about; }
+  [[nodiscard]] const std::string &type_name(std::uint16_t type) const noexcept;
+  /// Nanoseconds since the trace began.
+  [[nodiscard]] std::int64_t ns(std::uint64_t ticks) const noexcept;
+  [[nodiscard]] std::uint64_t ticks(std::int64_t ns) const noexcept;
+  /// Of all streams.
+  [[nodiscard]] std::uint64_t records() const noexcept { return m_records; }
+  [[nodiscard]] std::uint64_t discarded() const noexcept { return m_discarded; }
+  /// Sentences on what is missing: a stream that is cut off, a program that did not end in order.
+  [[nodiscard]] const std::vector<std::string> &troubles() const noexcept { return m_troubles; }
+  [[nodiscard]] std::vector<unsigned> slots() const;
+
+  /// The next record; false at the end.
+  bool next(trace_item &item) noexcept;
+  void rewind() noexcept;
+
+private:
+  struct packet {
+    const trace_record *begin, *end;
+    std::uint64_t number;
+  };
+  struct stream {
+    unsigned slot = 0;
+    std::vector<packet> packets;
+    std::size_t at = 0;                // packet
+    const trace_record *next = nullptr;
+    std::uint64_t discarded = 0;
+  };
+  struct mapping {
+    const char *base = nullptr;
+    std::size_t bytes = 0;
+  };
+  void find_streams();
+  void read_stream(stream &s, const std::string &path);
+  void read_ring(stream &s, const std::string &path);
+  mapping map(const std::string &path);
+  static void settle(stream &s) noexcept;
+
+  std::string m_folder;
+  trace_description m_about;
+  std::vector<stream> m_streams;
+  std::vector<mapping> m_mappings;
+  std::vector<std::string> m_troubles;
+  std::uint64_t m_records = 0, m_discarded = 0;
+  stream *m_current = nullptr; // goes on until `m_until`
+  std::uint64_t m_until = 0;
+};
+
+} // namespace weft_tool

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_replay.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+
+namespace weft_tool {
+namespace {
+
+/// A task in the simulation.
+struct simulated {
+  std::uint32_t at = 0;         // its next action
+  std::uint32_t holding = 0;    // what holds it back, plus one until it is created
+  std::uint32_t children = 0;   // that are not complete
+  bool waits = false, ended = false, queued = false;
+  std::uint32_t cause = k_nobody; // the step before: an index into the steps
+};
+
+/// A stretch of a body, for the path.
+struct step {
+  std::uint32_t task, before;
+  double ns;
+};
+
+struct happening {
+  double when;
+  std::uint32_t task;
+  unsigned worker;
+  bool operator>(const happening &o) const noexcept { return when != o.when ? when > o.when : task > o.task; }
+};
+
+class simulation {
+ public:
+  simulation(const trace_graph &g, const replay_options &o) : m_graph(g), m_options(o), m_tasks(g.tasks.size()) {}
+  replayed run();
+
+ private:
+  [[nodiscard]] double scale_of(const graph_task &t) const noexcept {
+    return t.type < m_options.scale.size() ? m_options.scale[t.type] : 1.0;
+  }
+  void release(std::uint32_t t, std::uint32_t cause);
+  void make_ready(std::uint32_t t, std::uint32_t cause);
+  void start_ready();
+  void go_on(std::uint32_t t, unsigned worker, double extra);
+  void act(const happening &h);
+  void end(std::uint32_t t);
+  void complete(std::uint32_t t, std::uint32_t cause);
+  void tell_successors(std::uint32_t t, std::uint32_t cause);
+
+  const trace_graph &m_graph;
+  const replay_options &m_options;
+  std::vector<simulated> m_tasks;
+  std::vector<step> m_steps;
+  std::deque<std::uint32_t> m_ready;
+  std::vector<unsigned> m_free;
+  unsigned m_used = 0;
+  std::priority_queue<happening, std::vector<happening>, std::greater<>> m_events;
+  double m_now = 0;
+  std::uint32_t m_last_step = k_nobody;
+};
+
+void simulation::make_ready(std::uint32_t t, std::uint32_t cause) {
+  m_tasks[t].cause = cause;
+  m_tasks[t].queued = true;
+  m_ready.push_back(t);
+}
+
+void simulation::release(std::uint32_t t, std::uint32_t cause) {
+  simulated &s = m_tasks[t];
+  if (--s.holding != 0)
+    return;
+  if (!m_graph.tasks[t].is_join)
+    return make_ready(t, cause);
+  s.ended = true;
+  tell_successors(t, cause);
+}
+
+void simulation::tell_successors(std::uint32_t t, std::uint32_t cause) {
+  const graph_task &g = m_graph.tasks[t];
+  for (std::uint32_t e = 0; e < g.edges; ++e)
+    release(m_graph.edges[g.first_edge + e], cause);
+}
+
+/// The task computes up to its next action.
+void simulation::go_on(std::uint32_t t, unsigned worker, double extra) {
+  const graph_task &g = m_graph.tasks[t];
+  simulated &s = m_tasks[t];
+  const double ns = s.at < g.actions ? static_cast<double>(m_graph.actions[g.first_action + s.at].ns) * scale_of(g) : 0;
+  if (m_options.workers == 0) {
+    m_steps.push_back({t, s.cause, ns});
+    s.cause = static_cast<std::uint32_t>(m_steps.size() - 1);
+  }
+  m_events.push({m_now + ns + extra, t, worker});
+}
+
+void simulation::start_ready() {
+  while (!m_ready.empty() && (m_options.workers == 0 || !m_free.empty() || m_used < m_options.workers)) {
+    unsigned worker = 0;
+    if (m_options.workers != 0) {
+      if (m_free.empty()) {
+        worker = m_used++;
+      } else {
+        worker = m_free.back();
+        m_free.pop_back();
+      }
+    }
+    const std::uint32_t t = m_ready.front();
+    m_ready.pop_front();
+    const bool fresh = m_tasks[t].at == 0 && !m_graph.tasks[t].is_root;
+    go_on(t, worker, (fresh ? m_options.overhead_ns : 0) + m_options.burden_ns);
+  }
+}
+
+void simulation::complete(std::uint32_t t, std::uint32_t cause) {
+  for (;;) {
+    const std::uint32_t parent = m_graph.tasks[t].parent;
+    if (parent == k_nobody)
+      return;
+    simulated &p = m_tasks[parent];
+    if (p.children != 0 && --p.children != 0)
+      return;
+    if (p.waits) {
+      p.waits = false;
+      return make_ready(parent, cause);
+    }
+    if (!p.ended)
+      return;
+    t = parent;
+  }
+}
+
+void simulation::end(std::uint32_t t) {
+  simulated &s = m_tasks[t];
+  s.ended = true;
+  m_last_step = s.cause;
+  tell_successors(t, s.cause);
+  if (s.children == 0)
+    complete(t, s.cause);
+}
+
+void simulation::act(const happening &h) {
+  const graph_task &g = m_graph.tasks[h.task];
+  simulated &s = m_tasks[h.task];
+  const action a = s.at < g.actions ? m_graph.actions[g.first_action + s.at] : action{};
+  ++s.at;
+  if (a.what == action::creates && a.child != k_nobody) {
+    ++s.children;
+    release(a.child, s.cause);
+    return go_on(h.task, h.worker, 0);
+  }
+  if (a.what == action::waits && s.children == 0)
+    return go_on(h.task, h.worker, 0);
+  m_free.push_back(h.worker);
+  if (a.what == action::waits)
+    s.waits = true;
+  else
+    end(h.task);
+}
+
+replayed simulation::run() {
+  for (std::size_t t = 0; t < m_tasks.size(); ++t)
+    m_tasks[t].holding = m_graph.tasks[t].predecessors + (m_graph.tasks[t].is_join ? 0 : 1);
+  for (std::uint32_t t = 0; t < m_tasks.size(); ++t)
+    if (m_graph.tasks[t].is_root || (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
+      release(t, k_nobody);
+  start_ready();
+  while (!m_events.empty()) {
+    const happening h = m_events.top();
+    m_events.pop();
+    m_now = h.when;
+    act(h);
+    start_ready();
+  }
+  replayed r;
+  r.ns = m_now;
+  for (std::size_t t = 0; t < m_tasks.size(); ++t)
+    r.unfinished += !m_tasks[t].ended && !m_graph.tasks[t].is_join;
+  for (std::uint32_t at = m_last_step; at != k_nobody; at = m_steps[at].before)
+    if (!r.path.empty() && r.path.back().task == m_steps[at].task)
+      r.path.back().ns += m_steps[at].ns;
+    else
+      r.path.push_back({m_steps[at].task, m_steps[at].ns});
+  return r;
+}
+
+} // namespace
+
+replayed replay(const trace_graph &g, const replay_options &o) { return simulation(g, o).run(); }
+
+} // namespace weft_tool

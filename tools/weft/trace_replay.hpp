@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a recorded graph again, on any number of workers: a simulation with one list of ready tasks.
+#pragma once
+
+#include "trace_graph.hpp"
+
+#include <map>
+
+namespace weft_tool {
+
+struct replay_options {
+  unsigned workers = 0;      // 0: as many as there is work for
+  double overhead_ns = 0;    // of each task, on its worker
+  double burden_ns = 0;      // of each task that another one made ready: what a migration costs
+  std::vector<double> scale; // by type: how long its bodies take; empty: as recorded
+};
+
+struct path_step {
+  std::uint32_t task;
+  double ns; // of its body on the path
+};
+
+struct replayed {
+  double ns = 0;
+  std::uint64_t unfinished = 0;     // tasks that the trace does not tell enough of
+  std::vector<path_step> path;      // the longest chain, from its end, only without a number of workers
+};
+
+[[nodiscard]] replayed replay(const trace_graph &g, const replay_options &o);
+
+} // namespace weft_tool
