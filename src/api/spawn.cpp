@@ -148,15 +148,20 @@ void count_accesses(counter_block &c, std::size_t accesses, bool ready) noexcept
     count(c.more_accesses, accesses - 1);
 }
 
+WEFT_COLD void trace_submission(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+                                              const checked_regions *regions) noexcept {
+  const bool recorded = t->parent->has(k_final) && iteration_of(*t->parent);
+  trace_creation(*this_worker_or_null()->trace, *t,
+                 {first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0}, recorded);
+}
+
 /// Everything but the common way.
 WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
                           const checked_regions *regions = nullptr) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
   if (w.trace) [[unlikely]]
-    trace_creation(*w.trace, *t,
-                   {first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0},
-                   parent.has(k_final) && iteration_of(parent));
+    trace_submission(t, first, first_count, second, second_count, regions);
   if (parent.has(k_final))
     if (iteration *i = iteration_of(parent))
       return record(t, *i, first, first_count, second, second_count);

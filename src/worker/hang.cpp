@@ -6,6 +6,7 @@
 #include "manage/dispatcher.hpp"
 #include "os/thread_state.hpp"
 #include "worker/census.hpp"
+#include "worker/last_census.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>
@@ -103,6 +104,7 @@ bool hang_check::look() {
   const wait_graph g = take_census(m_runtime);
   if (g.edges().empty())
     return false;
+  leave_census(g, now);
   if (g.cycle().empty() && others_may_act())
     return true;
   m_reported = now;

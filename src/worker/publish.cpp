@@ -5,6 +5,7 @@
 #include "observe/store.hpp"
 #include "observe/user_counter.hpp"
 #include "trace/session.hpp"
+#include "worker/last_census.hpp"
 #include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 
@@ -81,6 +82,7 @@ void end_counting(runtime &rt, bool stopped) noexcept {
   end_tracing(rt, stopped);
   publish_counters(rt);
   end_reporting(rt);
+  remove_census();
   end_store();
 }
 

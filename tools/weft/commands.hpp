@@ -24,6 +24,11 @@ int run_get(const words &arguments);
 int run_top(const words &arguments);
 int run_trace(const words &arguments);
 int run_predict(const words &arguments);
+int run_report(const words &arguments);
+int run_dump(const words &arguments);
+int run_gdb(const words &arguments);
+int run_why(const words &arguments);
+int run_diff(const words &arguments);
 
 extern const char k_info_help[];
 extern const char k_config_help[];
@@ -33,6 +38,13 @@ extern const char k_get_help[];
 extern const char k_top_help[];
 extern const char k_trace_help[];
 extern const char k_predict_help[];
+extern const char k_report_help[];
+extern const char k_dump_help[];
+extern const char k_gdb_help[];
+extern const char k_why_help[];
+extern const char k_diff_help[];
+/// Says the findings and where the page is.
+int write_report(const std::string &folder, const std::string &output);
 
 /// Prints "weft: ..." on stderr and returns k_usage.
 int usage_error(const std::string &what);

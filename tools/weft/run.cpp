@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "seeds.hpp"
 
+#include "base/error.hpp"
 #include "config/settings.hpp"
 #include "os/file.hpp"
 
@@ -10,8 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace weft_tool {
@@ -20,7 +23,7 @@ using namespace weft::rt;
 
 const char k_run_help[] =
     "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--counters NAMES [--interval TIME]] [--exact-time]\n"
-    "                [--trace[=LEVEL]] [--seeds N [--limit S]] [--] "
+    "                [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
     "Checks the settings, hands them to the program through its environment and becomes the program.\n"
@@ -33,6 +36,9 @@ const char k_run_help[] =
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
     "  --trace[=LEVEL]  writes a trace of level switch, task, graph (which is meant without one) or runtime to the folder weft-trace.PID:\n"
     "                   the same as --set trace.level=LEVEL; `weft trace`, `weft report` and `weft predict` read it\n"
+    "  --report[=FILE]  traces at level graph, and writes a page about it in the end (weft-report.html); the trace is removed unless trace.dir\n"
+    "                   says where to keep it\n"
+    "  --hang-timeout TIME  asks after that time without work whether anything can go on (0: never): the same as --set watch.patience=TIME\n"
     "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
     "                   of creation; reports the first seed that gives another exit code, signal or output\n"
     "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
@@ -56,7 +62,7 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--counters", "--interval", "--exact-time", "--trace", "--seeds", "--limit"};
+constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--counters", "--interval", "--exact-time", "--trace", "--report", "--hang-timeout", "--seeds", "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -64,6 +70,7 @@ struct plan {
   exploration seeds; ///< .seeds is 0 where none are asked for
   bool has_limit = false;
   bool locks = false;
+  std::string report; ///< file of the page; "" for none
   std::size_t program = 0; ///< place of its name among the arguments
   std::string mistake;     ///< "" when the command line is right
 };
@@ -93,6 +100,8 @@ void check_plan(plan &p, std::size_t words) {
     p.mistake = "--interval goes with --counters";
   else if (p.has_limit && p.seeds.seeds == 0)
     p.mistake = "--limit goes with --seeds";
+  else if (p.seeds.seeds != 0 && !p.report.empty())
+    p.mistake = "--report is of one run; leave --seeds out";
   else if (p.seeds.seeds != 0 && has(p, "sched.seed"))
     p.mistake = "--seeds chooses sched.seed itself; leave one of them out";
 }
@@ -114,6 +123,11 @@ plan read_plan(const words &arguments) {
     } else if (arguments[at] == "--trace") {
       p.values.emplace_back("trace.level", "graph");
       ++at;
+    } else if (arguments[at] == "--report" || arguments[at].starts_with("--report=")) {
+      p.report = arguments[at].size() > 9 ? arguments[at].substr(9) : "weft-report.html";
+      ++at;
+    } else if (const auto patience = take_option(arguments, at, "--hang-timeout")) {
+      *patience == "0" ? p.values.emplace_back("watch.hang", "off") : p.values.emplace_back("watch.patience", *patience);
     } else if (arguments[at].starts_with("--trace=")) {
       p.values.emplace_back("trace.level", arguments[at].substr(8));
       ++at;
@@ -193,6 +207,39 @@ void watch_locks() {
   setenv("LD_PRELOAD", before && *before ? (library + ":" + before).c_str() : library.c_str(), 1);
 }
 
+/// Runs the program, then writes the page. The program's status.
+int run_and_report(const plan &p, char **argv) {
+  char scratch[] = "/tmp/weft-report-XXXXXX";
+  const char *kept = std::getenv("WEFT_TRACE_DIR");
+  const bool is_ours = !kept || !*kept;
+  if (is_ours && !mkdtemp(scratch))
+    throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s", std::strerror(errno));
+  std::string folder = is_ours ? std::string(scratch) + "/trace" : kept;
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
+    setenv("WEFT_TRACE_LEVEL", "graph", 0);
+    execvp(argv[0], argv);
+    std::fprintf(stderr, "weft: cannot run '%s': %s\n", argv[0], std::strerror(errno));
+    _exit(k_no_program);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child)
+    throw_error(weft::errc::out_of_resources, "no process for the program: %s", std::strerror(errno));
+  if (const auto place = folder.find("%p"); place != std::string::npos)
+    folder.replace(place, 2, std::to_string(child));
+  try {
+    write_report(folder, p.report);
+  } catch (const weft::error &e) {
+    std::fprintf(stderr, "weft: no report: %s\n", e.what());
+  }
+  if (is_ours)
+    std::filesystem::remove_all(scratch);
+  if (!WIFEXITED(status))
+    std::fprintf(stderr, "weft: the program was ended by signal %d\n", WTERMSIG(status));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int run_seeds(plan &p, const words &arguments) {
   check_seeds(p.values);
   p.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(p.program), arguments.end());
@@ -219,6 +266,8 @@ int run_run(const words &arguments) {
   for (std::size_t at = p.program; at < arguments.size(); ++at)
     argv.push_back(const_cast<char *>(arguments[at].c_str())); // exec does not write to them
   argv.push_back(nullptr);
+  if (!p.report.empty())
+    return run_and_report(p, argv.data());
   execvp(argv[0], argv.data());
   std::fprintf(stderr, "weft: cannot run '%s': %s\n", argv[0], std::strerror(errno));
   return k_no_program;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/last_census.hpp"
+
+#include "observe/store.hpp"
+#include "worker/runtime.hpp"
+
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+std::string census_path() { return segment_path(getpid()) + ".waits"; }
+
+std::string one_line(std::string s) {
+  for (char &c : s)
+    if (c == '\n' || c == '\t')
+      c = ' ';
+  return s;
+}
+
+std::string census_text(const wait_graph &g, std::uint64_t progress) {
+  std::string s = "weft waits 1\t" + std::to_string(progress) + "\n";
+  for (const wait_graph::node &n : g.nodes())
+    s += "node\t" + std::to_string(static_cast<int>(n.kind)) + "\t" + one_line(n.name) + "\n";
+  for (const wait_graph::edge &e : g.edges())
+    s += "edge\t" + std::to_string(e.from) + "\t" + std::to_string(e.to) + "\t" + (e.how == wait_graph::certain ? "1" : "0") + "\t" + one_line(e.reason) + "\n";
+  return s;
+}
+
+std::atomic<bool> g_left{false};
+
+} // namespace
+
+void leave_census(const wait_graph &g, std::uint64_t progress) noexcept try {
+  if (!why_private().empty())
+    return;
+  const std::string path = census_path(), fresh = path + ".new", text = census_text(g, progress);
+  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0)
+    return;
+  const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  close(file);
+  if (whole && rename(fresh.c_str(), path.c_str()) == 0)
+    g_left.store(true, std::memory_order_relaxed); // told to the end by the join of the watcher
+  else
+    unlink(fresh.c_str());
+} catch (const std::bad_alloc &) { // no memory for it
+}
+
+void remove_census() noexcept try {
+  if (g_left.exchange(false, std::memory_order_relaxed))
+    unlink(census_path().c_str());
+} catch (const std::bad_alloc &) { // a later program removes it
+}
+
+} // namespace rt
+} // namespace weft::inline v0

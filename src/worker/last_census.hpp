@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last census, left beside the counters for `weft dump` and `weft why`: who waited for what when nothing ran. It outlives a program that
+// is killed.
+#pragma once
+
+#include "graph/wait_graph.hpp"
+
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// `progress`: what has happened until then, so that a reader can tell whether it is still so. Nothing where counters are not shared.
+void leave_census(const wait_graph &g, std::uint64_t progress) noexcept;
+/// Takes it away: the program ends in order.
+void remove_census() noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0

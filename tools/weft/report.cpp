@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft report: a trace as one HTML page; weft diff: two traces beside each other.
+#include "commands.hpp"
+#include "report_data.hpp"
+#include "report_page.hpp"
+
+#include "base/error.hpp"
+
+#include <weft/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace weft_tool {
+
+using namespace weft::rt;
+
+const char k_report_help[] = "usage: weft report [--output FILE] FOLDER\n"
+                             "\n"
+                             "Writes one HTML page of a trace, which needs no network: what was lost and why, a timeline, task types, grain, and with a trace of level\n"
+                             "graph the critical path, the speedup to 256 workers, and what would help. Without --output: FOLDER.html.\n"
+                             "Exit status: 1 when the trace cannot be read.\n";
+const char k_diff_help[] = "usage: weft diff FOLDER FOLDER\n"
+                           "\n"
+                           "Two traces beside each other: time, idleness, work and critical path, and each type's tasks and time.\n"
+                           "Exit status: 1 when one of them cannot be read.\n";
+
+namespace {
+
+std::string text(const char *format, auto... values) {
+  char line[600];
+  std::snprintf(line, sizeof line, format, values...);
+  return line;
+}
+unsigned long long wide(std::uint64_t v) noexcept { return v; }
+
+std::string html(const std::string &s) {
+  std::string out;
+  for (const char c : s)
+    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
+  return out;
+}
+
+std::string duration(double ns) {
+  return ns < 1e3 ? text("%.0f ns", ns) : ns < 1e6 ? text("%.1f us", ns / 1e3) : ns < 1e9 ? text("%.2f ms", ns / 1e6) : text("%.3f s", ns / 1e9);
+}
+
+std::string base64(const std::vector<unsigned char> &bytes) {
+  static constexpr char k_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve(bytes.size() * 4 / 3 + 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const unsigned b1 = i + 1 < bytes.size() ? bytes[i + 1] : 0u, b2 = i + 2 < bytes.size() ? bytes[i + 2] : 0u;
+    const unsigned v = static_cast<unsigned>(bytes[i]) << 16 | b1 << 8 | b2;
+    out += {k_digits[v >> 18], k_digits[v >> 12 & 63], i + 1 < bytes.size() ? k_digits[v >> 6 & 63] : '=', i + 2 < bytes.size() ? k_digits[v & 63] : '='};
+  }
+  return out;
+}
+
+/// Four bytes per column: number of the type, and shares of 255.
+std::string lane_text(const trace_reader &r, const report_data &d, const std::vector<cell> &lane) {
+  std::vector<unsigned char> bytes;
+  std::map<std::uint16_t, unsigned char> numbers;
+  const auto share = [](float f) { return static_cast<unsigned char>(f * 255 + 0.5f); };
+  for (const cell &c : lane) {
+    const auto [at, is_new] = numbers.try_emplace(c.type, 255);
+    if (is_new)
+      for (std::size_t t = 0; t < std::min<std::size_t>(d.types.size(), 255); ++t)
+        if (d.types[t].name == r.type_name(c.type))
+          at->second = static_cast<unsigned char>(t);
+    bytes.insert(bytes.end(), {at->second, share(c.tasks), share(c.idle), share(c.away)});
+  }
+  return base64(bytes);
+}
+
+template <class List>
+std::string numbers(const List &list) {
+  std::string s = "[";
+  for (const double v : list)
+    s += text("%s%.6g", s.size() > 1 ? "," : "", v);
+  return s + "]";
+}
+
+std::string script_data(const trace_reader &r, const report_data &d) {
+  std::string s = "<script>const D={" + text("ns:%.0f,columns:%zu,gap:%.1f", d.duration_ns, d.columns, d.gap_ns) + ",types:[";
+  for (const type_row &t : d.types) {
+    std::string name = escaped(t.name);
+    for (std::size_t at = 0; (at = name.find("</", at)) != std::string::npos; at += 3)
+      name.insert(at + 1, "\\");
+    s += (s.back() == '[' ? "\"" : ",\"") + name + '"';
+  }
+  s += "],slots:[";
+  for (std::size_t i = 0; i < d.lanes.size(); ++i)
+    s += text(i ? ",%zu" : "%zu", i);
+  s += "],lanes:[";
+  for (std::size_t i = 0; i < d.lanes.size(); ++i)
+    s += (i ? ",\"" : "\"") + lane_text(r, d, d.lanes[i]) + '"';
+  s += "],grains:" + numbers(d.grains) + ",live:" + numbers(d.live) + ",ready:" + numbers(d.ready) + ",running:" + numbers(d.running);
+  if (d.has_graph) {
+    s += text(",graph:{work:%.0f,span:%.0f,predicted:[", d.bounds.work_ns, std::max(d.bounds.span_ns, 1.0));
+    for (const auto &[n, ns] : d.predicted)
+      s += text("%s[%u,%.0f]", s.back() == '[' ? "" : ",", n, ns);
+    s += "]}";
+  }
+  return s + "};</script>\n";
+}
+
+std::string tile(const std::string &value, const char *name) { return "<div class=tile><b>" + value + "</b><span>" + name + "</span></div>"; }
+
+std::string type_table(const report_data &d) {
+  std::string s = "<h2>Task types</h2><table><tr><th>type<th>tasks<th>time<th>share<th>mean<th>longest";
+  if (d.has_graph)
+    s += "<th>on the critical path<th>path if twice as fast";
+  s += "</tr>";
+  for (std::size_t i = 0; i < std::min<std::size_t>(d.types.size(), 40); ++i) {
+    const type_row &t = d.types[i];
+    s += text("<tr><td><span class=sw data-i=%zu></span>", i) + html(t.name) +
+         text("<td>%llu<td>%s<td>%.1f %%<td>%s<td>%s", wide(t.tasks), duration(t.exec_ns).c_str(), 100 * t.exec_ns / std::max(d.task_ns, 1.0),
+              duration(t.exec_ns / std::max<double>(static_cast<double>(t.tasks), 1)).c_str(), duration(t.longest_ns).c_str());
+    if (d.has_graph)
+      s += "<td>" + duration(t.on_path_ns) + "<td>" + (t.gain_percent < 0 ? std::string("-") : text("%.0f %% shorter", t.gain_percent));
+    s += "</tr>";
+  }
+  return s + "</table>";
+}
+
+std::string what_if_table(const report_data &d) {
+  if (!d.has_graph)
+    return "";
+  const auto predicted = [&d](unsigned n) {
+    double best = 0;
+    for (const auto &[workers, ns] : d.predicted)
+      if (workers <= n)
+        best = ns;
+    return best;
+  };
+  const double now = predicted(std::max(d.workers, 1u));
+  const auto row = [now](const std::string &what, double ns) {
+    return "<tr><td>" + what + "<td>" + duration(ns) + text("<td>%+.1f %%</tr>", now > 0 ? 100 * (ns / now - 1) : 0);
+  };
+  std::string s = "<h2>What if</h2><table><tr><th>the same graph<th>time<th>against the prediction for this run</tr>";
+  s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.duration_ns).c_str()), now);
+  s += row("no overhead between tasks", d.no_overhead_ns);
+  s += row("twice the workers", predicted(2 * std::max(d.workers, 1u)));
+  s += row("256 workers", predicted(256));
+  s += row("the critical path alone", d.bounds.span_ns);
+  s += row("the critical path with the overhead of each task on it", d.bounds.burdened_ns);
+  return s + "</table>";
+}
+
+std::string page(const trace_reader &r, const report_data &d) {
+  const double all = d.duration_ns * std::max<double>(d.workers, 1);
+  std::string s = k_page_head;
+  s += "<title>" + html(d.program) + " - Weft</title></head><body><h1>" + html(d.program) + "</h1><p class=soft>" +
+       text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) + "</p><ul class=said>";
+  for (const std::string &f : d.sentences)
+    s += "<li>" + html(f) + "</li>";
+  s += "</ul><div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") + tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") +
+       tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") + tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
+       tile(wide(d.stolen) ? text("%llu", wide(d.stolen)) : "0", "tasks that another worker took") +
+       tile(text("%llu", wide(d.discarded)), "records discarded") + "</div>";
+  for (const std::string &n : d.notes)
+    s += "<p class=soft>" + html(n) + "</p>";
+  s += "<h2>Timeline</h2><canvas id=time></canvas><p id=where class=soft></p><p class=soft>Wheel: zoom. Drag: move. Double click: all. The height of a colour is "
+       "the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor.</p>";
+  s += type_table(d);
+  s += "<h2>Tasks over time</h2><canvas id=tasks></canvas><h2>Grain</h2><div class=pair><canvas id=grain></canvas>";
+  s += d.has_graph ? "<canvas id=law></canvas></div><h2>Speedup</h2><canvas id=speed></canvas>" : "</div>";
+  s += what_if_table(d);
+  return s + script_data(r, d) + k_page_script;
+}
+
+double difference(double a, double b) { return a > 0 ? 100 * (b / a - 1) : 0; }
+
+} // namespace
+
+int write_report(const std::string &folder, const std::string &output) {
+  trace_reader r(folder);
+  const report_data d = analyse(r);
+  const std::string all = page(r, d);
+  std::FILE *const out = std::fopen(output.c_str(), "w");
+  if (!out || std::fwrite(all.data(), 1, all.size(), out) != all.size() || std::fclose(out) != 0)
+    throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", output.c_str(), std::strerror(errno));
+  for (const std::string &s : d.sentences)
+    std::printf("%s\n", s.c_str());
+  std::printf("the report is in %s\n", output.c_str());
+  return k_ok;
+}
+
+int run_report(const words &arguments) {
+  std::string output, folder;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    if ((arguments[at] == "--output" || arguments[at] == "-o") && at + 1 < arguments.size())
+      output = arguments[++at];
+    else if (arguments[at].starts_with("-") || !folder.empty())
+      return usage_error("report does not know '" + arguments[at] + "'");
+    else
+      folder = arguments[at];
+  }
+  if (folder.empty())
+    return usage_error("report needs the folder of a trace");
+  while (folder.size() > 1 && folder.back() == '/')
+    folder.pop_back();
+  return write_report(folder, output.empty() ? folder + ".html" : output);
+}
+
+int run_diff(const words &arguments) {
+  if (arguments.size() != 2 || arguments[0].starts_with("-") || arguments[1].starts_with("-"))
+    return usage_error("diff needs the folders of two traces");
+  trace_reader first(arguments[0]), second(arguments[1]);
+  const report_data a = analyse(first), b = analyse(second);
+  std::printf("%-40s %14s %14s %9s\n", "", "first", "second", "change");
+  const auto row = [](const std::string &name, double x, double y) {
+    std::printf("%-40.40s %14s %14s %+8.1f%%\n", name.c_str(), duration(x).c_str(), duration(y).c_str(), difference(x, y));
+  };
+  row("duration", a.duration_ns, b.duration_ns);
+  row("in tasks, all workers", a.task_ns, b.task_ns);
+  row("idle, all workers", a.idle_ns, b.idle_ns);
+  row("between two tasks", a.gap_ns, b.gap_ns);
+  if (a.has_graph && b.has_graph)
+    row("critical path", a.bounds.span_ns, b.bounds.span_ns);
+  std::map<std::string, std::pair<type_row, type_row>> types;
+  for (const type_row &t : a.types)
+    types[t.name].first = t;
+  for (const type_row &t : b.types)
+    types[t.name].second = t;
+  std::printf("\n%-40s %10s %10s %12s %12s %9s\n", "type", "tasks", "tasks", "mean", "mean", "time");
+  for (const auto &[name, pair] : types) {
+    const auto mean = [](const type_row &t) { return t.tasks ? t.exec_ns / static_cast<double>(t.tasks) : 0; };
+    std::printf("%-40.40s %10llu %10llu %12s %12s %+8.1f%%\n", name.c_str(), wide(pair.first.tasks), wide(pair.second.tasks), duration(mean(pair.first)).c_str(),
+                duration(mean(pair.second)).c_str(), difference(pair.first.exec_ns, pair.second.exec_ns));
+  }
+  return k_ok;
+}
+
+} // namespace weft_tool

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft_tool {
+namespace {
+
+constexpr std::size_t k_cells = 600'000; // of all lanes: 3 MB in the file
+constexpr int k_looks = 64;                      // at tasks, for one that runs
+constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
+constexpr std::size_t k_most_for_what_if = 2'000'000; // tasks: each replay of so many takes a second
+
+/// The stretches of a trace, added up.
+class collector {
+ public:
+  collector(trace_reader &r, report_data &d) : m_reader(r), m_data(d) {}
+  void run();
+
+ private:
+  void find_bounds();
+  void use(const stretch &s);
+  void count(const trace_item &i);
+  void fill(const stretch &s);
+  void finish_cells();
+  void finish_types();
+
+  trace_reader &m_reader;
+  report_data &m_data;
+  std::int64_t m_first = 0, m_last = 0;
+  std::map<std::string, type_row> m_types;
+  std::unordered_map<std::uint32_t, double> m_exec; // of tasks that go on
+  struct raw_cell {
+    double tasks = 0, idle = 0, away = 0, most = 0;
+    std::uint16_t type = 0;
+  };
+  std::vector<std::vector<raw_cell>> m_cells;
+  std::unordered_map<std::uint32_t, unsigned> m_ready_at; // worker that made it ready
+  std::array<double, k_samples> m_live{}, m_ready{}, m_running{}; // changes
+};
+
+void collector::find_bounds() {
+  trace_item i;
+  bool any = false;
+  while (m_reader.next(i)) {
+    const auto e = static_cast<trace_event>(i.record->event);
+    if (e == trace_event::counted)
+      continue;
+    const std::int64_t t = m_reader.ns(i.record->time);
+    if (!any)
+      m_first = t;
+    any = true;
+    m_last = std::max(m_last, t);
+  }
+  m_reader.rewind();
+  m_data.begin_ns = static_cast<double>(m_first);
+  m_data.duration_ns = static_cast<double>(std::max<std::int64_t>(m_last - m_first, 1));
+}
+
+void collector::fill(const stretch &s) {
+  if (m_cells.size() <= s.slot)
+    m_cells.resize(s.slot + 1, std::vector<raw_cell>(m_data.columns));
+  const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
+  const double from = static_cast<double>(s.begin - m_first), to = static_cast<double>(s.end - m_first);
+  for (auto c = static_cast<std::size_t>(std::max(from, 0.0) / width); c < m_data.columns && static_cast<double>(c) * width < to; ++c) {
+    const double part = std::min(to, static_cast<double>(c + 1) * width) - std::max(from, static_cast<double>(c) * width);
+    raw_cell &cell = m_cells[s.slot][c];
+    if (s.what == stretch::idle)
+      cell.idle += part;
+    else if (s.what == stretch::away)
+      cell.away += part;
+    else {
+      cell.tasks += part;
+      if (part >= cell.most) {
+        cell.most = part;
+        cell.type = s.type;
+      }
+    }
+  }
+}
+
+void collector::use(const stretch &s) {
+  const double ns = static_cast<double>(s.end - s.begin);
+  if (s.what == stretch::body) {
+    const std::string &name = m_reader.type_name(s.type);
+    if (name == "main" || name == "thread") // the program's own code
+      return;
+    fill(s);
+    m_data.task_ns += ns;
+    type_row &row = m_types[name];
+    row.exec_ns += ns;
+    double whole = ns;
+    if (const auto before = m_exec.find(s.task); before != m_exec.end()) {
+      whole += before->second;
+      if (s.ends_task)
+        m_exec.erase(before);
+      else
+        before->second = whole;
+    } else if (!s.ends_task) {
+      m_exec[s.task] = ns;
+    }
+    if (!s.ends_task)
+      return;
+    ++row.tasks;
+    ++m_data.tasks;
+    row.longest_ns = std::max(row.longest_ns, whole);
+    const auto bucket = static_cast<int>(2 * std::log2(std::max(whole, 64.0) / 64));
+    ++m_data.grains[static_cast<std::size_t>(std::clamp(bucket, 0, static_cast<int>(k_grain_buckets) - 1))];
+    return;
+  }
+  fill(s);
+  (s.what == stretch::idle ? m_data.idle_ns : m_data.away_ns) += ns;
+  m_data.switches += s.what == stretch::away;
+}
+
+void collector::count(const trace_item &i) {
+  const trace_record &x = *i.record;
+  const auto e = static_cast<trace_event>(x.event);
+  if (e == trace_event::counted)
+    return;
+  const double at = (static_cast<double>(m_reader.ns(x.time)) - m_data.begin_ns) / m_data.duration_ns;
+  const auto sample = static_cast<std::size_t>(std::clamp(at, 0.0, 0.999999) * k_samples);
+  switch (e) {
+  case trace_event::create:
+    ++m_live[sample];
+    break;
+  case trace_event::ready:
+    ++m_ready[sample];
+    m_ready_at[x.task] = i.slot;
+    break;
+  case trace_event::begin:
+    ++m_running[sample];
+    if (const auto made = m_ready_at.extract(x.task); !made.empty()) {
+      --m_ready[sample];
+      m_data.stolen += made.mapped() != i.slot;
+    }
+    break;
+  case trace_event::end:
+    --m_running[sample];
+    --m_live[sample];
+    break;
+  default:
+    break;
+  }
+}
+
+void collector::finish_cells() {
+  const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
+  for (const auto &lane : m_cells) {
+    m_data.lanes.emplace_back();
+    for (const raw_cell &c : lane)
+      m_data.lanes.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
+                                     static_cast<float>(std::min(c.away / width, 1.0))});
+  }
+  double live = 0, ready = 0, running = 0;
+  for (std::size_t s = 0; s < k_samples; ++s) {
+    m_data.live[s] = live += m_live[s];
+    m_data.ready[s] = ready += m_ready[s];
+    m_data.running[s] = running += m_running[s];
+  }
+}
+
+void collector::finish_types() {
+  for (auto &[name, row] : m_types) {
+    row.name = name;
+    m_data.types.push_back(row);
+  }
+  std::sort(m_data.types.begin(), m_data.types.end(), [](auto &a, auto &b) { return a.exec_ns > b.exec_ns; });
+}
+
+void collector::run() {
+  find_bounds();
+  stretcher all(m_reader, [this](const stretch &s) { use(s); });
+  trace_item i;
+  while (m_reader.next(i)) {
+    all.take(i);
+    count(i);
+  }
+  all.finish();
+  finish_cells();
+  finish_types();
+}
+
+/// Why workers were idle: nothing ready while somebody ran (who?), the tail after the last task became ready, the begin.
+void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &d) {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> by_end;
+  std::int64_t last_ready = g.first, first_begin = g.last;
+  for (std::uint32_t t = 0; t < g.tasks.size(); ++t) {
+    const graph_task &x = g.tasks[t];
+    if (x.is_root || x.is_join || x.begun < 0)
+      continue;
+    last_ready = std::max(last_ready, x.ready);
+    first_begin = std::min(first_begin, x.begun);
+    if (x.ended >= 0)
+      by_end.emplace_back(x.ended, t);
+  }
+  std::sort(by_end.begin(), by_end.end());
+  const double width = d.duration_ns / static_cast<double>(d.columns);
+  for (const auto &lane : d.lanes)
+    for (std::size_t c = 0; c < d.columns; ++c) {
+      const double ns = static_cast<double>(lane[c].idle) * width;
+      if (ns <= 0)
+        continue;
+      const auto now = static_cast<std::int64_t>(d.begin_ns + (static_cast<double>(c) + 0.5) * width);
+      d.idle.ns += ns;
+      if (now < first_begin) {
+        d.idle.start += ns;
+        continue;
+      }
+      (now > last_ready ? d.idle.tail : d.idle.no_ready) += ns;
+      // The task that runs at that time and ends next: what comes next waits for it.
+      int looks = 0;
+      auto next = std::lower_bound(by_end.begin(), by_end.end(), std::pair{now, std::uint32_t{0}});
+      while (next != by_end.end() && g.tasks[next->second].begun > now && ++looks < k_looks)
+        ++next;
+      const bool runs = next != by_end.end() && looks < k_looks;
+      d.idle.behind[runs ? r.type_name(g.tasks[next->second].type) : "main"] += ns;
+    }
+}
+
+void use_graph(trace_reader &r, report_data &d) {
+  const trace_graph g(r);
+  d.has_graph = true;
+  d.gap_ns = static_cast<double>(g.overhead);
+  replay_options o;
+  o.overhead_ns = d.gap_ns;
+  d.bounds = bounds_of(g, o);
+  explain_idleness(g, r, d);
+  std::map<std::string, double> on_path;
+  for (const path_step &s : d.bounds.path)
+    on_path[r.type_name(g.tasks[s.task].type)] += s.ns;
+  for (o.workers = 1; o.workers <= 256; o.workers *= 2)
+    d.predicted.emplace_back(o.workers, replay(g, o).ns);
+  replay_options bare;
+  bare.workers = std::max(d.workers, 1u);
+  d.no_overhead_ns = replay(g, bare).ns;
+  std::size_t asked = 0;
+  for (type_row &row : d.types) {
+    row.on_path_ns = on_path[row.name];
+    if (asked++ >= k_what_ifs || g.tasks.size() > k_most_for_what_if)
+      continue;
+    replay_options faster;
+    if (scale_type(r, row.name, 0.5, faster.scale) && d.bounds.span_ns > 0)
+      row.gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
+  }
+}
+
+} // namespace
+
+report_data analyse(trace_reader &r) {
+  report_data d;
+  d.program = r.about().program;
+  d.workers = r.about().workers;
+  d.records = r.records();
+  d.discarded = r.discarded();
+  d.notes = r.troubles();
+  d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 1024, 65536);
+  collector(r, d).run();
+  if (r.about().level >= trace_level::graph && r.discarded() == 0)
+    use_graph(r, d);
+  d.overhead_ns = d.gap_ns * static_cast<double>(d.tasks);
+  d.sentences = findings(d);
+  return d;
+}
+
+} // namespace weft_tool

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that the report shows, computed from a trace.
+#pragma once
+
+#include "trace_analysis.hpp"
+#include "trace_export.hpp"
+
+#include <array>
+#include <map>
+
+namespace weft_tool {
+
+inline constexpr std::size_t k_grain_buckets = 48; // two per power of two, from 64 ns
+
+struct type_row {
+  std::string name;
+  std::uint64_t tasks = 0;
+  double exec_ns = 0, longest_ns = 0;
+  double on_path_ns = 0;    // of the critical path
+  double gain_percent = -1; // of the span, if its bodies took half as long; -1: not computed
+};
+
+/// A column of the timeline: shares of the time, by type and otherwise.
+struct cell {
+  std::uint16_t type = 0; // that took most of the task time
+  float tasks = 0, idle = 0, away = 0; // 0 to 1
+};
+
+/// A series over time, at k_samples places.
+inline constexpr std::size_t k_samples = 400;
+using series = std::array<double, k_samples>;
+
+struct idle_reason {
+  double ns = 0;                          // of all workers
+  double no_ready = 0, tail = 0, start = 0, other = 0; // parts of it
+  std::map<std::string, double> behind;   // no_ready, by the type of the task that ran meanwhile and released the next
+};
+
+struct report_data {
+  std::string program;
+  unsigned workers = 0;
+  double duration_ns = 0, begin_ns = 0;
+  double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums over the workers
+  std::uint64_t tasks = 0, records = 0, discarded = 0, stolen = 0, switches = 0;
+  std::vector<std::string> notes;
+  std::vector<type_row> types;              // the most expensive first
+  std::size_t columns = 1;                  // of a lane
+  std::vector<std::vector<cell>> lanes;     // by worker
+  std::array<double, k_grain_buckets> grains{}; // tasks by duration
+  series live{}, ready{}, running{};
+  idle_reason idle;
+  bool has_graph = false;
+  graph_bounds bounds;
+  double gap_ns = 0; // between two tasks
+  std::vector<std::pair<unsigned, double>> predicted; // workers, ns
+  double no_overhead_ns = 0;
+  std::vector<std::string> sentences;
+};
+
+[[nodiscard]] report_data analyse(trace_reader &r);
+/// What is to be said first: the largest loss and its cause.
+[[nodiscard]] std::vector<std::string> findings(const report_data &d);
+
+} // namespace weft_tool
