@@ -18,7 +18,7 @@
 // Progress    put is wait-free; it takes no lock and no memory, and calls the system once per packet when the flusher sleeps.
 // Reclamation None: rings stay until the process ends, their files go when the trace ends in order.
 // Source      The rings of LTTng and of Nanos6's CTF backend; those of Nanos6 are flushed by the worker, here by a thread of its own.
-// Checked by  tests/unit/trace/ring_test.cpp, tests/model/trace_models.cpp
+// Checked by  tests/unit/trace/ring_test.cpp
 #pragma once
 
 #include "observe/tick_clock.hpp"
