@@ -187,6 +187,14 @@ void start(session &s) {
     std::memcpy(s.what.uuid, &s.what.clock, sizeof s.what.uuid);
 }
 
+void begin(session &s) noexcept {
+  s.what.first_ticks = read_ticks();
+  if (s.options.mode == trace_mode::flight)
+    return;
+  if (const int e = s.flusher.start("weft-trace", &flush, &s))
+    warn("no thread to write the trace (%s); what does not fit into memory is discarded", std::strerror(e));
+}
+
 } // namespace
 
 std::uint32_t reserve_task_ids(std::uint32_t n) noexcept { return g_ids.fetch_add(n, std::memory_order_relaxed); } // names only
@@ -220,9 +228,6 @@ void open_trace(const trace_options &o) noexcept try {
   g_trace_level = o.level;
   if (o.kernel)
     watch_kernel(s.options.folder, s.what.uuid, s.what.clock);
-  if (o.mode == trace_mode::stream)
-    if (const int e = s.flusher.start("weft-trace", &flush, &s))
-      warn("no thread to write the trace (%s); what does not fit into memory is discarded", std::strerror(e));
 } catch (const std::bad_alloc &) {
   warn("no memory for a trace; nothing is traced");
 }
@@ -235,8 +240,8 @@ tracer *tracer_of_slot(unsigned slot) noexcept {
   if (t)
     return t;
   t = make_tracer(*s, slot, s->options.bytes).release();
-  if (s->used.load(std::memory_order_relaxed) == 0) // the workers have not been started
-    s->what.first_ticks = read_ticks();
+  if (s->used.load(std::memory_order_relaxed) == 0) // the first
+    begin(*s);
   s->slots[slot].store(t, std::memory_order_release); // O2
   if (s->used.load(std::memory_order_relaxed) <= slot)
     s->used.store(slot + 1, std::memory_order_release); // O2
