@@ -78,6 +78,7 @@ task *make_held(worker &w, held_task *parent, std::size_t accesses) {
   if (!block)
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
   task *t = ::new (block) task(k_held, parent ? parent : &root_of_held(), nullptr);
+  t->trace_id = 0;           // no trace tells of it
   t->set(detail::k_special); // it is announced, and enters no queue
   return t;
 }

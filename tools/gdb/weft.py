@@ -38,7 +38,8 @@ def pool_frames():
     """Frames that stand on stacks of the pool."""
     mappings, count = variable(ANON + "g_mappings"), int(variable(ANON + "g_mapping_count")["_M_i"])
     descriptor = int(variable(ANON + "k_descriptor_bytes"))
-    root_bytes = gdb.lookup_type(ANON + "stack_root").sizeof
+    root_type = RT + "stack_root"
+    root_bytes = gdb.lookup_type(root_type).sizeof
     for i in range(count):
         low, stride, size = (int(mappings[i][f]) for f in ("low", "stride", "bytes"))
         for end in range(low + stride, low + size + 1, stride):
@@ -46,7 +47,7 @@ def pool_frames():
             if int(stack["low"]) == 0:
                 continue
             root = (int(stack["low"]) + int(stack["bytes"]) - root_bytes) & ~63
-            frame = pointer_to(root, ANON + "stack_root")["suspended"]
+            frame = pointer_to(root, root_type)["suspended"]
             if int(frame):
                 yield frame
 
