@@ -179,15 +179,22 @@ OMP_API void *GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_
 OMP_API void GOMP_free(void *p, std::uintptr_t handle) { omp_free(p, handle); }
 
 // Programs' users look for libgomp's words.
-OMP_API void GOMP_warning(const char *text, std::size_t length) {
+namespace {
+
+/// In libgomp's words, for programs' tests look for them. `length` -1: up to the null.
+void tell_directive(const char *kind, const char *text, std::size_t length) {
   if (!text)
-    std::fputs("\nlibgomp: error directive encountered\n", stderr);
+    std::fprintf(stderr, "\nlibgomp: %serror directive encountered\n", kind);
   else
-    std::fprintf(stderr, "\nlibgomp: error directive encountered: %.*s\n",
+    std::fprintf(stderr, "\nlibgomp: %serror directive encountered: %.*s\n", kind,
                  static_cast<int>(length == ~std::size_t{0} ? std::strlen(text) : length), text);
 }
+
+} // namespace
+
+OMP_API void GOMP_warning(const char *text, std::size_t length) { tell_directive("", text, length); }
 OMP_API [[noreturn]] void GOMP_error(const char *text, std::size_t length) {
-  GOMP_warning(text, length);
+  tell_directive("fatal error: ", text, length);
   std::exit(1);
 }
 

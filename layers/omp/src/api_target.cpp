@@ -4,6 +4,7 @@
 #include "gomp.hpp"
 #include "depend.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,8 +20,20 @@ void refuse_mandatory() {
     fatal("OMP_TARGET_OFFLOAD is mandatory, but there is no device: Weft runs target regions on the host; unset the variable");
 }
 
+/// A list that a null ends: of words that say what, for which device, and the value, or that the value is the next word.
+unsigned thread_limit_of(void **list) noexcept {
+  constexpr std::uintptr_t k_device = 0x7f, k_value_follows = 0x80, k_what = 0xff00, k_thread_limit = 0x200;
+  while (list && *list) {
+    const auto word = reinterpret_cast<std::uintptr_t>(*list++);
+    const std::intptr_t value = word & k_value_follows ? reinterpret_cast<std::intptr_t>(*list++) : static_cast<std::intptr_t>(word) >> 16;
+    if ((word & k_device) == 0 && (word & k_what) == k_thread_limit)
+      return value > 0 ? static_cast<unsigned>(std::min<std::intptr_t>(value, INT_MAX)) : 0;
+  }
+  return 0;
+}
+
 /// The body runs as an initial thread of the device would: outside of the regions around it.
-void run_on_host(void (*body)(void *), void **addresses) {
+void run_on_host(void (*body)(void *), void **addresses, unsigned thread_limit = 0) {
   refuse_mandatory();
   thread &t = self();
   team *const c = make_initial_team(t);
@@ -32,6 +45,8 @@ void run_on_host(void (*body)(void *), void **addresses) {
     int place;
   } const before{t.crew, t.task, t.number, t.teams, t.teams_number, t.share, t.place};
   c->settings = *before.task->settings;
+  if (thread_limit)
+    c->settings.thread_limit = thread_limit;
   c->implicit[0].group = nullptr;
   t.crew = c;
   t.task = &c->implicit[0];
@@ -55,7 +70,8 @@ void run_on_host(void (*body)(void *), void **addresses) {
 constexpr unsigned k_firstprivate = 12; // of the low 8 bits of a kind
 
 /// firstprivate variables get copies, for the region may change them.
-void run_with_copies(void (*body)(void *), std::size_t count, void **addresses, const std::size_t *sizes, const unsigned short *kinds) {
+void run_with_copies(void (*body)(void *), std::size_t count, void **addresses, const std::size_t *sizes, const unsigned short *kinds,
+                     unsigned thread_limit) {
   std::size_t room = 0;
   for (std::size_t i = 0; i < count; ++i)
     if ((kinds[i] & 0xff) == k_firstprivate)
@@ -71,7 +87,7 @@ void run_with_copies(void (*body)(void *), std::size_t count, void **addresses, 
     addresses[i] = at;
     at += sizes[i];
   }
-  run_on_host(body, addresses);
+  run_on_host(body, addresses, thread_limit);
   std::free(copies);
 }
 
@@ -81,6 +97,7 @@ void wait_for_depend(void **depend) {
     return;
   access_list accesses(count_of(depend));
   read_depend(depend, accesses);
+  accesses.finish(t);
   task_clauses clauses;
   clauses.accesses = accesses.data();
   clauses.access_count = accesses.count();
@@ -95,9 +112,9 @@ GOMP_API void GOMP_target(int, void (*body)(void *), const void *, std::size_t, 
   run_on_host(body, addresses);
 }
 GOMP_API void GOMP_target_ext(int, void (*body)(void *), std::size_t count, void **addresses, std::size_t *sizes, unsigned short *kinds,
-                              unsigned, void **depend, void **) {
+                              unsigned, void **depend, void **more) {
   wait_for_depend(depend);
-  run_with_copies(body, count, addresses, sizes, kinds);
+  run_with_copies(body, count, addresses, sizes, kinds, thread_limit_of(more));
 }
 GOMP_API void GOMP_target_data(int, const void *, std::size_t, void **, std::size_t *, unsigned char *) { refuse_mandatory(); }
 GOMP_API void GOMP_target_data_ext(int, std::size_t, void **, std::size_t *, unsigned short *) { refuse_mandatory(); }

@@ -4,6 +4,9 @@
 
 #include <weft/access.hpp>
 
+#include "task.hpp"
+
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -25,10 +28,15 @@ enum depend_kind : int { k_depend_in = 1, k_depend_out = 2, k_depend_inout = 3, 
   }
 }
 
+/// Whether the program has used omp_all_memory. From then on each task with dependences reads this place, and who names all memory writes it.
+inline std::atomic<bool> g_orders_all{false};
+/// Whether the calling task's next child needs that. The first to name all memory waits for the siblings made before.
+[[nodiscard]] bool order_with_all(thread &creator, bool all);
+
 /// A list that is mostly short. An address that is named twice stands in it once, with the stronger meaning.
 class access_list {
 public:
-  explicit access_list(std::size_t most) : m_data(most > k_few ? new weft::access[most] : m_few) {}
+  explicit access_list(std::size_t most) : m_data(most >= k_few ? new weft::access[most + 1] : m_few) {}
   ~access_list() {
     if (m_data != m_few)
       delete[] m_data;
@@ -45,12 +53,22 @@ public:
       }
     m_data[m_count++] = {address, mode, 1};
   }
+  /// omp_all_memory: ordered with all siblings that have dependences, whatever these name.
+  void add_all() noexcept { m_all = true; }
+  /// To be called once everything is added, by the task that creates the one with these accesses.
+  void finish(thread &creator) {
+    if (m_all)
+      m_count = 0; // it covers the others
+    if ((m_all || m_count != 0) && order_with_all(creator, m_all))
+      m_data[m_count++] = {&g_orders_all, m_all ? weft::access_mode::inout : weft::access_mode::in, 1};
+  }
   [[nodiscard]] const weft::access *data() const noexcept { return m_data; }
   [[nodiscard]] std::size_t count() const noexcept { return m_count; }
 
 private:
   static constexpr std::size_t k_few = 8;
   static constexpr std::size_t k_searched = 256; // beyond, repetitions are left to the dependency system
+  bool m_all = false;
   weft::access m_few[k_few];
   weft::access *m_data;
   std::size_t m_count = 0;

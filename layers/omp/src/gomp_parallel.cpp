@@ -14,14 +14,7 @@ void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags
   thread &t = self();
   team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
   work_share &s = c.shares[1 % k_open_shares];
-  s.number = 1;
-  s.left = 0;
-  s.memory = nullptr;
-  s.reductions = nullptr;
-  s.steps = nullptr;
-  s.ordered.store(0, std::memory_order_relaxed);
-  s.next.store(0, std::memory_order_relaxed);
-  s.busy.store(true, std::memory_order_relaxed);
+  s.begin(1);
   set_up(s);
   c.begins_in_share = true;
   t.share.entered = 1;

@@ -7,6 +7,31 @@
 
 namespace weft_omp {
 
+bool order_with_all(thread &t, bool all) {
+  omp_task &creator = *t.task;
+  if (!all) {
+    const bool marked = g_orders_all.load(std::memory_order_relaxed);
+    creator.has_unmarked |= !marked;
+    return marked;
+  }
+  g_orders_all.store(true, std::memory_order_relaxed);
+  if (std::exchange(creator.has_unmarked, false))
+    wait_for_children(t);
+  return true;
+}
+
+namespace {
+
+/// GCC 13 writes omp_all_memory as the null address.
+void add_named(access_list &into, const void *address, weft::access_mode mode) {
+  if (address)
+    into.add(address, mode);
+  else
+    into.add_all();
+}
+
+} // namespace
+
 std::size_t count_of(void *const *depend) noexcept { return reinterpret_cast<std::size_t>(depend[0] ? depend[0] : depend[1]); }
 
 void read_depend(void *const *depend, access_list &into) {
@@ -14,7 +39,7 @@ void read_depend(void *const *depend, access_list &into) {
   if (depend[0]) {
     const auto out = reinterpret_cast<std::size_t>(depend[1]);
     for (std::size_t i = 0; i < all; ++i)
-      into.add(depend[2 + i], i < out ? weft::access_mode::inout : weft::access_mode::in);
+      add_named(into, depend[2 + i], i < out ? weft::access_mode::inout : weft::access_mode::in);
     return;
   }
   const auto out = reinterpret_cast<std::size_t>(depend[2]), exclusive = reinterpret_cast<std::size_t>(depend[3]),
@@ -22,14 +47,14 @@ void read_depend(void *const *depend, access_list &into) {
   for (std::size_t i = 0; i < all; ++i) {
     void *const entry = depend[5 + i];
     if (i < out)
-      into.add(entry, weft::access_mode::inout);
+      add_named(into, entry, weft::access_mode::inout);
     else if (i < out + exclusive)
-      into.add(entry, weft::access_mode::commutative);
+      add_named(into, entry, weft::access_mode::commutative);
     else if (i < out + exclusive + in)
-      into.add(entry, weft::access_mode::in);
+      add_named(into, entry, weft::access_mode::in);
     else { // a depend object: an address and a kind
       void *const *const object = static_cast<void **>(entry);
-      into.add(object[0], mode_of(static_cast<int>(reinterpret_cast<std::uintptr_t>(object[1]))));
+      add_named(into, object[0], mode_of(static_cast<int>(reinterpret_cast<std::uintptr_t>(object[1]))));
     }
   }
 }
@@ -72,6 +97,7 @@ GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, v
   access_list accesses(flags & k_depend ? count_of(depend) : 0);
   if (flags & k_depend)
     read_depend(depend, accesses);
+  accesses.finish(t);
   task_clauses clauses;
   clauses.deferred = deferred_here(t, if_clause);
   clauses.is_final = (flags & k_final) != 0;
@@ -104,6 +130,7 @@ GOMP_API void GOMP_taskwait_depend(void **depend) {
     return; // it has no children that depend on anything
   access_list accesses(count_of(depend));
   read_depend(depend, accesses);
+  accesses.finish(t);
   task_clauses clauses;
   clauses.accesses = accesses.data();
   clauses.access_count = accesses.count();

@@ -30,6 +30,7 @@ struct kmp_depend {
   std::uint8_t flags; // 1 in, 2 out, 4 mutexinoutset, 8 inoutset, 128 all memory
 };
 
+constexpr std::uint8_t k_all_memory = 128;
 enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_priority = 32, k_detachable = 64 };
 
 constexpr std::size_t k_head = (sizeof(omp_task) + 15) & ~std::size_t{15};
@@ -43,12 +44,17 @@ int run_entry(int number, void *data) {
   return 0;
 }
 
-void read(access_list &into, const kmp_depend *list, std::int32_t count) {
+void read(thread &t, access_list &into, const kmp_depend *list, std::int32_t count) {
   for (std::int32_t i = 0; i < count; ++i) {
     const std::uint8_t f = list[i].flags;
+    if ((f & k_all_memory) || list[i].address == ~std::uintptr_t{0}) {
+      into.add_all();
+      continue;
+    }
     const int kind = (f & 3) == 1 ? k_depend_in : (f & 3) ? k_depend_inout : f & 4 ? k_depend_mutexinoutset : k_depend_inoutset;
     into.add(reinterpret_cast<const void *>(list[i].address), mode_of(kind));
   }
+  into.finish(t);
 }
 
 void start(thread &t, kmp_task *k, task_clauses &clauses) {
@@ -94,12 +100,13 @@ KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
 
 KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k, std::int32_t count, kmp_depend *list,
                                                std::int32_t, kmp_depend *) {
+  thread &t = self();
   access_list accesses(static_cast<std::size_t>(count));
-  read(accesses, list, count);
+  read(t, accesses, list, count);
   task_clauses clauses;
   clauses.accesses = accesses.data();
   clauses.access_count = accesses.count();
-  start(self(), k, clauses);
+  start(t, k, clauses);
   return 0;
 }
 
@@ -108,7 +115,7 @@ KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, 
   if (!t.task->held)
     return;
   access_list accesses(static_cast<std::size_t>(count));
-  read(accesses, list, count);
+  read(t, accesses, list, count);
   task_clauses clauses;
   clauses.accesses = accesses.data();
   clauses.access_count = accesses.count();

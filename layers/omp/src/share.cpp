@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 namespace weft_omp {
 
@@ -22,48 +23,80 @@ loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, 
   return {none ? 0 : up ? (last - first - 1) / step + 1 : (first - last - 1) / (0 - step) + 1, first, step, last};
 }
 
-bool enter_share(thread &t) noexcept {
-  share_state &mine = t.share;
-  const std::uint64_t number = ++mine.entered;
-  work_share &s = t.crew->shares[number % k_open_shares];
-  mine.current = &s;
-  mine.trip = 0;
-  mine.has_chunk = false;
-  for (;;) {
-    s.lock.lock();
-    if (s.number == number) {
-      s.lock.unlock();
-      return false;
-    }
-    if (!s.busy.load(std::memory_order_relaxed)) {
-      s.number = number;
-      s.left = 0;
-      s.busy.store(true, std::memory_order_relaxed);
-      s.memory = nullptr;
-      s.reductions = nullptr;
-      s.steps = nullptr;
-      s.ordered.store(0, std::memory_order_relaxed);
-      s.next.store(0, std::memory_order_relaxed);
-      return true; // with the lock: the others wait for shared()
-    }
-    s.lock.unlock(); // somebody is that many regions behind
-    give_way(t);
+void work_share::begin(std::uint64_t n) noexcept {
+  number = n;
+  left = 0;
+  busy = true;
+  memory = nullptr;
+  reductions = nullptr;
+  steps = nullptr;
+  ordered.store(0, std::memory_order_relaxed);
+  next.store(0, std::memory_order_relaxed);
+}
+
+void work_share::end() noexcept {
+  std::free(std::exchange(memory, nullptr));
+  free_doacross(*this);
+  busy = false;
+}
+
+void work_share::forget() noexcept {
+  for (work_share *s = this; s; s = s->more) {
+    if (s->busy)
+      s->end();
+    s->number = 0;
   }
 }
 
-void shared(thread &t) noexcept { t.share.current->lock.unlock(); }
+namespace {
+
+/// With the lock: where region `number` stands, else a free place, made when there is none.
+work_share &find_place(work_share &first, std::uint64_t number) noexcept {
+  work_share *free = nullptr, *last = &first;
+  for (work_share *s = &first; s; last = s, s = s->more) {
+    if (s->number == number)
+      return *s;
+    if (!s->busy && !free)
+      free = s;
+  }
+  if (free)
+    return *free;
+  auto *const made = new (std::nothrow) work_share;
+  if (!made)
+    fatal("no memory for a worksharing region");
+  made->place = &first;
+  last->more = made;
+  return *made;
+}
+
+} // namespace
+
+bool enter_share(thread &t) noexcept {
+  share_state &mine = t.share;
+  const std::uint64_t number = ++mine.entered;
+  work_share &first = t.crew->shares[number % k_open_shares];
+  mine.trip = 0;
+  mine.has_chunk = false;
+  first.lock.lock();
+  work_share &s = find_place(first, number);
+  mine.current = &s;
+  if (s.number == number) {
+    first.lock.unlock();
+    return false;
+  }
+  s.begin(number);
+  return true; // with the lock: the others wait for shared()
+}
+
+void shared(thread &t) noexcept { t.share.current->place->lock.unlock(); }
 
 void leave_share(thread &t) noexcept {
   work_share *const s = std::exchange(t.share.current, nullptr);
   if (!s)
     return;
-  std::lock_guard lock(s->lock);
-  if (++s->left != t.crew->size)
-    return;
-  std::free(s->memory);
-  s->memory = nullptr;
-  free_doacross(*s);
-  s->busy.store(false, std::memory_order_relaxed);
+  std::lock_guard lock(s->place->lock);
+  if (++s->left == t.crew->size)
+    s->end();
 }
 
 void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept {

@@ -16,12 +16,15 @@ struct thread;
 struct team;
 struct doacross;
 
-/// One of a few places per team: the members' n-th worksharing region stands in place n modulo their number.
+/// The members' n-th worksharing region stands in place n modulo their number, or, when somebody is that many regions behind, in one that hangs
+/// on it: nobody waits for who is behind, for that one may never come (a cancelled region), or wait itself.
 struct work_share {
+  work_share *place = this; // its lock guards all that hang on it
+  work_share *more = nullptr;
   spin_lock lock;
   std::uint64_t number = 0; // of the region that stands here, counted per thread from 1; 0: none
   unsigned left = 0;        // members that are done with it
-  std::atomic<bool> busy{false};
+  bool busy = false;
 
   int schedule = 0;
   std::uint64_t total = 0, chunk = 1;
@@ -33,7 +36,10 @@ struct work_share {
   std::uintptr_t *reductions = nullptr;
   doacross *steps = nullptr;
 
-  void forget() noexcept { number = 0, busy.store(false, std::memory_order_relaxed); }
+  void begin(std::uint64_t n) noexcept;
+  void end() noexcept;
+  /// No region stands here any more.
+  void forget() noexcept;
 };
 
 /// The shape of a loop.

@@ -29,7 +29,7 @@ void omp_task::become_implicit(team &c, const icvs &from, unsigned) noexcept {
   crew = &c;
   group = nullptr;
   settings = &from;
-  is_final = false;
+  is_final = has_unmarked = false;
   children = 0;
   waiting = nullptr;
 }
@@ -102,7 +102,7 @@ void take_out(team &c, omp_task &x) noexcept {
 /// It may run now. `me` null: inside of Weft.
 void offer(thread *me, omp_task &x) {
   team &c = *x.crew;
-  thread *woken = nullptr, *another = nullptr;
+  thread *woken = nullptr, *of_group = nullptr, *another = nullptr;
   {
     std::lock_guard lock(c.lock);
     if (x.undeferred) {
@@ -114,11 +114,12 @@ void offer(thread *me, omp_task &x) {
       if (x.group)
         insert_by_priority<decltype(x.group->ready), &omp_task::in_group>(x.group->ready, x);
       c.queued.fetch_add(1, std::memory_order_relaxed);
-      woken = x.parent->waiting ? x.parent->waiting : x.group ? x.group->waiting : nullptr;
+      woken = x.parent->waiting;
+      of_group = x.group && x.group->waiting != woken ? x.group->waiting : nullptr;
       another = take_waiting(c); // the former may be sent to several tasks, and one of them may wait for what another does
     }
   }
-  for (thread *t : {woken, another})
+  for (thread *t : {woken, of_group, another})
     if (t)
       t->place_to_wait.signal(me);
 }
@@ -300,36 +301,27 @@ omp_task *take_any(team &c, std::uint32_t number) noexcept {
 
 // ---- waiting -----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// Runs what `next` finds until `done`, both with the lock; `waiting` says who is to be signalled.
-template <class Done, class Next>
-void run_until(thread &t, team &c, thread *&waiting, Done done, Next next) {
+void wait_for_children(thread &t) {
+  omp_task &x = *t.task;
+  team &c = *t.crew;
   for (int spins = spins_for(c);;) {
-    omp_task *x = nullptr;
+    omp_task *next = nullptr;
     {
       std::lock_guard lock(c.lock);
-      waiting = nullptr;
-      if (done())
+      x.waiting = nullptr;
+      if (x.children == 0)
         return;
-      x = next();
-      if (x)
-        take_out(c, *x);
+      next = x.ready_children.first();
+      if (next)
+        take_out(c, *next);
       else
-        waiting = &t;
+        x.waiting = &t;
     }
-    if (x)
-      run_task(t, *x);
+    if (next)
+      run_task(t, *next);
     else
       t.place_to_wait.wait(t, spins);
   }
-}
-
-} // namespace
-
-void wait_for_children(thread &t) {
-  omp_task &x = *t.task;
-  run_until(t, *t.crew, x.waiting, [&x] { return x.children == 0; }, [&x] { return x.ready_children.first(); });
 }
 
 void begin_group(thread &t) {
@@ -345,8 +337,29 @@ void end_group(thread &t) {
   task_group *const g = t.task->group;
   if (!g)
     return;
-  run_until(t, *t.crew, g->waiting, [g] { return g->count == 0; }, [g] { return g->ready.first(); });
-  t.task->group = g->outer;
+  omp_task &x = *t.task;
+  team &c = *t.crew;
+  for (int spins = spins_for(c);;) {
+    omp_task *next = nullptr;
+    {
+      std::lock_guard lock(c.lock);
+      g->waiting = x.waiting = nullptr;
+      if (g->count == 0)
+        break;
+      next = g->ready.first();
+      if (!next)
+        next = x.ready_children.first(); // of an outer group: the group's may depend on it
+      if (next)
+        take_out(c, *next);
+      else
+        g->waiting = x.waiting = &t;
+    }
+    if (next)
+      run_task(t, *next);
+    else
+      t.place_to_wait.wait(t, spins);
+  }
+  x.group = g->outer;
   delete g;
 }
 

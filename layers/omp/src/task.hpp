@@ -37,6 +37,7 @@ struct omp_task {
   int priority = 0;
   bool is_final = false, undeferred = false, is_explicit = false, detachable = false;
   bool is_copied = false; // its data were copied: it runs even when cancelled
+  bool has_unmarked = false; // children with dependences that omp_all_memory does not see: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
@@ -73,7 +74,6 @@ struct task_clauses {
   int priority = 0;
   const weft::access *accesses = nullptr;
   std::size_t access_count = 0;
-  bool after_all = false; // omp_all_memory
 };
 
 /// A task with room for `bytes` of data, at `argument`. Ends the program when there is no memory.

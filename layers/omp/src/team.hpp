@@ -11,7 +11,7 @@
 
 namespace weft_omp {
 
-/// Regions that may be open in a team at once: a thread that runs ahead of the slowest by more waits for it.
+/// Places for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
 inline constexpr unsigned k_open_shares = 8;
 
 /// Lives as long as the process: the next region of the same thread uses it again.
