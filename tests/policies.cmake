@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a task does must not depend on who orders it: the cases of the public interface run under every policy with 1, 2
 # and 8 workers, and under every system of dependencies; each pair of two values comes up.
+# Nor on who applies what a task does to the order of others.
 set(weft_policies stealing delegated local-fifo central)
 set(weft_deps_systems wait-free locks regions)
 # Regions keep commutative and reducing tasks in the order of their creation, reduce in place: for
@@ -25,6 +26,30 @@ foreach(policy IN LISTS weft_policies)
         weft_add_test(${name} unit 600 ${program} --gtest_filter=${filter})
         set_tests_properties(${name} PROPERTIES ENVIRONMENT
           "${weft_test_environment};WEFT_SCHED_POLICY=${policy};WEFT_WORKERS=${workers};WEFT_DEPS_SYSTEM=${deps}")
+      endif()
+    endforeach()
+    math(EXPR index "${index} + 1")
+  endforeach()
+endforeach()
+set(index 0)
+# A task that is handed on counts as one that waits, and follows nobody at once.
+set(weft_not_of_managers "counters.tell_tasks_that_waited_for_data_from_those_that_did_not")
+foreach(mode distributed central hybrid auto)
+  foreach(workers 1 2 8)
+    math(EXPR which "${index} % 4")
+    math(EXPR system "(${index} + ${index} / 4) % 2")
+    list(GET weft_policies ${which} policy)
+    list(GET weft_deps_systems ${system} deps)
+    foreach(program weft_unit_api weft_conformance)
+      if(TARGET ${program})
+        set(name ${program}_managed_${mode}_${workers})
+        set(label stress) # each mode once in make test
+        if(program STREQUAL "weft_unit_api" AND "${mode}_${workers}" MATCHES "^(distributed_2|central_8|hybrid_1|auto_2)$")
+          set(label unit)
+        endif()
+        weft_add_test(${name} ${label} 600 ${program} --gtest_filter=-every_setting.*:*manager*:${weft_not_of_managers})
+        set_tests_properties(${name} PROPERTIES ENVIRONMENT
+          "${weft_test_environment};WEFT_MANAGE_MODE=${mode};WEFT_SCHED_POLICY=${policy};WEFT_WORKERS=${workers};WEFT_DEPS_SYSTEM=${deps}")
       endif()
     endforeach()
     math(EXPR index "${index} + 1")

@@ -2,6 +2,7 @@
 #include "apps/apps.hpp"
 #include "catalog.hpp"
 #include "checks.hpp"
+#include "managers/managers.hpp"
 #include "options.hpp"
 #include "process.hpp"
 #include "results.hpp"
@@ -112,6 +113,8 @@ int main(int argc, char **argv) {
   try {
     if (argc > 1 && std::string(argv[1]) == "apps")
       return bench::apps::run(bench::apps::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "managers")
+      return bench::managers::run(bench::managers::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options(argc, argv));
   } catch (const std::exception &e) {
     std::cerr << "weft-bench: " << e.what() << '\n';

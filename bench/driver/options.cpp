@@ -23,6 +23,7 @@ constexpr const char *k_help =
   --memory                       bytes per pending task, against its bound
   --beside N                     slowdown beside N busy processes, against that of plain threads
 weft-bench apps [OPTION...]      measures the applications over task sizes; weft-bench apps --help
+weft-bench managers [OPTION...]  measures the modes of managers; weft-bench managers --help
 bench/peers/install fetches and compiles the peers.
 )";
 

@@ -47,7 +47,8 @@ int weft_stats(weft_statistics *statistics) {
                   "weft_stats: statistics->size is %zu; set it to sizeof(weft_statistics)", size);
     const weft::statistics now = weft::stats();
     const weft_statistics known{size,       now.spawned, now.executed,  now.suspended,
-                                now.stolen, now.slept,   now.throttled, now.live_bytes, now.cost};
+                                now.stolen, now.slept,   now.throttled, now.live_bytes, now.cost,
+                                now.in_graph, now.queued,  now.ready};
     std::memset(statistics, 0, size);
     std::memcpy(statistics, &known, std::min(size, sizeof known));
   });

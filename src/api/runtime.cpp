@@ -59,7 +59,12 @@ statistics stats() {
     s.slept += peek(c.slept);
     s.throttled += peek(c.throttled);
     s.cost += peek(c.cost);
+    s.ready += rt.ready->length(id);
   }
+  const std::uint64_t begun = s.executed + rt.manage.news_queued();
+  s.in_graph = s.spawned > begun ? s.spawned - begun : 0;
+  s.queued = rt.manage.queued();
+  s.ready += rt.ready->length(k_outside);
   if (worker *w = this_worker_or_null())
     w->memory->flush_accounting();
   const std::int64_t live = live_bytes();

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "iter/iteration.hpp"
+#include "task/messages.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
@@ -357,8 +358,12 @@ namespace {
 /// The children of the task's parent order regions from now on, unless they run in place.
 void order_regions(const task &t) {
   task &parent = *t.parent;
-  if (!parent.has(k_final))
-    return orders_regions(parent) ? void() : turn_to_regions(parent);
+  if (!parent.has(k_final)) {
+    if (orders_regions(parent))
+      return;
+    apply_news_below(parent);
+    return turn_to_regions(parent);
+  }
   if (iteration_of(parent))
     throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': it names a region; name objects, or their first "
                 "elements", label_of(t), label_of(parent));

@@ -86,7 +86,7 @@ WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a) n
   domain *d = parent.children_domain;
   if (!d || kind_of(a.mode) & (k_weak | k_shares) || mailbox::looks_closer()) [[unlikely]]
     return nullptr;
-  data_access **last = d->find_slot(a.address);
+  data_access **last = d->find_slot_in_sight(a.address);
   return last && domain::is_plain(*last) ? last : nullptr;
 }
 
@@ -104,7 +104,7 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
     return {};
   const detail::reduction_spec *const wanted = how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
   const void *const address = wanted ? wanted->address : only.address;
-  data_access **last = d->find_slot(address);
+  data_access **last = d->find_slot_in_sight(address);
   cohort *c = last ? domain::cohort_of(*last) : nullptr;
   if (!c || c->how != how || (wanted && !is_plainly_same(c->copies->how(), *wanted))) [[unlikely]]
     return {};

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <new>
-#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -26,21 +25,21 @@ domain::domain(task &parent) : m_parent(&parent) {
 
 domain::~domain() {
   if (!regional())
-    std::free(m_entries);
+    std::free(m_table.entries);
 }
 
 data_access *domain::find(const void *address) const noexcept {
-  const entry &e = entry_of(address);
+  const entry &e = m_table.entry_of(address);
   return e.address ? e.last : nullptr;
 }
 
 void domain::reserve(std::size_t count) {
-  if ((m_used + count) * 4 > (m_mask + 1) * 3)
+  if ((m_used + count) * 4 > (m_table.mask + 1) * 3)
     rebuild(count, half()); // a table that fills again and again need not grow again and again
 }
 
 void domain::erase(const void *address) noexcept {
-  if (entry &e = entry_of(address); e.address)
+  if (entry &e = m_table.entry_of(address); e.address)
     e.last = nullptr;
 }
 
@@ -65,18 +64,18 @@ bool domain::drop_if_released(entry &e) noexcept {
 
 /// What drop_if_released() of an entry will read was written by others: the access, and later its task.
 void domain::fetch(std::size_t i) const noexcept {
-  if (data_access *a = m_entries[(i + 2 * k_ahead) & m_mask].last; is_plain(a))
+  if (data_access *a = m_table.entries[(i + 2 * k_ahead) & m_table.mask].last; is_plain(a))
     __builtin_prefetch(a);
-  if (data_access *a = m_entries[(i + k_ahead) & m_mask].last; a && is_plain(a))
+  if (data_access *a = m_table.entries[(i + k_ahead) & m_table.mask].last; a && is_plain(a))
     __builtin_prefetch(a->task, 1);
 }
 
 /// Drops what is not needed any more. Returns how many entries are left.
 std::size_t domain::sweep() noexcept {
   std::size_t kept = 0;
-  for (std::size_t i = 0; i <= m_mask; ++i) {
+  for (std::size_t i = 0; i <= m_table.mask; ++i) {
     fetch(i);
-    if (entry &e = m_entries[i]; e.last && !drop_if_released(e))
+    if (entry &e = m_table.entries[i]; e.last && !drop_if_released(e))
       ++kept;
   }
   return kept;
@@ -84,20 +83,21 @@ std::size_t domain::sweep() noexcept {
 
 /// Moves what is still needed to a table of at least `capacity`, a power of two, that has room for `room` more.
 void domain::rebuild(std::size_t room, std::size_t capacity) {
-  const std::size_t kept = m_entries ? sweep() : 0;
+  const std::size_t kept = m_table.entries ? sweep() : 0;
   while (capacity < kept * 2 + room * 3 / 2 + 2)
     capacity *= 2;
   auto *fresh = static_cast<entry *>(std::calloc(capacity, sizeof(entry)));
   if (!fresh)
     throw std::bad_alloc();
-  entry *const old = std::exchange(m_entries, fresh);
-  m_mask = capacity - 1;
-  m_shift = static_cast<unsigned>(64 - __builtin_ctzll(capacity));
+  entry *const old = m_table.entries;
+  m_table = {fresh, capacity - 1, static_cast<unsigned>(64 - __builtin_ctzll(capacity))};
+  if (!is_hidden()) // else it is for the parent's frame alone to change what that sees
+    show();
   m_used = m_kept = kept;
   const entry *next = old;
   for (std::size_t moved = 0; moved < kept; ++next)
     if (next->last) {
-      entry_of(next->address) = *next;
+      m_table.entry_of(next->address) = *next;
       ++moved;
     }
   std::free(old);
@@ -109,7 +109,7 @@ void domain::prune() {
 }
 
 void domain::prune_when_grown() {
-  if ((m_used - m_kept) * 8 > m_mask)
+  if ((m_used - m_kept) * 8 > m_table.mask)
     rebuild(0, half());
 }
 

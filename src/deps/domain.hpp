@@ -2,6 +2,7 @@
 // The accesses of one task's children, by address: which access came last, so that the next one follows it.
 #pragma once
 
+#include "deps/news_count.hpp"
 #include "task/task.hpp"
 
 #include <cstddef>
@@ -9,14 +10,17 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// An open-addressing table from address to the last access. Only the frame of the parent task touches it. An entry whose
+struct outbox;
+
+/// An open-addressing table from address to the last access. Only the frame of the parent task touches it, or, while messages
+/// about children are queued, who applies those. An entry whose
 /// lowest bit is set names the parent's own access: no child has used that address yet; one whose second bit is set a cohort that
 /// takes members.
 class domain {
 public:
   explicit domain(task &parent);
   /// Of children whose accesses are regions: the base of region_scope. Knows no address.
-  domain() noexcept : m_entries(s_no_entries), m_mask(1), m_shift(63), m_parent(nullptr) {}
+  domain() noexcept : m_table(no_table()), m_seen(no_table()), m_parent(nullptr) {}
   [[nodiscard]] bool regional() const noexcept { return !m_parent; }
   ~domain();
   domain(const domain &) = delete;
@@ -26,22 +30,21 @@ public:
   void reserve(std::size_t count);
   /// The slot of an address, for which room was reserved: null when it is new. Valid until the next call.
   data_access *&slot(const void *address) noexcept {
-    entry &e = entry_of(address);
+    entry &e = m_table.entry_of(address);
     return e.address ? e.last : add(e, address);
   }
   /// Null when the address is new, or no address.
-  [[nodiscard]] data_access **find_slot(const void *address) const noexcept {
-    entry &e = entry_of(address);
-    return e.address ? &e.last : nullptr;
-  }
+  [[nodiscard]] data_access **find_slot(const void *address) const noexcept { return m_table.slot_of(address); }
+  /// The same for the parent's frame alone; null also while the entries are hidden from it.
+  [[nodiscard]] data_access **find_slot_in_sight(const void *address) const noexcept { return m_seen.slot_of(address); }
   [[nodiscard]] data_access *find(const void *address) const noexcept;
   void erase(const void *address) noexcept;
 
   template <class F>
   void for_each_address(F &&f) const {
-    for (std::size_t i = 0; i <= m_mask; ++i)
-      if (m_entries[i].address && m_entries[i].last)
-        f(m_entries[i].address);
+    for (std::size_t i = 0; i <= m_table.mask; ++i)
+      if (m_table.entries[i].address && m_table.entries[i].last)
+        f(m_table.entries[i].address);
   }
 
   /// Forgets every address whose last access has released; their tasks' memory becomes free.
@@ -51,9 +54,9 @@ public:
 
   template <class F>
   void for_each(F &&f) {
-    for (std::size_t i = 0; i <= m_mask; ++i)
-      if (m_entries[i].address && m_entries[i].last)
-        f(m_entries[i].last);
+    for (std::size_t i = 0; i <= m_table.mask; ++i)
+      if (m_table.entries[i].address && m_table.entries[i].last)
+        f(m_table.entries[i].last);
   }
 
   /// f(last) for the cohorts that take members; what f returns is the last access from now on.
@@ -62,8 +65,8 @@ public:
     if (!m_has_cohorts)
       return;
     m_has_cohorts = false;
-    for (std::size_t i = 0; i <= m_mask; ++i)
-      if (entry &e = m_entries[i]; e.address && is_cohort(e.last)) {
+    for (std::size_t i = 0; i <= m_table.mask; ++i)
+      if (entry &e = m_table.entries[i]; e.address && is_cohort(e.last)) {
         e.last = f(e.last);
         m_has_cohorts = m_has_cohorts || is_cohort(e.last);
       }
@@ -82,6 +85,21 @@ public:
   static data_access *own(data_access *a) noexcept {
     return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1);
   }
+  // Children whose accesses somebody else will enter: docs/design/managers.md.
+  news_count<> queued;
+  outbox *queued_in = nullptr; // of the parent's frame: where the newest of them stands
+  /// Of the parent's frame: the entries belong to others, and the common way of a task, which asks for nothing but an address, finds none.
+  void hide() noexcept {
+    m_seen = no_table();
+    m_hidden = true;
+  }
+  /// None is queued any more.
+  void show() noexcept {
+    m_seen = m_table;
+    m_hidden = false;
+  }
+  [[nodiscard]] bool is_hidden() const noexcept { return m_hidden; }
+
   static bool is_own(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 1) != 0; }
   static data_access *plain(data_access *a) noexcept {
     return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) & ~std::uintptr_t{1});
@@ -92,42 +110,60 @@ private:
     const void *address;
     data_access *last; // null: erased
   };
-  [[nodiscard]] std::size_t home(const void *address) const noexcept {
-    return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> m_shift);
-  }
-  /// Of the address, or the free one where it belongs.
-  [[nodiscard]] entry &entry_of(const void *address) const noexcept {
-    std::size_t i = home(address);
-    while (m_entries[i].address != address && m_entries[i].address)
-      i = (i + 1) & m_mask;
-    return m_entries[i];
-  }
+  struct table {
+    entry *entries = nullptr;
+    std::size_t mask = 0;
+    unsigned shift = 0;
+    [[nodiscard]] std::size_t home(const void *address) const noexcept {
+      return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> shift);
+    }
+    /// Of the address, or the free one where it belongs.
+    [[nodiscard]] entry &entry_of(const void *address) const noexcept {
+      std::size_t i = home(address);
+      while (entries[i].address != address && entries[i].address)
+        i = (i + 1) & mask;
+      return entries[i];
+    }
+    [[nodiscard]] data_access **slot_of(const void *address) const noexcept {
+      entry &e = entry_of(address);
+      return e.address ? &e.last : nullptr;
+    }
+  };
   data_access *&add(entry &e, const void *address) noexcept {
     ++m_used;
     e.address = address;
     return e.last;
   }
   static constexpr std::size_t k_first_capacity = 16;
-  [[nodiscard]] std::size_t half() const noexcept { return m_mask < 2 * k_first_capacity ? k_first_capacity : (m_mask + 1) / 2; }
+  [[nodiscard]] std::size_t half() const noexcept {
+    return m_table.mask < 2 * k_first_capacity ? k_first_capacity : (m_table.mask + 1) / 2;
+  }
   void rebuild(std::size_t room, std::size_t capacity);
   std::size_t sweep() noexcept;
   bool drop_if_released(entry &e) noexcept;
   void fetch(std::size_t i) const noexcept;
 
   static entry s_no_entries[2]; // never written
-  entry *m_entries = nullptr;
-  std::size_t m_mask = 0;
+  static table no_table() noexcept { return {s_no_entries, 1, 63}; }
+  table m_table;
+  table m_seen; // by the common way: m_table, or none
   std::size_t m_used = 0; // slots that hold an address, erased ones too
   std::size_t m_kept = 0; // of them, when the table was made
-  unsigned m_shift = 0;
   bool m_has_cohorts = false; // some entry may name one
+  bool m_hidden = false;      // of the parent's frame
   task *m_parent; // null: the children's accesses are regions
 };
 
-/// Enters the accesses of a new task into its parent's domain. True: all are satisfied, the task may run; false:
-/// the delivery that satisfies the last one will put it on a ready list. Throws std::bad_alloc before anything is linked.
-bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
-                    std::size_t second_count);
+/// The children's domain of a task, made on first use. Throws std::bad_alloc.
+domain &make_domain(task &parent);
+inline domain &domain_of(task &parent) { return parent.children_domain ? *parent.children_domain : make_domain(parent); }
+
+/// Enters the accesses of a new task into its parent's domain. True: all are satisfied, the task may run. False: the delivery that satisfies
+/// the last one will put it on a ready list; or a manager will enter them. Throws weft::error for accesses that cannot be; std::bad_alloc, and
+/// what copying an identity throws, before anything is linked.
+bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
+/// The same for a manager: they are named already, and none of them shares its address.
+bool enter_handed_on(task &t);
 
 /// Called by the parent's frame when no child is left: ends cohorts, and frees what the domain still holds.
 void children_are_complete(task &parent) noexcept;

@@ -73,12 +73,17 @@ private:
 
 void use_locked_dependencies(bool on) noexcept {
   mailbox::s_locked = on;
-  mailbox::s_closer = mailbox::s_locked || mailbox::s_checks;
+  mailbox::look_closer();
 }
 
 void check_declarations(bool on) noexcept {
   mailbox::s_checks = on;
-  mailbox::s_closer = mailbox::s_locked || mailbox::s_checks;
+  mailbox::look_closer();
+}
+
+void use_messages(bool on) noexcept {
+  mailbox::s_messages = on;
+  mailbox::look_closer();
 }
 
 void mailbox::deliver_chain(message m) noexcept {

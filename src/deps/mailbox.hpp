@@ -13,6 +13,8 @@ namespace rt {
 void use_locked_dependencies(bool on) noexcept;
 /// Setting deps.check. Before any task.
 void check_declarations(bool on) noexcept;
+/// Whether what tasks do to accesses may be handed on as messages: docs/design/managers.md. At any time.
+void use_messages(bool on) noexcept;
 
 struct message {
   data_access *to; // null: none
@@ -115,7 +117,9 @@ private:
 
 public:
   /// Something is to be done with every access that the common way does not do.
-  [[nodiscard]] static bool looks_closer() noexcept { return s_closer; }
+  [[nodiscard]] static bool looks_closer() noexcept {
+    return s_closer.load(std::memory_order_acquire); // O1 of messages.hpp
+  }
   [[nodiscard]] static bool checks() noexcept { return s_checks; }
   [[nodiscard]] static bool locks() noexcept { return s_locked; }
 
@@ -132,9 +136,14 @@ private:
 
   friend void use_locked_dependencies(bool on) noexcept;
   friend void check_declarations(bool on) noexcept;
+  friend void use_messages(bool on) noexcept;
+  static void look_closer() noexcept {
+    s_closer.store(s_locked || s_checks || s_messages, std::memory_order_release); // O1 of messages.hpp
+  }
   static inline bool s_locked = false;
   static inline bool s_checks = false;
-  static inline bool s_closer = false; // either
+  static inline bool s_messages = false;
+  static inline std::atomic<bool> s_closer{false}; // any of these
 
   ready_list m_cohorts; // opened by their predecessor, or left by their last member
   ready_list &m_ready;

@@ -5,6 +5,7 @@
 #include "deps/check.hpp"
 #include "deps/region_scope.hpp"
 #include "task/lifecycle.hpp"
+#include "task/messages.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -157,36 +158,19 @@ runnable *go_on_releasing(data_access &a, task &t, std::uint32_t bits) noexcept 
   return first_of(ready);
 }
 
+domain &make_domain(task &parent) { return *(parent.children_domain = new domain(parent)); }
+
 namespace {
 
-domain &domain_of(task &parent) {
-  if (!parent.children_domain)
-    parent.children_domain = new domain(parent);
-  return *parent.children_domain;
-}
-
-} // namespace
-
-bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
-                    std::size_t second_count) {
-  if (orders_regions(*t.parent)) [[unlikely]]
-    return enter_regions(t, first, first_count, second, second_count);
-  filled all = fill_records(t, first, first_count, {});
-  if (second_count != 0)
-    all = fill_records(t, second, second_count, all);
-  const std::uint32_t count = all.count > 1 ? merge_repetitions(t, t.accesses(), all.count) : all.count;
-  t.extent = count;
-  if (count == 0)
-    return true;
-  if (mailbox::checks()) [[unlikely]]
-    report_undeclared(t);
-  domain &d = domain_of(*t.parent);
+/// The named accesses of `t`, one at least and of no other `kinds`. Throws std::bad_alloc before anything is linked.
+WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
+  const std::uint32_t count = t.extent;
   d.reserve(count);
   data_access *records = t.accesses();
   std::uint32_t strong = count;
-  if (all.kinds & k_weak)
+  if (kinds & k_weak)
     strong = static_cast<std::uint32_t>(std::count_if(records, records + count, [](auto &a) { return !(kind_of(a) & k_weak); }));
-  if (all.kinds & k_shares)
+  if (kinds & k_shares)
     find_cohorts(t, d);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
@@ -211,6 +195,39 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   const std::uint32_t mine = 1 + satisfied + box.own_satisfied();
   return take_away(t.unsatisfied, mine); // who takes the last one sees the data of all predecessors, and the task as it was entered
 }
+
+/// With managers. True: one of them will enter the accesses of `t`. False: nobody does anything to the domain but the caller.
+WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
+  // A task that has a domain before it runs stands between addresses and regions: nothing comes behind it before it is entered.
+  if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) && !t.children_domain && hand_on_new(t, d))
+    return true;
+  if (d.is_hidden())
+    apply_news_of(d);
+  return false;
+}
+
+} // namespace
+
+bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
+                    std::size_t second_count) {
+  if (orders_regions(*t.parent)) [[unlikely]]
+    return enter_regions(t, first, first_count, second, second_count);
+  filled all = fill_records(t, first, first_count, {});
+  if (second_count != 0)
+    all = fill_records(t, second, second_count, all);
+  const std::uint32_t count = all.count > 1 ? merge_repetitions(t, t.accesses(), all.count) : all.count;
+  t.extent = count;
+  if (count == 0)
+    return true;
+  if (mailbox::checks()) [[unlikely]]
+    report_undeclared(t);
+  domain &d = domain_of(*t.parent);
+  if ((sends_messages() || d.is_hidden()) && leave_to_managers(t, d, all.kinds)) [[unlikely]]
+    return false;
+  return enter_named(t, d, all.kinds);
+}
+
+bool enter_handed_on(task &t) { return enter_named(t, *t.parent->children_domain, k_weak); }
 
 namespace {
 
@@ -249,6 +266,7 @@ void close_domain(task &t, mailbox &box) noexcept {
 namespace {
 
 WEFT_NOINLINE std::uint32_t release_objects(task &t, ready_list &ready) {
+  apply_news_below(t);
   mailbox box(ready, &t);
   if (t.children_domain) {
     give_back_copies(t);
@@ -292,6 +310,7 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
         release_region(t, low, low + list[i].bytes, ready);
     return; // objects of a task whose children use regions go when these are complete
   }
+  apply_news_below(t);
   mailbox box(ready, &t);
   for (std::size_t i = 0; i < count; ++i) {
     data_access *own = list[i].address ? find_record(t, list[i].address) : nullptr;
@@ -318,6 +337,7 @@ void trim_domain(task &parent, bool all) noexcept {
     return;
   if (d->regional())
     return all ? prune_regions(parent) : void(); // what finished regions hold is small, and is pruned as the map grows
+  apply_news_below(parent);
   try {
     if (!all)
       return d->prune_when_grown();

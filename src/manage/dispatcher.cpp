@@ -65,9 +65,13 @@ static bool runs_here(const service_entry &e) noexcept {
   return here && here->serving == &e;
 }
 
+/// Somebody has to come by for it.
+static bool is_polled(const service_entry &e) noexcept { return e.f && !e.concurrent; }
+
 void service_list::add(service_entry &e) {
   m_registry.add(e);
-  g_services_at[static_cast<std::size_t>(m_where)].fetch_add(1, std::memory_order_relaxed);
+  if (is_polled(e))
+    g_services_at[static_cast<std::size_t>(m_where)].fetch_add(1, std::memory_order_relaxed);
 }
 
 void service_list::remove(service_entry &e) {
@@ -75,10 +79,13 @@ void service_list::remove(service_entry &e) {
   m_registry.remove(e, own ? 1 : 0);
   if (own)
     this_executor()->serving = nullptr; // call() does not touch it any more
-  g_services_at[static_cast<std::size_t>(m_where)].fetch_sub(1, std::memory_order_relaxed);
+  if (is_polled(e))
+    g_services_at[static_cast<std::size_t>(m_where)].fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool service_list::call(executor &e, service_entry &s, std::uint64_t &now) {
+  if (!s.f) // a thread of its own
+    return m_registry.end(s), false;
   const callback self{"service", s.name}; // the call may end its own service
   const std::uint64_t began = now;
   if (!s.concurrent)
@@ -98,18 +105,28 @@ bool service_list::call(executor &e, service_entry &s, std::uint64_t &now) {
   return did;
 }
 
+bool service_list::call_round(executor &e, bool alone, std::uint64_t &now) {
+  bool did = false;
+  auto round = m_registry.begin_round();
+  while (auto *next = m_registry.begin_next(round, alone))
+    did |= call(e, static_cast<service_entry &>(*next), now);
+  return did;
+}
+
+bool service_list::call_modules(executor &e) {
+  std::uint64_t now = now_ns();
+  return call_round(e, false, now);
+}
+
 bool service_list::poll(executor &e) {
   std::unique_lock turn(m_turn, std::try_to_lock);
   const bool alone = turn.owns_lock();
   task *const outer = e.current;
   if (alone)
     e.current = &m_root;
-  bool did = false;
   std::uint64_t now = now_ns();
   report_overdue_calls(now);
-  auto round = m_registry.begin_round();
-  while (auto *next = m_registry.begin_next(round, alone))
-    did |= call(e, static_cast<service_entry &>(*next), now);
+  const bool did = call_round(e, alone, now);
   e.current = outer;
   if (alone) {
     m_polled.store(now, std::memory_order_relaxed);
@@ -159,8 +176,8 @@ void service_list::report_overdue(std::uint64_t now) noexcept {
     return true;
   });
   if (runs_for != 0)
-    warn("service '%s' (place %s) has not returned for %llu ms; nobody else can call the services of its "
-         "place meanwhile",
+    warn("service '%s' (place %s) has not returned for %llu ms; whatever else there is at its place may have "
+         "to wait meanwhile",
          name, name_of(m_where), static_cast<unsigned long long>(runs_for / 1'000'000));
 }
 
@@ -173,6 +190,10 @@ void service_list::forget_after_fork() {
   });
   ::new (static_cast<void *>(&m_turn)) std::mutex; // perhaps held by a thread that is gone
   ::new (static_cast<void *>(&m_root)) task(k_root_label);
+}
+
+background_work::background_work(const char *name, place beside) : m_entry(name, beside, 0, nullptr, nullptr) {
+  services(beside).add(m_entry);
 }
 
 service_list &services(place where) noexcept {

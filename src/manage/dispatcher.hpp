@@ -16,12 +16,15 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A callback of one place. One that is `concurrent` is for modules of the runtime: several threads may be in
-/// it, and it spawns nothing.
+/// How a callback comes to be called: whenever its place is offered, or when its module asks. Those on demand are for modules of the
+/// runtime: several threads may be in one, it spawns nothing, and nobody polls because of it.
+enum class called { at_its_place, on_demand };
+
+/// A callback of one place.
 struct service_entry : registration<> {
   service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context,
-                bool concurrent = false)
-      : registration(priority, concurrent), name(name), f(f), context(context), where(where) {}
+                called how = called::at_its_place)
+      : registration(priority, how == called::on_demand), name(name), f(f), context(context), where(where) {}
   const char *const name;
   bool (*const f)(void *);
   void *const context;
@@ -40,6 +43,8 @@ class service_list {
   void remove(service_entry &e);
   /// A round of calls; true when one did something. Not from inside of a call.
   bool poll(executor &e);
+  /// The same for those on demand.
+  bool call_modules(executor &e);
   /// When the last round ended.
   [[nodiscard]] std::uint64_t polled_ns() const noexcept { return m_polled.load(std::memory_order_relaxed); }
   /// True while tasks that services have spawned are incomplete. Reports what the others have thrown.
@@ -48,6 +53,11 @@ class service_list {
   [[nodiscard]] bool may_have_tasks();
   /// Whether `t` is the parent of what services of this place spawn.
   [[nodiscard]] bool is_root(const task &t) const noexcept { return &t == &m_root; }
+  /// Calls f(entry) for all that is registered until it returns true. f is short and registers nobody.
+  template <class F>
+  void for_each(F &&f) noexcept {
+    m_registry.visit([&](registration<> &r) noexcept { return f(static_cast<service_entry &>(r)); });
+  }
   /// Says which calls have not returned for too long.
   void report_overdue(std::uint64_t now) noexcept;
   /// fork(): the child has the services of its parent, and nobody is calling them.
@@ -58,6 +68,7 @@ class service_list {
  private:
   static constexpr const char *k_root_label = "service";
   bool call(executor &e, service_entry &s, std::uint64_t &now);
+  bool call_round(executor &e, bool alone, std::uint64_t &now);
   [[nodiscard]] bool settle();
 
   registry<> m_registry;
@@ -81,6 +92,17 @@ void services_after_fork_in_child();
   return anyone_at(place::timer) || anyone_at(place::idle);
 }
 
+/// A thread of the runtime's own: it is in the list of a place, nobody calls it, and work of it that does not end is reported as a call is.
+/// Static, like the list.
+class background_work {
+ public:
+  background_work(const char *name, place beside);
+  void begins(std::uint64_t now) noexcept { m_entry.began.store(now, std::memory_order_relaxed); }
+  void ends() noexcept { m_entry.began.store(0, std::memory_order_relaxed); }
+
+ private:
+  service_entry m_entry;
+};
 /// A call that runs longer is reported with its name; 0: none is.
 void set_slow_call_ns(std::uint64_t ns) noexcept;
 /// Reports calls that have not returned. Looks now and then only, however often it is called.

@@ -117,12 +117,15 @@ void timer::call_or_put_off(std::uint64_t now) {
 }
 
 void timer::run() {
+  static background_work self("weft-timer", place::timer);
   lock_guard guard(m_mutex);
   std::uint64_t next_poll = 0;
   while (!m_stopping) {
     const std::uint64_t now = now_ns();
+    self.begins(now);
     while (!m_calls.empty() && m_calls.begin()->first <= now)
       call_or_put_off(now);
+    self.ends();
     const bool polls = m_period_ns && timer_has_services();
     if (polls && next_poll <= now) {
       next_poll = poll_now();

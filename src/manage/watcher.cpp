@@ -90,8 +90,10 @@ void watcher::examine_if_asked() {
 }
 
 void watcher::run() {
+  static background_work self("weft-watcher", place::timer);
   std::uint64_t rested_until = 0;
   while (!m_stopping.load(std::memory_order_acquire)) { // O1: pairs with stop
+    self.begins(now_ns());
     examine_if_asked();
     const std::uint64_t now = now_ns();
     report_overdue_calls(now);
@@ -99,6 +101,7 @@ void watcher::run() {
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     m_world.publish();
     const std::uint64_t pause = next_nap(o, now);
+    self.ends();
     if (!o.may_rest) {
       nap(pause);
     } else if (o.blocked == 0 && now - rested_until < k_longest_nap_ns) {

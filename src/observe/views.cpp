@@ -30,7 +30,7 @@ struct sums {
   [[nodiscard]] double created() const noexcept { return without_accesses + waited + free_at_once; }
   [[nodiscard]] double phases() const noexcept { return tasks() + resumed; }
   [[nodiscard]] double accesses() const noexcept { return at_least_0(phases() - successors) + misses; }
-  [[nodiscard]] double in_graph() const noexcept { return at_least_0(created() + reruns - executed); }
+  [[nodiscard]] double in_graph() const noexcept { return at_least_0(created() + reruns - executed - news_queued); }
   [[nodiscard]] double exec() const noexcept { return at_least_0(overall - idle - overhead); }
   [[nodiscard]] double not_exec() const noexcept { return overall - exec(); }
   [[nodiscard]] double wait() const noexcept { return reference_task_ns > 0 ? exec() / tasks() - reference_task_ns : k_nothing; }

@@ -102,6 +102,13 @@ class spsc_queue {
     return tail >= head ? tail - head : tail + m_count - head;
   }
 
+  /// A guess at how many items there are.
+  std::size_t size() const noexcept {
+    const std::size_t head = m_head.load(std::memory_order_relaxed);
+    const std::size_t tail = m_tail.load(std::memory_order_relaxed);
+    return tail >= head ? tail - head : tail + m_count - head;
+  }
+
  private:
   using slot = typename P::template var<T>;
   using index = typename P::template atomic<std::size_t>;

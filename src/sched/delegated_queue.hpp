@@ -98,6 +98,14 @@ public:
     return n;
   }
 
+  /// A guess.
+  [[nodiscard]] std::size_t size() const noexcept {
+    std::size_t n = m_queued.load(std::memory_order_relaxed);
+    for (auto &g : m_gates)
+      n += g->queue.size();
+    return n;
+  }
+
 private:
   [[nodiscard]] bool has_arrivals() const noexcept {
     for (auto &g : m_gates)

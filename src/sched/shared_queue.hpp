@@ -80,5 +80,7 @@ private:
 
 using shared_queue = basic_shared_queue<ready_queue>;
 
+inline std::size_t size_of(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
+
 } // namespace rt
 } // namespace weft::inline v0

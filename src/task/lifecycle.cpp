@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/lifecycle.hpp"
 
+#include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
@@ -8,6 +9,7 @@
 #include "task/held.hpp"
 #include "task/locals.hpp"
 #include "task/measured_body.hpp"
+#include "task/messages.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
@@ -59,18 +61,27 @@ WEFT_INLINE task *count_down(task *parent, group_state *g, bool plainly) {
 
 WEFT_INLINE group_state *group_of(const task &t) noexcept { return t.group ? &t.group->internals() : nullptr; }
 
-/// Everything below the task is complete: drops it, and tells who waits, upwards. `deaths`: references of the task's accesses that end
-/// here as well.
+WEFT_INLINE void destroy_closure(task &t) noexcept {
+  if (t.ops->destroy)
+    t.ops->destroy(detail::storage(&t));
+}
+
+/// Everything below the task is complete, and its closure is destroyed: drops it and tells who waits. Returns the parent when that is
+/// complete by it. `deaths`: references of the task's accesses that end here as well.
+WEFT_INLINE task *drop(task &t, std::uint32_t deaths, bool plainly) {
+  if (task_extra *x = peek_extra(t))
+    pass_on_children_error(t, *x);
+  task *const parent = t.parent;
+  group_state *const g = group_of(t);
+  drop_references(t, 1 + deaths);
+  return count_down(parent, g, plainly);
+}
+
+/// Everything below the task is complete: destroys and drops it, and so upwards.
 void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
   for (;;) {
-    if (t->ops->destroy)
-      t->ops->destroy(detail::storage(t));
-    if (task_extra *x = peek_extra(*t))
-      pass_on_children_error(*t, *x);
-    task *const parent = t->parent;
-    group_state *const g = group_of(*t);
-    drop_references(*t, 1 + deaths);
-    t = count_down(parent, g, plainly);
+    destroy_closure(*t);
+    t = drop(*t, deaths, plainly);
     if (!t)
       return;
     if (is_recorded(*t))
@@ -97,10 +108,22 @@ void signal_done(task &t) {
 
 constexpr std::uint8_t k_waited_for = detail::k_tracked | detail::k_undeferred; // its end is signalled
 
+/// It gives back a copy, or its turn.
+bool shares(task &t) noexcept {
+  return std::any_of(t.accesses(), t.accesses() + t.extent, [](const data_access &a) { return a.joined; });
+}
+
+/// Nobody waits on the spot for what the end of `t` does, and it does something to accesses.
+WEFT_COLD bool may_hand_on(task &t) noexcept {
+  return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t);
+}
+
 /// Body and events are over: releases the accesses, settles the children.
 void end_task(task &t, bool plainly, ready_list &ready) {
   const bool childless = t.children.done(t.owned_children);
   const bool release_now = childless || !t.has(detail::k_wait);
+  if (sends_messages() && release_now && may_hand_on(t) && hand_on_end(t, childless)) [[unlikely]]
+    return;
   const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
   if (!childless && deaths)
     drop_references(t, deaths);
@@ -112,6 +135,40 @@ void end_task(task &t, bool plainly, ready_list &ready) {
   if (t.children.settle(t.owned_children))
     complete(&t, release_now ? 0 : release_accesses(t, ready), false, ready);
 }
+
+} // namespace
+
+void release_ended(task &t, ready_list &ready) {
+  if (const std::uint32_t deaths = release_accesses(t, ready))
+    drop_references(t, deaths);
+  if (t.has(k_waited_for))
+    signal_done(t);
+}
+
+void destroy_ended(task &t) noexcept { destroy_closure(t); }
+
+void drop_ended(task &t) {
+  if (task *parent = drop(t, 0, false))
+    complete_upwards(*parent);
+}
+
+void settle_ended(task &t, ready_list &ready) {
+  t.next = nullptr; // the body has ended, nobody waits
+  if (t.children.settle(t.owned_children))
+    complete(&t, 0, false, ready);
+}
+
+void fail_unentered(task &t, ready_list &ready) {
+  t.extent = 0;
+  try {
+    throw_error(errc::out_of_resources, "no memory for the accesses of task '%s', which is not run; name fewer of them", label_of(t));
+  } catch (...) {
+    fail(t, std::current_exception());
+  }
+  end_task(t, false, ready);
+}
+
+namespace {
 
 enum body_hook : std::uint8_t { k_measures_stacks = 1, k_traces_bodies = 2 };
 std::uint8_t g_body_hooks = 0; // written before any task
@@ -179,7 +236,7 @@ WEFT_NOINLINE runnable *end_uncommonly(task &t, task *outer, bool in_place);
 
 /// The end of a body that is not common: see execute().
 WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
-  if (!ends_plainly(t))
+  if (!ends_plainly(t) || (sends_messages() && may_hand_on(t)))
     return end_uncommonly(t, outer, in_place);
   return !t.children_domain && is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place) : end_plainly(t, outer, in_place);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "deps/domain.hpp"
+#include "task/messages.hpp"
 #include "task/spare_time.hpp"
 #include "task/signal_word.hpp"
 #include "trace/session.hpp"
@@ -96,6 +97,8 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
   offer_time(place::taskwait);
   while (!s.word.done(s.owned)) {
     if (help(waited_for, s.word, s.owned))
+      continue;
+    if (has_managers() && apply_messages(*this_executor(), place::taskwait)) [[unlikely]]
       continue;
     const bool waited = try_suspend(
         [](executor &, frame &f, void *p) {

@@ -39,6 +39,19 @@ std::map<int, int> read_nodes(const std::string &root) {
   return node_of;
 }
 
+/// Of ARM: a capacity below the largest one. Of hybrid Intel machines: one of the CPUs of the driver cpu_atom.
+void find_little_cores(machine &m, const std::string &root) {
+  const auto atoms = read_list(root + "/sys/devices/cpu_atom/cpus");
+  const auto capacity = [&](const cpu_place &p) {
+    return read_number(root + "/sys/devices/system/cpu/cpu" + std::to_string(p.cpu) + "/cpu_capacity", 1024);
+  };
+  int most = 0;
+  for (const auto &place : m.cpus)
+    most = std::max(most, capacity(place));
+  for (auto &place : m.cpus)
+    place.little = capacity(place) < most || std::find(atoms.begin(), atoms.end(), place.cpu) != atoms.end();
+}
+
 /// Rounded up; not by std::ceil, for which a program would have to link the library of mathematics.
 int whole_cpus(double cpus) noexcept {
   const int below = static_cast<int>(cpus);
@@ -111,6 +124,7 @@ machine read_machine(const std::string &root, const std::vector<int> &mask) {
   }
   std::sort(m.cpus.begin(), m.cpus.end(),
             [](const cpu_place &a, const cpu_place &b) { return a.cpu < b.cpu; });
+  find_little_cores(m, root);
   m.online_cpus = static_cast<int>(std::max(online.size(), allowed.size()));
   m.nodes = static_cast<int>(nodes.size());
   m.quota = read_cpu_quota(root);

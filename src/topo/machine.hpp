@@ -15,6 +15,7 @@ struct cpu_place {
   int node = 0;    ///< NUMA node
   int package = 0; ///< socket
   int core = 0;    ///< unique within its package; SMT siblings share it
+  bool little = false; ///< one of the slower cores of a machine that has two kinds
 };
 
 /// One picture of the machine as this process may use it. Taken once; never changes.

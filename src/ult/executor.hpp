@@ -96,6 +96,7 @@ struct executor {
   const callback *in_callback = nullptr; // what runs must not be suspended
   const void *serving = nullptr;         // the service whose call this is, until it ends itself
   tracer *trace = nullptr;               // only while a trace is written
+  struct outbox *messages = nullptr;     // what it hands on to managers; null when there are none
 };
 
 // What the worker room supplies.

@@ -60,7 +60,7 @@ bool hang_check::nothing_is_pending() const {
 
 /// Whether a thread that has to do with Weft does not sleep for want of work; while the gate is closed it cannot leave that sleep.
 bool hang_check::somebody_is_about() const {
-  if (m_runtime.gate.visitors())
+  if (m_runtime.gate.visitors() || m_runtime.manage.is_about())
     return true;
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i) {
     worker *w = m_runtime.slots[i].load(std::memory_order_acquire); // O4: pairs with make_worker
@@ -76,7 +76,7 @@ bool hang_check::somebody_is_about() const {
 
 /// Threads of the process that are not Weft's.
 bool hang_check::others_may_act() const {
-  unsigned ours = 1 + (m_runtime.clock.has_thread() ? 1u : 0u); // the watcher
+  unsigned ours = 1u + m_runtime.clock.has_thread() + m_runtime.manage.has_thread(); // 1: the watcher
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
     if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4
       ours += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);

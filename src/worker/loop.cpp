@@ -6,6 +6,8 @@
 #include "deps/access.hpp"
 #include "iter/iteration.hpp"
 #include "manage/dispatcher.hpp"
+#include "manage/managers.hpp"
+#include "task/messages.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
 #include "worker/runtime.hpp"
@@ -51,14 +53,32 @@ runnable *steal_join(worker &w) noexcept {
   return nullptr;
 }
 
-/// One look at every source of work.
-runnable *look(worker &w) {
-  runtime &rt = the_runtime();
+/// Where the worker must not change.
+void tell_parent_at_once(worker &w) {
+  if (w.counted == 0)
+    return;
+  static constexpr callback k_telling{"the end of tasks", "children"}; // what destructors and combiners do there must not suspend
+  const callback *const outer = std::exchange(w.in_callback, &k_telling);
+  tell_parent(w);
+  w.in_callback = outer;
+}
+
+runnable *look_for_ready(worker &w) {
   if (runnable *f = own_frame(w)) [[unlikely]]
     return f;
-  if (runnable *r = rt.ready->get(w.id))
+  if (runnable *r = the_runtime().ready->get(w.id))
     return r;
   return steal_join(w);
+}
+
+/// One look at every source of work. What others handed on may make some.
+runnable *look(worker &w) {
+  if (runnable *r = look_for_ready(w))
+    return r;
+  if (!has_managers() || !the_runtime().manage.may_serve(w)) [[likely]]
+    return nullptr;
+  tell_parent_at_once(w);
+  return apply_messages(w, place::idle) ? look_for_ready(w) : nullptr;
 }
 
 /// Everything to be said to others before this worker stops working.
@@ -114,11 +134,12 @@ struct slept {
 slept sleep(worker &w, mood m) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
-  runnable *const r = look(w);
-  if (r || rt.producers.holds_any()) {
+  // Messages are not applied here: what they call may wait, and the worker has announced that it sleeps.
+  runnable *const r = look_for_ready(w);
+  if (r || rt.producers.holds_any() || (has_managers() && rt.manage.may_serve(w))) {
     rt.idle.cancel_and_hand_on(w.id);
     rt.gate.pass();
-    return {r};
+    return {r ? r : look(w)};
   }
   if (rt.stopping.load(std::memory_order_acquire)) { // O3: pairs with stop_runtime
     rt.idle.cancel(w.id);
@@ -308,6 +329,29 @@ runnable *execute_timed(worker &w, task &t, bool in_place) noexcept {
 
 void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
 void enqueue_resumed(executor *here, runnable &r) { enqueue(static_cast<worker *>(here), r, origin::resumed); }
+void wake_for_message() noexcept {
+  runtime &rt = the_runtime();
+  if (!rt.manage.is_restricted())
+    return static_cast<void>(rt.idle.notify_one());
+  for (const unsigned id : rt.manage.chosen())
+    if (rt.idle.notify_worker(id))
+      return;
+}
+
+std::uint64_t tasks_begun() noexcept {
+  runtime &rt = the_runtime();
+  std::uint64_t n = 0;
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O2
+  for (unsigned id = 0; id < used; ++id)
+    if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) // O2
+      n += peek(w->counts->executed);
+  return n;
+}
+
+std::size_t ready_at(const executor &e) noexcept {
+  const own_queue &own = static_cast<const worker &>(e).own;
+  return own.deque ? own.deque->size() : ~std::size_t{0};
+}
 void wake(executor &home) { the_runtime().idle.notify_worker(static_cast<worker &>(home).id); }
 
 void worker_loop() {
@@ -330,12 +374,8 @@ void worker_loop() {
 /// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
 runnable *pick(executor &e) {
   worker &w = static_cast<worker &>(e);
-  if (w.counted != 0 && !mutant(bug::suspension_keeps_count)) {
-    static constexpr callback k_telling{"the end of tasks", "children"}; // what destructors and combiners do there must not suspend
-    const callback *const outer = std::exchange(w.in_callback, &k_telling);
-    tell_parent(w);
-    w.in_callback = outer;
-  }
+  if (!mutant(bug::suspension_keeps_count))
+    tell_parent_at_once(w);
   offer_time(place::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue(&w, *job, origin::fresh);
@@ -378,7 +418,7 @@ void get_by() {
       r = steal_join(w);
   }
   if (!r)
-    return os_yield();
+    return has_managers() && apply_messages(w, place::idle) ? void() : os_yield();
   task *const waiting = w.current;
   switch (r->what) {
   case runnable::kind::frame: // the next attempt to suspend finds it

@@ -128,6 +128,7 @@ worker &make_worker(runtime &rt, unsigned id) {
   if (fresh->trace && traces(trace_level::tasks))
     fresh->memory->allocate_slowly();
   rt.ready->attach(id, *fresh->counts);
+  fresh->messages = rt.manage.attach(id);
   worker *w = fresh.release();
   w->own = rt.ready->own(id);
   rt.slots[id].store(w, std::memory_order_release); // O1: pairs with the thief's acquire
@@ -292,6 +293,7 @@ void start_locked() {
   g_phase.store(phase::running, std::memory_order_release); // O2: pairs with is_started
   start_threads(*g_runtime);
   start_watcher(*g_runtime);
+  g_runtime->manage.start();
   set_slow_call_ns(static_cast<std::uint64_t>(g_runtime->cfg.poll_slow.count()) * 1000u);
   call_inherited_services(*g_runtime);
   start_reporting(*g_runtime);
@@ -388,6 +390,8 @@ worker &adopt() {
   watch_end_of_thread(w);
   w.adopted = true;
   w.keeps_time.store(false, std::memory_order_relaxed);
+  if (w.messages && w.id >= g_runtime->workers)
+    w.messages->may_manage = !g_runtime->manage.is_restricted();
   if (w.id != 0)
     ++g_runtime->foreign;
   w.root.label = w.id == 0 ? "main" : "thread";
@@ -422,6 +426,8 @@ worker *make_spare_worker(runtime &rt, spare &taker) {
   if (w) {
     w->stand_in = &taker;
     block_of_slot(w->id, block_kind::spare);
+    if (w->messages)
+      w->messages->may_manage = true; // for the one that is stuck
   }
   return w;
 }
@@ -438,6 +444,7 @@ runtime::runtime()
       max_spares(allowed_spares(cfg)),
       slot_limit(k_thread_slots + max_spares), ready(make_policy(cfg, this_machine(), workers, slot_limit)),
       idle(slot_limit + 1), producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
+      manage(cfg, this_machine(), workers, slot_limit),
       most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
       successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), plain_odds(successor_odds),
@@ -459,6 +466,7 @@ runtime::runtime()
   open_store({workers, static_cast<unsigned>(this_machine().effective_cpus()), slot_limit, cfg.counters_share, cfg.counters_keep,
               cfg.counters_time == time_kind::exact});
   open_hardware(cfg.counters_hardware);
+  set_managers(manage, cfg);
 }
 
 bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == phase::running; } // O2
@@ -495,6 +503,7 @@ void stop_runtime() {
   for (unsigned id = 1; id < rt.workers; ++id)
     if (worker *other = rt.slots[id].load(std::memory_order_relaxed); other && other->os_thread.joinable())
       other->os_thread.join();
+  rt.manage.stop();
   rt.clock.stop();
   set_this_executor(nullptr);
   end_counting(rt, true);

@@ -4,6 +4,7 @@
 
 #include "base/mutant.hpp"
 #include "config/settings.hpp"
+#include "manage/managers.hpp"
 #include "manage/timer.hpp"
 #include "manage/watcher.hpp"
 #include "mem/slab.hpp"
@@ -82,6 +83,7 @@ public:
   eventcount<> idle;
   throttle producers;
   timer clock;
+  managers manage;
   std::atomic<worker *> slots[k_slots]{};
   std::atomic<unsigned> used_slots{0};
   unsigned foreign = 0; // adopted threads beyond the first; with the start lock

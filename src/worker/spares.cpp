@@ -8,6 +8,7 @@
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "os/thread_state.hpp"
+#include "task/messages.hpp"
 #include "worker/runtime.hpp"
 
 #include <cstring>
@@ -45,7 +46,7 @@ bool spare_crew::somebody_looks() const {
 }
 
 bool spare_crew::has_work() const {
-  if (m_runtime.ready->has_work())
+  if (m_runtime.ready->has_work() || (has_managers() && !m_runtime.manage.nothing_queued()))
     return true;
   for (unsigned i = 0; i < slots(); ++i)
     if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire); w && !w->joins.empty()) // O3

@@ -31,6 +31,7 @@ void print_summary(const runtime &rt) {
        "producers held back %llu times",
        wide(s.spawned), wide(s.executed), rt.workers, wide(s.suspended), wide(s.stolen), wide(s.slept),
        wide(s.throttled));
+  note("stats: at the end %llu tasks in the graph, %llu messages queued, %llu ready", wide(s.in_graph), wide(s.queued), wide(s.ready));
   if (s.cost)
     note("stats: the cost clauses of the tasks add up to %llu", wide(s.cost));
   const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O1: pairs with make_worker

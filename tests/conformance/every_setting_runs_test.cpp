@@ -76,6 +76,10 @@ const std::pair<const char *, const char *> k_values[] = {
     {"WEFT_JOIN_DEQUE", "8"},
     {"WEFT_GROUP_EXCEPTIONS", "collect_all"},
     {"WEFT_STATS", "true"},
+    {"WEFT_MANAGE_MODE", "central"},
+    {"WEFT_MANAGE_MODE", "hybrid"},
+    {"WEFT_MANAGE_MODE", "distributed"},
+    {"WEFT_MANAGE_MODE", "auto"},
 };
 
 test::ending with(test::environment settings) {
@@ -109,6 +113,25 @@ TEST(every_setting, of_the_policies_runs) {
     for (const auto &[name, value] : settings)
       text += name + '=' + value + ' ';
     EXPECT_TRUE(end.exited(0)) << text << ": " << end;
+  }
+}
+
+TEST(every_setting, of_the_managers_runs) {
+  const test::environment values[] = {
+      {{"WEFT_MANAGE_MODE", "central"}, {"WEFT_MANAGE_FORCED", "true"}},
+      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_MANAGERS", "1"}, {"WEFT_WORKERS", "4"}},
+      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_SPINS", "65536"}},
+      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_OPS", "1"}, {"WEFT_MANAGE_MIN_READY", "1"}},
+      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_OPS", "65536"}, {"WEFT_MANAGE_MIN_READY", "65536"}},
+      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_WORKERS", "big"}, {"WEFT_BIND", "compact"}},
+  };
+  for (const auto &settings : values) {
+    const auto end = with(settings);
+    std::string text;
+    for (const auto &[name, value] : settings)
+      text += name + '=' + value + ' ';
+    EXPECT_TRUE(end.exited(0)) << text << ": " << end;
+    EXPECT_FALSE(end.said("weft: warning: ")) << text << ": " << end;
   }
 }
 

@@ -60,6 +60,9 @@ typedef struct weft_statistics {
   uint64_t throttled;  // times a producer was held back
   uint64_t live_bytes; // task memory in use
   uint64_t cost;       // sum of the cost hints of the tasks created
+  uint64_t in_graph;   // now: tasks whose accesses are entered and whose bodies have not begun
+  uint64_t queued;     // now: messages to managers
+  uint64_t ready;      // now: work that a worker could take
 } weft_statistics;
 
 // Fills *statistics as far as its `size` says; exact when nothing runs.

@@ -34,7 +34,8 @@ inline std::vector<dimension> dimensions_of(const other_builds &others) {
           {"throttle.bytes", {"16MiB", "64KiB"}},
           {"throttle.soft", {"512KiB", "64KiB"}},
           {"spin.us", {"20us", "0us"}},
-          {"mem.allocator", {"slab", "system"}}};
+          {"mem.allocator", {"slab", "system"}},
+          {"manage.mode", {"direct", "distributed", "central", "hybrid", "auto"}}};
 }
 
 /// Every pair of two values is in one of them.

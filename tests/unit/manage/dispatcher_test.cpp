@@ -11,6 +11,7 @@
 namespace {
 
 using namespace weft::rt;
+using weft::place;
 
 struct named : registration<> {
   named(char name, int priority, bool concurrent = false) : registration(priority, concurrent), name(name) {}
@@ -18,7 +19,7 @@ struct named : registration<> {
 };
 
 template <class F>
-std::string called(registry<> &list, bool alone, F &&f) {
+std::string calls_of(registry<> &list, bool alone, F &&f) {
   std::string names;
   auto round = list.begin_round();
   while (auto *e = list.begin_next(round, alone)) {
@@ -28,8 +29,8 @@ std::string called(registry<> &list, bool alone, F &&f) {
   }
   return names;
 }
-std::string called(registry<> &list, bool alone = true) {
-  return called(list, alone, [](named &) { return false; });
+std::string calls_of(registry<> &list, bool alone = true) {
+  return calls_of(list, alone, [](named &) { return false; });
 }
 
 TEST(registry, calls_higher_priorities_first_and_equals_as_they_came) {
@@ -37,16 +38,16 @@ TEST(registry, calls_higher_priorities_first_and_equals_as_they_came) {
   named a('a', 0), b('b', 5), c('c', 0), d('d', -1), e('e', 5), f('f', INT_MAX), g('g', INT_MIN);
   for (named *each : {&a, &b, &c, &d, &e, &f, &g})
     list.add(*each);
-  EXPECT_EQ(called(list), "fbeacdg");
+  EXPECT_EQ(calls_of(list), "fbeacdg");
   list.remove(b, 0);
   list.remove(d, 0);
-  EXPECT_EQ(called(list), "feacg");
+  EXPECT_EQ(calls_of(list), "feacg");
   named h('h', 5);
   list.add(h);
-  EXPECT_EQ(called(list), "fehacg");
+  EXPECT_EQ(calls_of(list), "fehacg");
   for (named *each : {&a, &c, &e, &f, &g, &h})
     list.remove(*each, 0);
-  EXPECT_EQ(called(list), "");
+  EXPECT_EQ(calls_of(list), "");
 }
 
 TEST(registry, who_is_not_alone_gets_the_concurrent_ones) {
@@ -54,8 +55,8 @@ TEST(registry, who_is_not_alone_gets_the_concurrent_ones) {
   named a('a', 0), b('b', 0, true), c('c', 0);
   for (named *each : {&a, &b, &c})
     list.add(*each);
-  EXPECT_EQ(called(list, false), "b");
-  EXPECT_EQ(called(list, true), "abc");
+  EXPECT_EQ(calls_of(list, false), "b");
+  EXPECT_EQ(calls_of(list, true), "abc");
 }
 
 TEST(registry, a_round_goes_on_when_its_neighbours_change) {
@@ -63,7 +64,7 @@ TEST(registry, a_round_goes_on_when_its_neighbours_change) {
   named a('a', 3), b('b', 2), c('c', 1), late('l', 0), early('e', 9);
   for (named *each : {&a, &b, &c})
     list.add(*each);
-  EXPECT_EQ(called(list, true,
+  EXPECT_EQ(calls_of(list, true,
                    [&](named &n) {
                      if (&n != &b)
                        return false;
@@ -75,7 +76,7 @@ TEST(registry, a_round_goes_on_when_its_neighbours_change) {
                      return true;
                    }),
             "ab");
-  EXPECT_EQ(called(list), "el");
+  EXPECT_EQ(calls_of(list), "el");
 }
 
 TEST(registry, a_round_ends_although_every_call_adds_one) {
@@ -84,7 +85,7 @@ TEST(registry, a_round_ends_although_every_call_adds_one) {
   const auto add = [&] { list.add(*all.emplace_back(std::make_unique<named>('x', 0))); };
   add();
   for (std::size_t calls : {1u, 2u, 4u}) {
-    EXPECT_EQ(called(list, true, [&](named &) { return add(), false; }).size(), calls);
+    EXPECT_EQ(calls_of(list, true, [&](named &) { return add(), false; }).size(), calls);
   }
 }
 
@@ -96,7 +97,36 @@ TEST(registry, what_a_thread_was_calling_at_a_fork_is_forgotten_in_the_child) {
   ASSERT_EQ(list.begin_next(round, true), &a); // by a thread that is not in the child
   list.forget_calls();
   list.remove(a, 0); // would wait for ever
-  EXPECT_EQ(called(list), "");
+  EXPECT_EQ(calls_of(list), "");
+}
+
+TEST(dispatcher, nobody_polls_for_what_is_called_on_demand) {
+  static service_entry asked("asked", place::idle, 0, [](void *) { return true; }, nullptr, called::on_demand);
+  services(place::idle).add(asked);
+  EXPECT_FALSE(anyone_at(place::idle));
+  static service_entry polled("polled", place::idle, 0, [](void *) { return true; }, nullptr);
+  services(place::idle).add(polled);
+  EXPECT_TRUE(anyone_at(place::idle));
+  services(place::idle).remove(asked);
+  EXPECT_TRUE(anyone_at(place::idle));
+  services(place::idle).remove(polled);
+  EXPECT_FALSE(anyone_at(place::idle));
+}
+
+std::vector<std::string> names_at(place where) {
+  std::vector<std::string> names;
+  names.reserve(16);
+  services(where).for_each([&](service_entry &e) noexcept {
+    names.emplace_back(e.name);
+    return false;
+  });
+  return names;
+}
+
+TEST(dispatcher, threads_of_the_runtime_are_registered_and_called_by_nobody) {
+  static background_work self("a-thread", place::scheduling_point);
+  EXPECT_FALSE(anyone_at(place::scheduling_point));
+  EXPECT_EQ(names_at(place::scheduling_point), std::vector<std::string>{"a-thread"});
 }
 
 } // namespace

@@ -84,4 +84,25 @@ TEST(recorded_machine, a_mask_with_holes_on_two_nodes) {
   EXPECT_EQ(m.spread_order(), (cpus{4, 7, 1}));
 }
 
+cpus little_of(const machine &m) {
+  cpus little;
+  for (const auto &place : m.cpus)
+    if (place.little)
+      little.push_back(place.cpu);
+  return little;
+}
+
+TEST(recorded_machine, cores_of_less_capacity_are_little) {
+  test::fake_tree tree;
+  load(tree, "big_little");
+  EXPECT_EQ(little_of(read_machine(tree.root(), {0, 1, 2, 3})), (cpus{0, 1}));
+  EXPECT_EQ(little_of(read_machine(tree.root(), {0, 1})), cpus{}) << "of those that we may use all are equal";
+}
+
+TEST(recorded_machine, atoms_of_a_hybrid_machine_are_little) {
+  test::fake_tree tree;
+  load(tree, "hybrid_cores");
+  EXPECT_EQ(little_of(read_machine(tree.root(), {0, 1, 2, 3})), (cpus{2, 3}));
+}
+
 } // namespace

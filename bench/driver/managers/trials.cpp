@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trials.hpp"
+
+#include <algorithm>
+
+namespace bench::managers {
+
+namespace {
+
+constexpr const char *k_parameters[] = {"max_managers", "max_spins", "max_ops", "min_ready"};
+constexpr int k_most_of_parameter = 128;
+
+bool listed(const std::vector<std::string> &names, const std::string &name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string upper(std::string s) {
+  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return std::toupper(c); });
+  return s;
+}
+
+/// Which modes a study takes when none is named.
+bool belongs(study s, const std::string &mode) {
+  if (s == study::times || s == study::bodies)
+    return true;
+  return mode == "direct" || mode == "distributed";
+}
+
+/// The paper's three applications of its parameter study; the pictures show all.
+bool belongs(study s, const program &p) {
+  return s != study::parameters || p.name == "matmul" || p.name == "nbody" || p.name == "sparselu";
+}
+
+void add_parameters(std::vector<trial> &to, trial t) {
+  for (const char *name : k_parameters)
+    for (int value = 1; value <= k_most_of_parameter; value *= 2) {
+      trial one = t;
+      one.parameter = std::string(name) + "=" + std::to_string(value);
+      one.settings.push_back("WEFT_MANAGE_" + upper(name) + "=" + std::to_string(value));
+      to.push_back(one);
+    }
+}
+
+void add(std::vector<trial> &to, study s, const options &o, const program &p, const mode &m, int run) {
+  for (const int workers : o.workers)
+    for (const bool fine : {false, true}) {
+      if (s == study::parameters && !fine)
+        continue; // where they matter
+      trial t{s, p.name, fine ? "fine" : "coarse", m.name, fine ? p.fine : p.coarse, workers, {}, m.settings, run};
+      if (s == study::parameters && m.name == "distributed")
+        add_parameters(to, t);
+      else
+        to.push_back(t);
+    }
+}
+
+} // namespace
+
+const std::vector<program> &all_programs() {
+  static const std::vector<program> all{
+      {"two_wave", 16384, 512}, {"cholesky", 64, 24}, {"matmul", 64, 24}, {"sparselu", 32, 8}, {"nbody", 32, 8}};
+  return all;
+}
+
+const std::vector<mode> &all_modes() {
+  static const std::string manage = "WEFT_MANAGE_MODE=";
+  static const std::vector<mode> all{
+      {"direct", {manage + "direct"}},
+      {"distributed", {manage + "distributed"}},
+      {"auto", {manage + "auto"}},
+      {"hybrid", {manage + "hybrid"}},
+      {"central", {manage + "central"}},
+      {"forced", {manage + "central", "WEFT_MANAGE_FORCED=true"}}, // without graph locks: wait-free dependencies have none
+      {"direct, locks", {manage + "direct", "WEFT_DEPS_SYSTEM=locks"}},
+      {"distributed, locks", {manage + "distributed", "WEFT_DEPS_SYSTEM=locks"}},
+      {"forced, locks", {manage + "central", "WEFT_MANAGE_FORCED=true", "WEFT_DEPS_SYSTEM=locks"}},
+  };
+  return all;
+}
+
+std::string name_of(study s) {
+  switch (s) {
+  case study::times:
+    return "times";
+  case study::bodies:
+    return "bodies";
+  case study::parameters:
+    return "parameters";
+  case study::shapes:
+    break;
+  }
+  return "shapes";
+}
+
+std::vector<trial> trials_of(study s, const options &o) {
+  std::vector<trial> all;
+  const int runs = s == study::shapes ? 1 : o.runs;
+  for (int run = 1; run <= runs; ++run)
+    for (const program &p : all_programs())
+      for (const mode &m : all_modes())
+        if (listed(o.only, p.name) && listed(o.modes, m.name) && belongs(s, p) && (!o.modes.empty() || belongs(s, m.name)))
+          add(all, s, o, p, m, run);
+  return all;
+}
+
+} // namespace bench::managers

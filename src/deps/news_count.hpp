@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many children of a task are queued, for others to enter their accesses. While there are any, the domain of the children belongs
+// to those others.
+//
+// Roles       The parent's frame: add, take_back; whoever needs the domain, its frame or who ends it: none. Managers: applied, once per
+//             child that was added and not taken back; they are ordered among themselves by the turn of the queue.
+// Word        Children added and not yet applied.
+// Invariants  I1  Only the parent's frame adds. So once it has seen none there are none, until it adds again.
+//             I2  A manager's decrease is its last touch of the domain, and of the parent.
+// Orders      O1  decrease release, with O2: what managers have done to the domain is seen. Each continues the release sequences of those
+//             before it.
+//             O2  none: acquire load, with O1.
+//             add publishes nothing: the message does that.
+// Progress    Wait-free; who waits for none lends a hand (managers.cpp).
+// Reclamation The domain may be freed once there are none.
+// Checked by  tests/model/manager_models.cpp: news_*
+#pragma once
+
+#include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
+
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class P = real_atomics>
+class news_count {
+public:
+  void add() noexcept { m_word.fetch_add(1, std::memory_order_relaxed); }
+  void take_back() noexcept { m_word.fetch_sub(1, std::memory_order_relaxed); }
+  void applied() noexcept { m_word.fetch_sub(1, order_unless(bug::news_applied_relaxed, std::memory_order_release)); } // O1
+  [[nodiscard]] bool none() const noexcept { return m_word.load(std::memory_order_acquire) == 0; } // O2
+
+private:
+  typename P::template atomic<std::uint32_t> m_word{0};
+};
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of messages to managers (src/manage/message_queue.hpp, src/deps/news_count.hpp) and of what managers.cpp makes of them:
+// the hand-over between managers, the wait for what is queued, the zombie step, and the end of a central manager.
+#include "checker/models.hpp"
+
+#include "deps/news_count.hpp"
+#include "manage/message_queue.hpp"
+#include "park/eventcount.hpp"
+#include "task/countdown.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+
+/// What is applied in order is plain memory: two managers at once are a race.
+template <int Managers, int Messages>
+struct messages_in_order {
+  static constexpr int threads = 1 + Managers;
+  message_queue<int, P> queue{Messages};
+  model_var<int> applied{0};
+  void drain() {
+    if (!queue.acquire())
+      return;
+    for (int m = 0; queue.pop(m);) {
+      expect(m == applied.get(), "in the order of their creation");
+      applied.set(m + 1);
+    }
+    queue.release();
+  }
+  void run(int t) {
+    if (t > 0)
+      return drain();
+    for (int m = 0; m < Messages; ++m)
+      expect(queue.push(m), "there is room");
+  }
+  void check() {
+    drain();
+    expect(applied.get() == Messages, "nothing is lost");
+  }
+};
+const passes<messages_in_order<1, 2>> m1{"messages_one_manager"};
+const passes<messages_in_order<2, 2>> m2{"messages_hand_over"};
+
+/// Those without an order go to any manager, once.
+struct messages_taken {
+  static constexpr int threads = 3;
+  message_queue<model_var<int> *, P> queue{2};
+  model_var<int> ends[2];
+  void run(int t) {
+    if (t == 0) {
+      for (auto &e : ends) {
+        e.set(1);
+        expect(queue.push(&e), "there is room");
+      }
+      return;
+    }
+    if (model_var<int> *e = nullptr; !queue.empty() && queue.take(e))
+      e->set(e->get() + 1);
+  }
+  void check() {
+    for (model_var<int> *e = nullptr; queue.take(e);)
+      e->set(e->get() + 1);
+    expect(ends[0].get() == 2 && ends[1].get() == 2, "each is taken once");
+  }
+};
+const passes<messages_taken> m3{"messages_taken_by_two"};
+
+/// The parent goes on with its domain, and ends it, when nothing is queued; it lends a hand.
+template <int Managers>
+struct news_applied {
+  static constexpr int threads = 1 + Managers;
+  message_queue<int, P> queue{2};
+  news_count<P> queued;
+  model_var<int> domain{0};
+  void drain(bool all) {
+    int m = 0;
+    while ((all || !queued.none()) && queue.pop(m)) {
+      domain.set(domain.get() + m);
+      queued.applied();
+    }
+  }
+  void run(int t) {
+    if (t > 0) {
+      if (!queue.acquire())
+        return;
+      drain(true);
+      return queue.release();
+    }
+    domain.set(1); // the parent acts itself
+    for (int m : {10, 100}) {
+      queued.add();
+      expect(queue.push(m), "there is room");
+    }
+    while (!queued.none()) {
+      if (!queue.acquire()) {
+        P::pause();
+        continue;
+      }
+      drain(false);
+      queue.release();
+    }
+    expect(domain.get() == 111, "all is applied");
+    domain.set(-1);
+  }
+  void check() { expect(domain.get() == -1, "nobody comes after the end of the domain"); }
+};
+const passes<news_applied<1>> n1{"news_one_manager"};
+const passes<news_applied<2>> n2{"news_two_managers"};
+
+/// Worker and manager: who comes last drops the task, with what both have done to it.
+struct zombie_step {
+  static constexpr int threads = 2;
+  message_queue<int, P> queue{1};
+  model_atomic<std::uint32_t> left{0};
+  model_var<int> closure{1}, accesses{1};
+  int dropped[2] = {};
+  void drop(int t) {
+    ++dropped[t];
+    expect(closure.get() == 0 && accesses.get() == 0, "both are done with it");
+    closure.set(-1);
+    accesses.set(-1);
+  }
+  void manage() {
+    if (int m = 0; queue.take(m)) {
+      accesses.set(0);
+      if (take_away(left, 1))
+        drop(1);
+    }
+  }
+  void run(int t) {
+    if (t == 1)
+      return manage();
+    left.store(2, relaxed);
+    expect(queue.push(1), "there is room");
+    closure.set(0);
+    if (take_away(left, 1))
+      drop(0);
+  }
+  void check() {
+    manage();
+    expect(dropped[0] + dropped[1] == 1, "dropped once");
+  }
+};
+const passes<zombie_step> z1{"zombie_step"};
+
+/// The loop of managers::run: asleep when there is nothing; what is queued when it is told to stop is applied before.
+template <bool Forgets>
+struct manager_stops {
+  static constexpr int threads = 2;
+  message_queue<int, P> queue{2};
+  eventcount<P> bell{1};
+  model_atomic<int> stopping{0};
+  int applied = 0;
+  bool round() {
+    int m = 0;
+    const bool any = !queue.empty() && queue.take(m);
+    applied += m;
+    return any;
+  }
+  void manage() {
+    for (;;) {
+      const bool last = stopping.load(acquire) != 0;
+      if (round())
+        continue;
+      if (last || (Forgets && stopping.load(acquire) != 0))
+        return;
+      bell.prepare(0);
+      if (!queue.empty() || stopping.load(acquire) != 0)
+        bell.cancel(0);
+      else
+        bell.commit(0);
+    }
+  }
+  void run(int t) {
+    if (t == 1)
+      return manage();
+    expect(queue.push(1), "there is room");
+    bell.notify_one();
+    expect(queue.push(2), "there is room");
+    bell.notify_one();
+    stopping.store(1, release);
+    bell.notify_all();
+  }
+  void check() { expect(applied == 3, "applied before the end"); }
+};
+const passes<manager_stops<false>> s1{"manager_stops"};
+const fails<manager_stops<true>> s2{"manager_stops_forgetful", "applied before the end"};
+
+} // namespace
