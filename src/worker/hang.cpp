@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "manage/dispatcher.hpp"
 #include "os/thread_state.hpp"
+#include "task/messages.hpp"
 #include "worker/census.hpp"
 #include "worker/last_census.hpp"
 #include "worker/runtime.hpp"
@@ -116,6 +117,8 @@ bool hang_check::look() {
 
 bool hang_check::examine() {
   m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
+  if (has_managers()) // what is handed on passes through states that the census does not know
+    return false;
   if (!nothing_is_pending())
     return false;
   if (somebody_is_about())
