@@ -33,7 +33,7 @@ foreach(policy IN LISTS weft_policies)
 endforeach()
 set(index 0)
 # A task that is handed on counts as one that waits, and follows nobody at once.
-set(weft_not_of_managers "counters.tell_tasks_that_waited_for_data_from_those_that_did_not")
+set(weft_not_of_managers "counters.tell_tasks_that_waited_for_data_from_those_that_did_not:spawn.an_immediate_successor_*")
 foreach(mode distributed central hybrid auto)
   foreach(workers 1 2 8)
     math(EXPR which "${index} % 4")
