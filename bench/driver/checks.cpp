@@ -58,8 +58,8 @@ int check_instructions() {
       {"chain", "chain", 100'000, 200'000, 100'000, 350, 355},
       {"join", "fib-join", 18, 22, static_cast<double>(fib_tasks(22) - fib_tasks(18)), 120, 122},
       {"spawn in a group", "group-spawn", 200'000, 300'000, 100'000, 250, 256},
-      {"reducing", "reduce", 100'000, 200'000, 100'000, 480, 486},
-      {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1450, 1460},
+      {"reducing", "reduce", 100'000, 200'000, 100'000, 480, 488},
+      {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1450, 1470},
       {"concurrent", "concurrent", 100'000, 200'000, 100'000, 390, 396},
       {"chain of a region", "region-chain", 100'000, 200'000, 100'000, 660, 660}, // twice the chain
       {"chains of 64 tiles", "region-tiles", 100'000, 200'000, 100'000, 660, 660},

@@ -2,6 +2,7 @@
 // Modes of managers (setting manage.mode). That programs mean the same in all of them is what tests/policies.cmake and the fuzzer show;
 // here stands what only messages can do wrong.
 #include "support/case_process.hpp"
+#include "support/gate.hpp"
 
 #include <weft/counters.hpp>
 #include <weft/weft.hpp>
@@ -163,6 +164,10 @@ TEST_P(managers, memory_is_bounded_by_the_throttle) {
   auto end = test::in_process(with(GetParam(), {{"WEFT_WORKERS", "2"}, {"WEFT_THROTTLE_BYTES", "256KiB"}}), [] {
     long cells[8] = {};
     std::uint64_t most = 0;
+    std::vector<weft::access> all;
+    for (long &c : cells)
+      all.push_back(weft::inout(c));
+    weft::spawn([] { EXPECT_TRUE(test::eventually([] { return weft::stats().throttled > 0; })); }, weft::accesses(all));
     for (int i = 0; i != 20000; ++i) {
       long &c = cells[i % 8];
       weft::spawn([&c] { ++c; }, weft::inout(c));
