@@ -22,6 +22,7 @@ int run_run(const words &arguments);
 int run_list(const words &arguments);
 int run_get(const words &arguments);
 int run_top(const words &arguments);
+int run_doctor(const words &arguments);
 int run_trace(const words &arguments);
 int run_predict(const words &arguments);
 int run_report(const words &arguments);
@@ -36,6 +37,7 @@ extern const char k_run_help[];
 extern const char k_list_help[];
 extern const char k_get_help[];
 extern const char k_top_help[];
+extern const char k_doctor_help[];
 extern const char k_trace_help[];
 extern const char k_predict_help[];
 extern const char k_report_help[];
@@ -50,6 +52,8 @@ int write_report(const std::string &folder, const std::string &output);
 int usage_error(const std::string &what);
 /// "; did you mean 'x'?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string_view> &candidates);
+/// A library of Weft's, in the library folder beside this program's; "" where it is not there.
+std::string own_library(const std::string &name);
 /// True when the only argument asks for help.
 bool asks_for_help(const words &arguments);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
+#include "openmp.hpp"
 #include "seeds.hpp"
 
 #include "base/error.hpp"
@@ -22,7 +23,7 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_run_help[] =
-    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--counters NAMES [--interval TIME]] [--exact-time]\n"
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--counters NAMES [--interval TIME]] [--exact-time]\n"
     "                [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
     "PROGRAM [ARGUMENTS]\n"
     "\n"
@@ -31,6 +32,8 @@ const char k_run_help[] =
     "  --preset P       the same as --set preset=P\n"
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
     "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
+    "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
+    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` tells)\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
@@ -62,7 +65,7 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--counters", "--interval", "--exact-time", "--trace", "--report", "--hang-timeout", "--seeds", "--limit"};
+constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--openmp", "--counters", "--interval", "--exact-time", "--trace", "--report", "--hang-timeout", "--seeds", "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -70,6 +73,7 @@ struct plan {
   exploration seeds; ///< .seeds is 0 where none are asked for
   bool has_limit = false;
   bool locks = false;
+  bool openmp = false;
   std::string report; ///< file of the page; "" for none
   std::size_t program = 0; ///< place of its name among the arguments
   std::string mistake;     ///< "" when the command line is right
@@ -114,8 +118,8 @@ plan read_plan(const words &arguments) {
       ++at;
       break;
     }
-    if (arguments[at] == "--locks") {
-      p.locks = true;
+    if (arguments[at] == "--locks" || arguments[at] == "--openmp") {
+      (arguments[at] == "--locks" ? p.locks : p.openmp) = true;
       ++at;
     } else if (arguments[at] == "--exact-time") {
       p.values.emplace_back("counters.time", "exact");
@@ -186,25 +190,20 @@ void check_seeds(const std::vector<key_value> &values) {
   load_settings(input);
 }
 
-/// Where libweft-locks.so lies beside this program's folder; "" in a debug build, whose libweft counts locks itself.
-std::string locks_library() {
-  char self[4096];
-  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  const std::string program(self, n > 0 ? static_cast<std::size_t>(n) : 0);
-  const std::string bin = program.substr(0, program.rfind('/'));
-  for (const char *folder : {"/../lib/", "/../lib64/", "/../" WEFT_LIBRARY_DIR "/"})
-    if (const std::string path = bin + folder + "libweft-locks.so"; access(path.c_str(), R_OK) == 0)
-      return path;
-  return "";
-}
-
 void watch_locks() {
   setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user stands
-  const std::string library = locks_library();
-  if (library.empty())
-    return;
-  const char *before = std::getenv("LD_PRELOAD");
-  setenv("LD_PRELOAD", before && *before ? (library + ":" + before).c_str() : library.c_str(), 1);
+  const std::string library = own_library("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
+  if (!library.empty())
+    put_first("LD_PRELOAD", library);
+}
+
+/// A program that loads an OpenMP runtime gets Weft's for it, whatever its name; others, where they ask for one by a usual name.
+void replace_openmp(const plan &p, const std::string &program) {
+  if (p.openmp && openmp_library().empty())
+    std::fputs("weft: warning: --openmp: this installation has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n", stderr);
+  const std::string file = openmp_library().empty() ? "" : find_program(program);
+  if (!file.empty())
+    use_openmp_library(p.openmp || !try_loading(file).runtimes.empty());
 }
 
 /// Runs the program, then writes the page. The program's status.
@@ -250,6 +249,17 @@ int run_seeds(plan &p, const words &arguments) {
 
 } // namespace
 
+std::string own_library(const std::string &name) {
+  char self[4096];
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  const std::string program(self, n > 0 ? static_cast<std::size_t>(n) : 0);
+  const std::string prefix = program.substr(0, program.rfind('/', program.rfind('/') - 1));
+  for (const char *folder : {"/lib/", "/lib64/", "/" WEFT_LIBRARY_DIR "/"})
+    if (const std::string path = prefix + folder + name; access(path.c_str(), R_OK) == 0)
+      return path;
+  return "";
+}
+
 int run_run(const words &arguments) {
   plan p = read_plan(arguments);
   if (!p.mistake.empty())
@@ -257,6 +267,7 @@ int run_run(const words &arguments) {
   put_into_environment(p.values);
   if (p.locks)
     watch_locks();
+  replace_openmp(p, arguments[p.program]);
   if (p.seeds.seeds != 0)
     return run_seeds(p, arguments);
   for (const auto &[name, value] : process_environment())

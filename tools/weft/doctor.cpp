@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "openmp.hpp"
+#include "programs.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace weft_tool {
+
+const char k_doctor_help[] =
+    "usage: weft doctor PROGRAM|PID\n"
+    "\n"
+    "Tells which OpenMP runtimes a program would load, or a process has loaded, and what `weft run` puts in their place.\n"
+    "The program is not run; what it loads while it runs is seen in its process only.\n"
+    "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
+
+namespace {
+
+const char *family_of(const std::string &file) { return file.substr(file.rfind('/') + 1).starts_with("libgomp") ? "GCC's" : "LLVM's"; }
+
+bool is_ours(const std::string &file) {
+  return same_file(file, openmp_library()) || file.find("/weft-omp/lib") != std::string::npos; // of another build
+}
+
+int examine_process(long pid) {
+  const auto runtimes = mapped_runtimes(pid);
+  if (runtimes.empty())
+    std::printf("process %ld has no OpenMP runtime in its memory\n", pid);
+  bool others = false, ours = false;
+  for (const auto &file : runtimes)
+    ours |= is_ours(file);
+  for (const auto &file : runtimes) {
+    const bool weft = is_ours(file);
+    others |= !weft;
+    std::printf("%s: %s%s\n", file.c_str(), weft ? "Weft" : family_of(file),
+                weft ? "" : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded" : "; a running process keeps it: start it by `weft run --openmp`");
+  }
+  return others ? k_failed : k_ok;
+}
+
+/// What becomes of a runtime when the loader is given Weft's.
+const char *fate_of(const std::string &file, const loading &with) {
+  if (is_ours(file))
+    return "Weft's already";
+  if (std::find(with.runtimes.begin(), with.runtimes.end(), file) == with.runtimes.end())
+    return "replaced: Weft's library is found under the same name";
+  return "loaded all the same, and unused: its functions are Weft's, which is preloaded";
+}
+
+int examine_program(const std::string &name) {
+  const std::string file = find_program(name);
+  if (file.empty())
+    return usage_error("there is no program '" + name + "'");
+  const loading now = try_loading(file);
+  if (!now.interpreter.empty())
+    std::printf("%s is a script; this is about %s\n", file.c_str(), now.interpreter.c_str());
+  if (!now.is_dynamic) {
+    std::printf("%s is linked statically or no program for this machine: no library can be replaced\n", file.c_str());
+    return k_failed;
+  }
+  if (openmp_library().empty()) {
+    std::printf("this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");
+    return k_failed;
+  }
+  use_openmp_library(!now.runtimes.empty());
+  const loading with = try_loading(file);
+  if (now.runtimes.empty())
+    std::printf("%s loads no OpenMP runtime at its start; one that it loads later, under a usual name, is Weft's under `weft run`, and any other under `weft run "
+                "--openmp`\n", file.c_str());
+  for (const auto &runtime : now.runtimes)
+    std::printf("%s (%s): %s\n", runtime.c_str(), family_of(runtime), fate_of(runtime, with));
+  for (const auto &complaint : with.complaints)
+    if (std::find(now.complaints.begin(), now.complaints.end(), complaint) == now.complaints.end())
+      std::printf("missing: %s\n", complaint.c_str());
+  return with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
+}
+
+} // namespace
+
+int run_doctor(const words &arguments) {
+  if (arguments.size() != 1)
+    return usage_error("doctor needs one program or process");
+  const std::string &who = arguments[0];
+  const bool number = who.find_first_not_of("0123456789") == std::string::npos && !who.empty();
+  return number ? examine_process(pid_of(who)) : examine_program(who);
+}
+
+} // namespace weft_tool
