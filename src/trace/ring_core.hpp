@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of fixed records that one owner fills one after the other, and another thread takes away or copies meanwhile.
+//
+// Roles       One owner: reserve, begin, put, close, discard. One reader: the flusher, or who ends the trace. Readers of other processes
+//             come after the owner has died.
+// Word        head: number of the packet that is being filled. tail: number of those that the reader is done with. used: records in the
+//             one that is being filled. All count from 0; packet n lies at n modulo the number of packets, and names its number in its head.
+// Invariants  I1  stream: tail <= head < tail + packets, or a new record is discarded. The owner writes packet `head` only, the reader
+//                 takes those from tail to head - 1; it may read them as plain memory.
+//             I2  flight: head grows regardless. A packet's own number is wrong while it is being overwritten; who copies one looks at
+//                 the number before and after.
+//             I3  discarded counts every record that no reader will get.
+// Orders      O1  head, release, with the reader's acquire: the packets before it are whole.
+//             O2  tail, release, with the owner's acquire: the reader has read what is overwritten.
+//             O3  used, release, with the acquire of who copies: the records before it are whole; and if it is that of a later packet,
+//                 head, which is read next, says so.
+//             O4  words of a packet, release, with the acquire of who copies it: whoever sees a new word sees that the number is gone.
+//             O5  a packet's number, release when its head has been written; acquire by who copies it, first: head and `used` are then
+//                 those of this packet or of a later one.
+// Progress    Wait-free for the owner; a copy fails rather than wait.
+// Reclamation None.
+// Source      The rings of LTTng and of Nanos6's CTF backend; those of Nanos6 are flushed by the worker, here by a thread of its own.
+// Checked by  tests/model/ring_models.cpp, tests/unit/trace/ring_test.cpp
+#pragma once
+
+#include "atomic/atomic.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::inline v0 {
+namespace rt {
+
+enum class trace_mode : std::uint8_t { stream, flight };
+
+/// What the two share, zero in the beginning.
+template <class P>
+struct ring_words {
+  typename P::template atomic<std::uint64_t> head{0}, tail{0}, used{0};
+  typename P::template atomic<std::uint64_t> discarded{0}, written{0}; // records; written: of closed packets
+};
+
+/// `Shape` names its sizes: head_words, number_word (of the head), record_words, records.
+template <class Shape, class P = real_atomics>
+class ring_core {
+ public:
+  using word = typename P::template atomic<std::uint64_t>;
+
+  ring_core(ring_words<P> &shared, word *packets, unsigned count, trace_mode mode) noexcept
+      : m_shared(shared), m_packets(packets), m_count(count), m_mode(mode) {
+    place(0)[Shape::number_word].store(k_no_number, std::memory_order_relaxed); // before anybody knows of the ring
+  }
+
+  // ---- the owner
+
+  [[nodiscard]] bool is_full() const noexcept { return m_used == Shape::records; }
+  /// Not when it is full.
+  void put(const std::uint64_t (&record)[Shape::record_words]) noexcept {
+    for (std::size_t i = 0; i < Shape::record_words; ++i)
+      m_at[i].store(record[i], std::memory_order_release); // O4
+    m_at += Shape::record_words;
+    m_shared.used.store(++m_used, std::memory_order_release); // O3
+  }
+  /// Room for the next packet; in flight mode the oldest is given up.
+  [[nodiscard]] bool reserve() noexcept {
+    const std::uint64_t next = filling();
+    if (m_mode == trace_mode::stream)
+      return next - m_shared.tail.load(std::memory_order_acquire) < m_count; // O2
+    if (next >= m_count)
+      discard(Shape::records);
+    return true;
+  }
+  /// After reserve().
+  void begin(const std::uint64_t (&head)[Shape::head_words]) noexcept {
+    word *const at = place(filling());
+    if (m_mode == trace_mode::flight)
+      at[Shape::number_word].store(k_no_number, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < Shape::head_words; ++i)
+      if (i != Shape::number_word)
+        at[i].store(head[i], std::memory_order_release); // O4
+    m_used = 0;
+    m_shared.used.store(0, std::memory_order_release); // O3
+    at[Shape::number_word].store(filling(), std::memory_order_release); // O5
+    m_at = at + Shape::head_words;
+  }
+  /// Changes the head of the packet that is being filled.
+  void amend(std::size_t head_word, std::uint64_t value) noexcept {
+    place(filling())[head_word].store(value, std::memory_order_release); // O4
+  }
+  void close() noexcept {
+    m_shared.written.store(records() + Shape::records, std::memory_order_relaxed);
+    m_shared.head.store(filling() + 1, std::memory_order_release); // O1
+  }
+  void discard(std::uint64_t n) noexcept { m_shared.discarded.store(discarded() + n, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t filling() const noexcept { return m_shared.head.load(std::memory_order_relaxed); }
+
+  // ---- the reader
+
+  [[nodiscard]] std::uint64_t head() const noexcept { return m_shared.head.load(std::memory_order_acquire); } // O1
+  [[nodiscard]] std::uint64_t tail() const noexcept { return m_shared.tail.load(std::memory_order_relaxed); }
+  void done_with(std::uint64_t number) noexcept { m_shared.tail.store(number + 1, std::memory_order_release); } // O2
+  [[nodiscard]] std::uint64_t discarded() const noexcept { return m_shared.discarded.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t records() const noexcept { return m_shared.written.load(std::memory_order_relaxed); }
+  [[nodiscard]] word *place(std::uint64_t number) const noexcept {
+    return m_packets + number % m_count * (Shape::head_words + Shape::records * Shape::record_words);
+  }
+
+  struct copied {
+    std::size_t words; // 0: it is gone, or was never begun
+    bool is_open;      // it was being filled
+  };
+  /// A packet that may be overwritten or filled meanwhile; `put(i, w)` gets its words in order, for nothing when it is gone.
+  template <class F>
+  [[nodiscard]] copied copy(std::uint64_t number, F put) const noexcept {
+    const word *const at = place(number);
+    if (at[Shape::number_word].load(std::memory_order_acquire) != number) // O5
+      return {0, false};
+    const std::uint64_t used = m_shared.used.load(std::memory_order_acquire); // O3
+    const bool is_open = number == head();
+    const std::size_t words = Shape::head_words + (is_open ? used : Shape::records) * Shape::record_words;
+    for (std::size_t i = 0; i < words; ++i)
+      put(i, at[i].load(std::memory_order_acquire)); // O4
+    if (at[Shape::number_word].load(std::memory_order_relaxed) != number)
+      return {0, is_open};
+    return {words, is_open};
+  }
+
+ private:
+  static constexpr std::uint64_t k_no_number = ~std::uint64_t{0};
+
+  word *m_at = nullptr;
+  std::uint64_t m_used = Shape::records;
+  ring_words<P> &m_shared;
+  word *m_packets;
+  unsigned m_count;
+  trace_mode m_mode;
+};
+
+} // namespace rt
+} // namespace weft::inline v0
