@@ -44,7 +44,7 @@ struct session {
   std::atomic<unsigned> used{0};
   std::vector<stream> streams; // of who flushes
   std::atomic<std::uint32_t> signal{0};
-  std::atomic<bool> asleep{false}, stopping{false};
+  std::atomic<bool> asleep{false}, stopping{false}, flushing{false};
   bool ended = false;
   std::uint64_t lost = 0; // records that could not be written
   unsigned described = 0;
@@ -112,6 +112,7 @@ bool drain(session &s) {
 
 void flush(void *p) noexcept {
   auto &s = *static_cast<session *>(p);
+  s.flushing.store(true, std::memory_order_relaxed);
   while (!s.stopping.load(std::memory_order_acquire)) // O3: pairs with end_trace
     try {
       const std::uint32_t seen = s.signal.load(std::memory_order_relaxed);
@@ -124,6 +125,7 @@ void flush(void *p) noexcept {
       s.asleep.store(false, std::memory_order_relaxed);
     } catch (const std::bad_alloc &) { // next time
     }
+  s.flushing.store(false, std::memory_order_relaxed); // before the thread is gone
 }
 
 /// What stands in a ring when its owner has stopped, or goes on.
@@ -282,6 +284,11 @@ void forget_trace_in_child() noexcept {
   forget_kernel_events_in_child();
   g_session.store(nullptr, std::memory_order_relaxed);
   g_trace_level = trace_level::off;
+}
+
+bool trace_has_thread() noexcept {
+  session *const s = the_session();
+  return s && s->flushing.load(std::memory_order_relaxed);
 }
 
 trace_totals totals_of_trace() noexcept {

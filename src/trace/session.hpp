@@ -48,6 +48,8 @@ struct trace_totals {
   std::uint64_t records = 0, discarded = 0;
 };
 [[nodiscard]] trace_totals totals_of_trace() noexcept;
+/// A thread writes the trace: one of the process that does nothing to tasks.
+[[nodiscard]] bool trace_has_thread() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

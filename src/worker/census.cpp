@@ -65,9 +65,9 @@ public:
   }
 
   wait_graph take() {
+    note_descendants();
     for (frame *f : m_all.frames)
       reason_of(*f);
-    note_descendants();
     for (task *t : m_all.tasks)
       if (is_cohort(*t))
         turns_of(*static_cast<cohort *>(detail::storage(t)));
@@ -198,6 +198,14 @@ private:
     }
   }
 
+  /// On the stack of `t`, or maybe there: tasks that wait, on whose frames others are run.
+  [[nodiscard]] bool others_stand_below(const task &t) const {
+    for (const task *above = t.parent; above && above->parent; above = above->parent)
+      if (!m_all.standing.count(const_cast<task *>(above)) && !stands_for_nobody(*above) && !has_ended(*above))
+        return true;
+    return false;
+  }
+
   void lock(task &waiter, const detail::lock_word<> &l) {
     const std::size_t mutex = m_graph.add(node_kind::mutex, &l, hexadecimal(&l));
     m_graph.wait(node(waiter), mutex, "waits for");
@@ -205,7 +213,7 @@ private:
     if (first)
       it->second = standing_at(holder_of(l));
     if (frame *holder = it->second)
-      m_graph.wait(mutex, node(*holder->current), holder->current == &waiter ? "is held on the stack of" : "is held by");
+      m_graph.wait(mutex, node(*holder->current), holder->current == &waiter || others_stand_below(*holder->current) ? "is held on the stack of" : "is held by");
     else
       m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
   }

@@ -6,6 +6,7 @@
 #include "manage/dispatcher.hpp"
 #include "os/thread_state.hpp"
 #include "task/messages.hpp"
+#include "trace/session.hpp"
 #include "worker/census.hpp"
 #include "worker/last_census.hpp"
 #include "worker/runtime.hpp"
@@ -13,6 +14,9 @@
 #include <algorithm>
 #include <new>
 #include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
@@ -21,12 +25,28 @@ namespace {
 
 constexpr std::size_t k_lines = 40; // of a report
 
-
 void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
-  for (std::size_t i = 0; i < std::min(edges.size(), k_lines); ++i)
-    warn("  %s", g.text(g.edges()[edges[i]]).c_str());
-  if (edges.size() > k_lines)
-    warn("  and %zu more", edges.size() - k_lines);
+  std::vector<std::pair<std::string, std::size_t>> lines; // tasks of one label say the same
+  std::unordered_map<std::string, std::size_t> places;
+  std::size_t left = 0;
+  for (const std::size_t e : edges) {
+    std::string text = g.text(g.edges()[e]);
+    if (const auto known = places.find(text); known != places.end()) {
+      ++lines[known->second].second;
+    } else if (lines.size() < k_lines) {
+      places.emplace(text, lines.size());
+      lines.emplace_back(std::move(text), 1);
+    } else {
+      ++left;
+    }
+  }
+  for (const auto &[text, times] : lines)
+    if (times == 1)
+      warn("  %s", text.c_str());
+    else
+      warn("  %s (%zu times)", text.c_str(), times);
+  if (left)
+    warn("  and %zu more", left);
 }
 
 void say(const wait_graph &g) {
@@ -77,7 +97,7 @@ bool hang_check::somebody_is_about() const {
 
 /// Threads of the process that are not Weft's.
 bool hang_check::others_may_act() const {
-  unsigned ours = 1u + m_runtime.clock.has_thread() + m_runtime.manage.has_thread(); // 1: the watcher
+  unsigned ours = 1u + m_runtime.clock.has_thread() + m_runtime.manage.has_thread() + trace_has_thread(); // 1: the watcher
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
     if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4
       ours += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);
