@@ -45,8 +45,14 @@ void free_doacross(work_share &s) noexcept {
   delete d;
 }
 
+namespace {
+
+work_share *nest_of(const thread &t) noexcept { return t.share.nest ? t.share.nest : t.share.current; }
+
+} // namespace
+
 unsigned depth_of_doacross(const thread &t) noexcept {
-  const work_share *const s = t.share.current;
+  const work_share *const s = nest_of(t);
   return s && s->steps ? s->steps->count : 0;
 }
 
@@ -63,7 +69,7 @@ std::uint64_t inner_number(const doacross &d, const std::uint64_t *where) noexce
 } // namespace
 
 void post(thread &t, const std::uint64_t *where) noexcept {
-  work_share *const s = t.share.current;
+  work_share *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (!d)
     return;
@@ -75,7 +81,7 @@ void post(thread &t, const std::uint64_t *where) noexcept {
 }
 
 void wait_for(thread &t, const std::uint64_t *where) noexcept {
-  work_share *const s = t.share.current;
+  work_share *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (!d || where[0] >= d->extents[0])
     return;

@@ -2,11 +2,44 @@
 // libgomp's entry points: parallel regions, cancellation, teams on the host.
 #include "gomp.hpp"
 
+namespace weft_omp {
+
+bool is_cancelled_here(int which) noexcept {
+  if (!g_globals.cancellation)
+    return false;
+  thread &t = self();
+  if (which & (k_cancel_loop | k_cancel_sections))
+    return t.crew->share_cancelled.load(std::memory_order_relaxed);
+  if ((which & k_cancel_group) && is_cancelled(t, *t.task))
+    return true;
+  return t.crew->cancelled.load(std::memory_order_relaxed);
+}
+
+bool cancel_here(int which, bool doit) noexcept {
+  if (!g_globals.cancellation)
+    return false;
+  if (!doit)
+    return is_cancelled_here(which);
+  thread &t = self();
+  if (which & (k_cancel_loop | k_cancel_sections)) {
+    t.crew->share_cancelled.store(true, std::memory_order_relaxed);
+  } else if (which & k_cancel_group) {
+    task_group *g = t.task->group;
+    if (g && g->of_share && g->outer)
+      g = g->outer;
+    if (g)
+      g->cancelled.store(true, std::memory_order_relaxed);
+  } else {
+    cancel_team(t);
+  }
+  return true;
+}
+
+} // namespace weft_omp
+
 using namespace weft_omp;
 
 namespace {
-
-constexpr int k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8;
 
 /// The first worksharing region of a combined construct is set up before its members begin.
 template <class SetUp>
@@ -109,37 +142,8 @@ GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned 
   run_combined(body, data);
 }
 
-GOMP_API bool GOMP_cancellation_point(int which) {
-  if (!g_globals.cancellation)
-    return false;
-  thread &t = self();
-  if (which & (k_cancel_loop | k_cancel_sections))
-    return t.crew->share_cancelled.load(std::memory_order_relaxed);
-  if ((which & k_cancel_group) && is_cancelled(t, *t.task))
-    return true;
-  return t.crew->cancelled.load(std::memory_order_relaxed);
-}
-
-GOMP_API bool GOMP_cancel(int which, bool doit) {
-  if (!g_globals.cancellation)
-    return false;
-  if (!doit)
-    return GOMP_cancellation_point(which);
-  thread &t = self();
-  if (which & (k_cancel_loop | k_cancel_sections)) {
-    t.crew->share_cancelled.store(true, std::memory_order_relaxed);
-  } else if (which & k_cancel_group) {
-    task_group *g = t.task->group;
-    if (g && g->of_share && g->outer)
-      g = g->outer;
-    if (g)
-      g->cancelled.store(true, std::memory_order_relaxed);
-  } else {
-    cancel_team(t);
-  }
-  return true;
-}
-
+GOMP_API bool GOMP_cancellation_point(int which) { return is_cancelled_here(which); }
+GOMP_API bool GOMP_cancel(int which, bool doit) { return cancel_here(which, doit); }
 GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams, unsigned thread_limit, unsigned) {
   thread &t = self();
   if (thread_limit == 0)

@@ -10,20 +10,6 @@ using namespace weft_omp;
 
 namespace {
 
-struct kmp_task {
-  void *shareds;
-  std::int32_t (*entry)(std::int32_t, kmp_task *);
-  std::int32_t part;
-  union {
-    std::int32_t priority;
-    void (*destroy)(std::int32_t, kmp_task *);
-  } data1, data2;
-  // Fortran, C and C++ data of a taskloop: lower and upper bound, stride, last iteration
-  std::uint64_t low, high;
-  std::int64_t stride;
-  std::int32_t is_last;
-};
-
 struct kmp_depend {
   std::uintptr_t address;
   std::size_t bytes;
@@ -33,14 +19,10 @@ struct kmp_depend {
 constexpr std::uint8_t k_all_memory = 128;
 enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_priority = 32, k_detachable = 64 };
 
-constexpr std::size_t k_head = (sizeof(omp_task) + 15) & ~std::size_t{15};
-omp_task &task_of(kmp_task *k) noexcept { return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(k) - k_head); }
-
 int run_entry(int number, void *data) {
   auto *const k = static_cast<kmp_task *>(data);
   k->entry(number, k);
-  if (task_of(k).destroys)
-    k->data1.destroy(number, k);
+  destroy_data(number, k);
   return 0;
 }
 
@@ -80,6 +62,7 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
   k->entry = entry;
   k->part = 0;
   x->body_of_other = &run_entry;
+  x->data_bytes = whole + shared_bytes;
   x->destroys = (flags & k_destroys) != 0;
   x->has_priority = (flags & k_priority) != 0;
   return k;
@@ -131,10 +114,15 @@ KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
   thread &t = self();
   begin_here(t, task_of(k));
 }
-KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t, kmp_task *k) {
+KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *k) {
   thread &t = self();
+  destroy_data(n, k);
   end_here(t, task_of(k));
 }
+
+KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) { return __kmpc_omp_task(l, n, k); }
+/// Affinity of tasks is a hint, and not taken.
+KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(location *, std::int32_t, kmp_task *, std::int32_t, void *) { return 0; }
 
 KMP_API std::int32_t __kmpc_omp_taskwait(location *, std::int32_t) {
   wait_for_children(self());

@@ -359,6 +359,8 @@ void end_group(thread &t) {
     else
       t.place_to_wait.wait(t, spins);
   }
+  if (g->of_llvm)
+    finish_reductions(t, *g);
   x.group = g->outer;
   delete g;
 }

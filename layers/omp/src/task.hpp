@@ -20,6 +20,8 @@ namespace weft_omp {
 struct team;
 struct thread;
 struct task_group;
+struct llvm_reductions;
+struct llvm_copies;
 
 /// An implicit or explicit task.
 //
@@ -42,6 +44,7 @@ struct omp_task {
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
   omp_task *next_of_loop = nullptr;
+  std::size_t data_bytes = 0; // of the other ABI
 
   // With the lock of the team.
   std::uint32_t children = 0; // not complete
@@ -66,7 +69,11 @@ struct task_group {
   std::atomic<bool> cancelled{false};
   bool of_share = false; // made for the reductions of a worksharing region
   std::uintptr_t *reductions = nullptr;
+  llvm_reductions *of_llvm = nullptr;
 };
+
+/// The tasks of the group are over: what they gave to the copies goes to the originals. Of kmpc_reduction.cpp.
+void finish_reductions(thread &t, task_group &g);
 
 /// Clauses of a task.
 struct task_clauses {

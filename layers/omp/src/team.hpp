@@ -54,6 +54,7 @@ struct team {
   std::atomic<bool> cancelled{false};
   std::atomic<bool> share_cancelled{false};
   std::uintptr_t *reductions = nullptr; // of GOMP_parallel_reductions
+  llvm_copies *of_llvm[2] = {};         // of reduction(task, ...) of the region, of a worksharing region; with the lock
   work_share shares[k_open_shares];
 };
 
@@ -80,6 +81,11 @@ bool team_barrier(thread &t, bool cancellable = false);
 void final_barrier(thread &t);
 void end_barrier_if_due(thread *me, team &crew) noexcept;
 void cancel_team(thread &t) noexcept;
+
+enum cancel_kind : int { k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8 };
+/// Whether the innermost region of that kind is cancelled; `cancel_here` cancels it first, where `doit`, and where OMP_CANCELLATION allows it.
+[[nodiscard]] bool is_cancelled_here(int which) noexcept;
+[[nodiscard]] bool cancel_here(int which, bool doit) noexcept;
 /// Under the lock: somebody who waits at the barrier, taken off the list; or null.
 thread *take_waiting(team &crew) noexcept;
 /// Takes the thread off the list of those that wait, if it is there.

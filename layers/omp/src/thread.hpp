@@ -47,6 +47,8 @@ struct share_state {
   std::uint64_t singles = 0;  // single regions so far
   std::uint64_t trip = 0;     // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
+  work_share *nest = nullptr; // of LLVM's doacross loops, and per dimension first value, last, step
+  std::int64_t *nest_shape = nullptr;
   bool has_chunk = false;
   bool ordered = false; // of LLVM's loops
 };
