@@ -269,8 +269,13 @@ private:
     if (n.uses.empty())
       return;
     const int place = in_range(0, static_cast<int>(n.uses.size()) - 1);
-    for (int c : n.uses[static_cast<std::size_t>(place)].cells)
-      of[static_cast<std::size_t>(c)] = {};
+    for (int c : n.uses[static_cast<std::size_t>(place)].cells) {
+      right &r = of[static_cast<std::size_t>(c)];
+      right none;
+      none.busy_reading = r.busy_reading; // its children go on
+      none.busy_writing = r.busy_writing;
+      r = none;
+    }
     n.steps.push_back({act::release, place});
   }
 
