@@ -46,6 +46,11 @@ TEST(gdb_tool, backtraces_of_suspended_tasks_are_shown_live_and_from_a_core) {
     waitpid(child, nullptr, 0);
     GTEST_SKIP() << "gdb may not attach here";
   }
+  if (end.said("libweft has no debug information")) { // -g1 has none of variables
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    GTEST_SKIP() << "the library was built without debug information";
+  }
   EXPECT_TRUE(end.said("'stuck' waits for a lock")) << end;
   EXPECT_TRUE(end.said("waits_deep_inside")) << end;
   gdb({"gdb", "-q", "-batch", "-p", pid, "-ex", "gcore " + core});
