@@ -56,7 +56,7 @@ struct layout {
   void *(*allocate)(void *) = nullptr;
   void (*init_ctype)() = nullptr;
   std::size_t bytes = 0; // of the descriptor
-  std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0, guard_bytes = 0;
+  std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0, list = 0;
   bool known = false;
 };
 
@@ -134,8 +134,10 @@ layout find_layout() noexcept {
   l.init_ctype = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__ctype_init"));
   const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
   const auto *tid = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid"));
-  if (!l.allocate || !l.init_ctype || !bytes || !tid)
+  const auto *list = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_list"));
+  if (!l.allocate || !l.init_ctype || !bytes || !tid || !list)
     return l;
+  l.list = list->offset;
   l.bytes = *bytes;
   l.tid = tid->offset;
   if (at<pid_t>(thread_pointer(), l.tid) != static_cast<pid_t>(syscall(SYS_gettid)) || !find_keys(l) || !find_robust_list(l))
@@ -185,6 +187,8 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
   at<void *>(b, l.robust) = static_cast<char *>(b) + l.robust;
   at<long>(b, l.robust + 8) = at<long>(self, l.robust + 8);
   at<void *>(b, l.robust - 8) = static_cast<char *>(b) + l.robust;
+  for (const std::size_t o : {l.list, l.list + 8}) // of one: fork() takes the caller out of the list of threads
+    at<void *>(b, o) = static_cast<char *>(b) + l.list;
   at<void *>(b, l.stack) = stack;
   at<std::size_t>(b, l.stack_bytes) = bytes;
   leave_rseq(b);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A library with regions, which a program that knows nothing of OpenMP loads, unloads and loads again; in that program's own words in PROGRAM. */
+#include <stdio.h>
+#ifdef PROGRAM
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static int use(const char *file, int flags) {
+  void *library = dlopen(file, flags);
+  if (!library) {
+    fprintf(stderr, "plugin: %s\n", dlerror());
+    exit(1);
+  }
+  int (*sum)(int) = (int (*)(int))dlsym(library, "plugin_sum");
+  const int got = sum(100);
+  dlclose(library);
+  return got;
+}
+
+int main(int argc, char **argv) {
+  (void)argc;
+  for (int round = 0; round < 20; ++round)
+    if (use(argv[1], RTLD_NOW | (round & 1 ? RTLD_DEEPBIND : 0) | (round & 2 ? RTLD_LOCAL : RTLD_GLOBAL)) != 4950) {
+      fprintf(stderr, "plugin: a wrong sum in round %d\n", round);
+      return 1;
+    }
+  puts("plugin: ok");
+  return 0;
+}
+#else
+static _Thread_local int own = 3;
+int plugin_sum(int n);
+int plugin_sum(int n) {
+  int sum = 0, wrong = 0;
+#pragma omp parallel num_threads(4) reduction(+ : sum, wrong)
+  {
+    wrong += own != 3; /* a new copy for each thread, each time the library is loaded */
+    own = 7;
+#pragma omp for
+    for (int i = 0; i < n; ++i)
+      sum += i;
+  }
+  return wrong ? -1 : sum;
+}
+#endif
