@@ -35,7 +35,7 @@ test:
 # GCC 12's own libgomp suite on Weft; its source and programs are kept in ~/.cache/weft-libgomp.
 conformance-libgomp: configure
 	$(compile) --target weft-omp
-	layers/omp/tests/libgomp_suite $(BUILD)/lib/weft-omp --jobs $(JOBS)
+	layers/omp/tests/libgomp_suite $(BUILD)/lib/weft-omp --jobs $(JOBS) --page docs/user/openmp.md
 
 bench: configure
 	$(compile) --target weft_programs
