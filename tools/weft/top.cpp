@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft top: a running program at a glance, again and again.
 #include "commands.hpp"
+#include "idle_reason.hpp"
 #include "programs.hpp"
 
 #include "base/clock.hpp"
@@ -23,7 +24,7 @@ using namespace weft::rt;
 const char k_top_help[] = "usage: weft top [--every TIME] [--once] [--json] [PID]\n"
                           "\n"
                           "Shows what a program does: its workers and what they are at, tasks per second, where the time goes, how long tasks run,\n"
-                          "steals and idleness. Without PID: the only program, or the one that started last. q ends it.\n"
+                          "steals, idleness and its reason. Without PID: the only program, or the one that started last. q ends it.\n"
                           "  --every TIME  the interval that is shown (1s)\n"
                           "  --once        one interval\n"
                           "  --json        a line of JSON for each\n"
@@ -76,6 +77,15 @@ std::string bar(double share, int width) {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+/// Empty where tasks enter the graph by themselves.
+std::string manager_line(const reading &now, const reading &spent) {
+  if (!(value(now, "/managers/count/sent") > 0))
+    return "";
+  return "manage  " + short_number(value(spent, "/managers/count/sent")) + " messages sent, " + short_number(value(spent, "/managers/count/applied")) +
+         " applied by workers; " + short_number(value(now, "/managers/queue/length")) + " wait, of them " +
+         short_number(value(now, "/managers/queue/new")) + " of tasks that are to enter the graph\n";
+}
+
 std::string summary(const reading &now, const reading &spent) {
   const double all = value(spent, "/threads/time/overall"), exec = value(spent, "/threads/time/cumulative"),
                management = value(spent, "/threads/time/management"), idle = value(spent, "/threads/time/idle");
@@ -97,7 +107,8 @@ std::string summary(const reading &now, const reading &spent) {
                 short_number(value(spent, "/threads/count/suspended")).c_str(), short_number(value(spent, "/threads/count/sleeps")).c_str(),
                 short_number(value(spent, "/threads/count/pending-misses")).c_str(), short_number(value(now, "/memory/resident")).c_str(),
                 short_number(value(now, "/memory/tasks")).c_str());
-  return text;
+  const std::string reason = now.alive && !now.ended ? why_idle(now, spent).text : "";
+  return text + (reason.empty() ? reason : "idle    " + reason + "\n") + manager_line(now, spent);
 }
 
 std::string worker_lines(const reading &now, const reading &spent, std::size_t most) {
@@ -154,7 +165,7 @@ std::string as_json(const reading &now, const reading &spent) {
     out += (first ? "" : ",") + json_text(r.about.name) + ":" + json_number(r.total);
     first = false;
   }
-  out += "},\"grains\":[";
+  out += std::string("},\"idle_reason\":\"") + why_idle(now, spent).word + "\",\"grains\":[";
   const auto sums = grains(spent);
   for (std::size_t i = 0; i < sums.size(); ++i)
     out += (i ? "," : "") + json_number(sums[i]);
@@ -274,7 +285,7 @@ int watch(const program &p, const request &q) {
     reading now = p.read();
     const reading spent = difference(now, last);
     const std::string grain = histogram(spent);
-    const auto taken = static_cast<std::size_t>(std::count(grain.begin(), grain.end(), '\n')) + 11;
+    const auto taken = static_cast<std::size_t>(std::count(grain.begin(), grain.end(), '\n')) + 13;
     s.show(q.json ? as_json(now, spent)
                   : summary(now, spent) + worker_lines(now, spent, s.is() && s.lines() > taken ? s.lines() - taken : 1000) + grain);
     if (q.once || now.ended || !now.alive)

@@ -42,12 +42,13 @@ class counter_tools : public testing::Test {
   }
 
   /// A program that has run 100 tasks and goes on, one every millisecond or so, until it is killed.
-  std::string start(bool goes_on = false) {
+  std::string start(bool goes_on = false, bool has_waiting = false, const char *mode = "direct") {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
     m_child = fork();
     if (m_child == 0) {
       setenv("WEFT_WORKERS", "2", 1);
+      setenv("WEFT_MANAGE_MODE", mode, 1);
       static weft::counter own("/app/own", "of the test");
       const auto run = [](int n) {
         weft::task_group g;
@@ -56,6 +57,11 @@ class counter_tools : public testing::Test {
         g.wait();
       };
       run(100);
+      if (has_waiting) {
+        static int x;
+        weft::spawn([] { weft::this_task::block(); }, weft::out(x));
+        weft::spawn([] { ++x; }, weft::inout(x));
+      }
       static_cast<void>(weft::counters::take()); // what is published is of now
       if (write(ready[1], "x", 1) != 1)
         _exit(1);
@@ -122,6 +128,21 @@ TEST_F(counter_tools, list_explains_the_counters_of_a_program) {
   EXPECT_EQ(weft({"list", pid, "/app/*"}).output.find("/threads"), std::string::npos);
 }
 
+TEST_F(counter_tools, top_tells_why_workers_idle) {
+  auto pid = start();
+  auto end = weft({"top", "--once", "--every", "100ms", pid});
+  EXPECT_TRUE(contains(end.output, "idle    no task has begun in this time, and none is in the graph; `weft dump " + pid)) << end;
+  EXPECT_TRUE(contains(weft({"top", "--once", "--json", "--every", "100ms", pid}).output, "\"idle_reason\":\"stands-still\""));
+  stop();
+  unlink(weft::rt::segment_path(m_child).c_str());
+  m_stopped = false;
+  pid = start(false, true, "distributed");
+  for (int tries = 0; tries < 50 && !contains(end.output, "idle    no task is ready: "); ++tries)
+    end = weft({"top", "--once", "--every", "100ms", pid});
+  EXPECT_TRUE(contains(end.output, "idle    no task is ready: 1 wait for data or for others; `weft dump " + pid)) << end;
+  EXPECT_TRUE(contains(end.output, "manage  0 messages sent, ")) << end;
+}
+
 TEST_F(counter_tools, top_shows_an_interval) {
   const auto pid = start(true);
   auto end = weft({"top", "--once", "--every", "100ms", pid});
@@ -130,7 +151,7 @@ TEST_F(counter_tools, top_shows_an_interval) {
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   end = weft({"top", "--once", "--json", "--every", "100ms", pid});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
+  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"idle_reason\":\"", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
                            "{\"id\":1,", "]}\n"})
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   stop();
