@@ -170,16 +170,31 @@ reading difference(const reading &later, const reading &earlier) {
   return d;
 }
 
+namespace {
+
+/// Whether the process exists and has not ended: a zombie's counters are those that it has left.
+bool goes_on(long pid) {
+  const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
+  return name_end != std::string::npos && name_end + 2 < stat->size() && (*stat)[name_end + 2] != 'Z' && (*stat)[name_end + 2] != 'X';
+}
+
+} // namespace
+
 reading read_program(long pid) {
   const std::string path = segment_path(pid);
-  if (access(path.c_str(), F_OK) != 0) {
-    if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
-      throw_error(errc::invalid_argument, "there is no program with pid %ld, and none has left counters", pid);
+  const bool is_there = access(path.c_str(), F_OK) == 0;
+  if (!is_there && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+    throw_error(errc::invalid_argument, "there is no program with pid %ld, and none has left counters", pid);
+  segment s = is_there ? map_segment(path) : segment{};
+  const bool lives = is_there && owner_lives(s);
+  if (!is_there || (!lives && goes_on(pid))) { // what is there was left by an earlier program with this pid
+    if (is_there)
+      unmap(s);
     throw_error(errc::invalid_argument,
                 "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false", pid);
   }
-  segment s = map_segment(path);
-  reading r = read_segment(s.base, owner_lives(s));
+  reading r = read_segment(s.base, lives);
   unmap(s);
   return r;
 }

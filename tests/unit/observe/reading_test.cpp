@@ -7,6 +7,7 @@
 #include "support/case_process.hpp"
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -250,6 +251,33 @@ TEST(counter_segment, that_is_none_is_refused) {
     EXPECT_NE(std::string(e.what()).find("shows no counters"), std::string::npos) << e.what();
   }
   EXPECT_THROW(static_cast<void>(read_program(0x7ffffff0)), weft::error);
+}
+
+TEST(counter_segment, of_an_earlier_program_is_not_that_of_the_one_that_has_its_number) {
+  const auto end = test::in_process({}, [] {
+    open(true);
+    const pid_t other = fork();
+    if (other == 0)
+      pause();
+    const std::string left = segment_path(other);
+    std::ofstream(left, std::ios::binary) << std::ifstream(segment_path(getpid()), std::ios::binary).rdbuf();
+    std::string complaint;
+    try {
+      static_cast<void>(read_program(other));
+    } catch (const weft::error &e) {
+      complaint = e.what();
+    }
+    EXPECT_NE(complaint.find("shows no counters"), std::string::npos) << complaint;
+    kill(other, SIGKILL);
+    siginfo_t ended;
+    waitid(P_PID, static_cast<id_t>(other), &ended, WEXITED | WNOWAIT); // its counters are read as long as nobody has asked how it ended
+    EXPECT_FALSE(read_program(other).alive);
+    waitpid(other, nullptr, 0);
+    EXPECT_FALSE(read_program(other).alive);
+    unlink(left.c_str());
+    end_store();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(counter_formula, computes_over_counters_of_one_moment_and_of_several) {
