@@ -90,6 +90,8 @@ public:
   outbox *queued_in = nullptr; // of the parent's frame: where the newest of them stands
   /// Of the parent's frame: the entries belong to others, and the common way of a task, which asks for nothing but an address, finds none.
   void hide() noexcept {
+    if (m_hidden) // managers look, and the message before has told them
+      return;
     m_seen = no_table();
     m_hidden = true;
   }

@@ -3,6 +3,7 @@
 // here stands what only messages can do wrong.
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/scale.hpp"
 
 #include <weft/counters.hpp>
 #include <weft/weft.hpp>
@@ -104,6 +105,8 @@ TEST_P(managers, shutdown_waits_for_what_is_queued) {
 }
 
 TEST_P(managers, the_child_of_a_fork_has_managers_of_its_own) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer starts no threads in the child of a fork";
   auto end = test::in_process(with(GetParam(), {{"WEFT_WORKERS", "2"}}), [] {
     long before = 0;
     for (int i = 0; i != 400; ++i)

@@ -34,8 +34,8 @@ void go_on_for_ever() { // a task that follows itself: there is always one that 
 }
 
 TEST(watcher_share, is_below_a_thousandth_beside_queues_that_are_never_empty) {
-  if (test::k_emulated)
-    GTEST_SKIP() << "thread CPU time: the emulator's own is in it";
+  if (test::k_emulated || test::k_sanitized)
+    GTEST_SKIP() << "thread CPU time: the emulator's or the sanitizer's own is in it";
   auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_PATIENCE", "1s"}}, [] {
     std::atomic<bool> enough{false};
     g_enough = &enough;
@@ -54,8 +54,8 @@ TEST(watcher_share, is_below_a_thousandth_beside_queues_that_are_never_empty) {
 }
 
 TEST(watcher_share, is_below_a_thousandth_while_nothing_runs) {
-  if (test::k_emulated)
-    GTEST_SKIP() << "thread CPU time: the emulator's own is in it";
+  if (test::k_emulated || test::k_sanitized)
+    GTEST_SKIP() << "thread CPU time: the emulator's or the sanitizer's own is in it";
   auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_PATIENCE", "1s"}}, [] {
     weft::start();
     const auto begin = clock_type::now();
