@@ -120,7 +120,7 @@ TEST(every_setting, of_the_managers_runs) {
   const test::environment values[] = {
       {{"WEFT_MANAGE_MODE", "central"}, {"WEFT_MANAGE_FORCED", "true"}},
       {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_MANAGERS", "1"}, {"WEFT_WORKERS", "4"}},
-      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_SPINS", "65536"}},
+      {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_SPINS", "65536"}, {"WEFT_POLL_SLOW", "off"}},
       {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_OPS", "1"}, {"WEFT_MANAGE_MIN_READY", "1"}},
       {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_MAX_OPS", "65536"}, {"WEFT_MANAGE_MIN_READY", "65536"}},
       {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_WORKERS", "big"}, {"WEFT_BIND", "compact"}},
