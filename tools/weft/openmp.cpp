@@ -7,6 +7,7 @@
 #include "os/file.hpp"
 
 #include <weft/error.hpp>
+#include <weft/layer/environment.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -106,7 +107,7 @@ loading try_loading(const std::string &file) {
 std::string find_program(const std::string &name) {
   if (name.find('/') != std::string::npos)
     return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char *path = std::getenv("PATH");
+  const char *path = weft::layer::environment("PATH");
   std::istringstream folders(path ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
@@ -142,7 +143,7 @@ bool same_file(const std::string &one, const std::string &other) {
 }
 
 void put_first(const char *variable, const std::string &what) {
-  const char *before = std::getenv(variable);
+  const char *before = weft::layer::environment(variable);
   setenv(variable, before && *before ? (what + ":" + before).c_str() : what.c_str(), 1);
 }
 

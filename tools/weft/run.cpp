@@ -209,15 +209,19 @@ void replace_openmp(const plan &p, const std::string &program) {
 /// Runs the program, then writes the page. The program's status.
 int run_and_report(const plan &p, char **argv) {
   char scratch[] = "/tmp/weft-report-XXXXXX";
-  const char *kept = std::getenv("WEFT_TRACE_DIR");
-  const bool is_ours = !kept || !*kept;
+  settings_input input;
+  input.environment = process_environment();
+  const loaded_settings chosen = load_settings(input);
+  const auto is_default = [&](const char *key) { return chosen.origin[find_setting(key)] == "default"; };
+  const bool is_ours = is_default("trace.dir");
   if (is_ours && !mkdtemp(scratch))
     throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s", std::strerror(errno));
-  std::string folder = is_ours ? std::string(scratch) + "/trace" : kept;
+  std::string folder = is_ours ? std::string(scratch) + "/trace" : chosen.values.trace_dir;
   const pid_t child = fork();
   if (child == 0) {
     setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
-    setenv("WEFT_TRACE_LEVEL", "graph", 0);
+    if (is_default("trace.level"))
+      setenv("WEFT_TRACE_LEVEL", "graph", 1);
     execvp(argv[0], argv);
     std::fprintf(stderr, "weft: cannot run '%s': %s\n", argv[0], std::strerror(errno));
     _exit(k_no_program);
