@@ -52,7 +52,9 @@ double parts_of_a_part() {
   }, weft::weak_inout(weft::region(v)));
   weft::spawn([&] { v[0] *= 10, v[4] *= 10; }, weft::regions(pairs)); // waits for the first and the third child above
   weft::taskwait(weft::in(weft::region(v).range(0, 5)));
-  return v[0] + v[4];
+  const double sum = v[0] + v[4];
+  weft::taskwait(); // the last child may still write, and v ends here
+  return sum;
 }
 
 } // namespace

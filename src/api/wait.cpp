@@ -43,7 +43,9 @@ void taskyield() {
             enqueue(static_cast<worker *>(&e), f, origin::yielded);
         },
         nullptr);
-  } catch (const error &) { // no stack to go on with: then not; what was found is queued again
+  } catch (const error &) { // no stack to go on with; what was found is queued again
+    if (!this_executor()->current->parent) // a thread's own code, for which nobody waits: it may run things on top of it
+      get_by();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <new>
 
 namespace weft::inline v0 {
 
@@ -37,6 +38,11 @@ const char *to_string(errc code) noexcept {
 error::error(errc code, const std::string &what) : std::runtime_error(what), m_code(code) {}
 error::~error() = default;
 
+const char *error::what() const noexcept {
+  const char *const text = std::runtime_error::what();
+  return *text ? text : to_string(m_code);
+}
+
 namespace rt {
 
 void throw_error(errc code, const char *format, ...) {
@@ -45,7 +51,11 @@ void throw_error(errc code, const char *format, ...) {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  throw error(code, text);
+  try {
+    throw error(code, text);
+  } catch (const std::bad_alloc &) { // callers tell errors apart by code
+    throw error(code);
+  }
 }
 
 } // namespace rt

@@ -192,8 +192,9 @@ void service_list::forget_after_fork() {
   ::new (static_cast<void *>(&m_root)) task(k_root_label);
 }
 
-background_work::background_work(const char *name, place beside) : m_entry(name, beside, 0, nullptr, nullptr) {
-  services(beside).add(m_entry);
+void background_work::announce() {
+  if (!std::exchange(m_announced, true))
+    services(m_entry.where).add(m_entry);
 }
 
 service_list &services(place where) noexcept {

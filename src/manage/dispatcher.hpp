@@ -22,7 +22,7 @@ enum class called { at_its_place, on_demand };
 
 /// A callback of one place.
 struct service_entry : registration<> {
-  service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context,
+  constexpr service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context,
                 called how = called::at_its_place)
       : registration(priority, how == called::on_demand), name(name), f(f), context(context), where(where) {}
   const char *const name;
@@ -93,15 +93,18 @@ void services_after_fork_in_child();
 }
 
 /// A thread of the runtime's own: it is in the list of a place, nobody calls it, and work of it that does not end is reported as a call is.
-/// Static, like the list.
+/// Static, like the list, and not made by the thread: one that is gone in a forked child would never finish that.
 class background_work {
  public:
-  background_work(const char *name, place beside);
+  constexpr background_work(const char *name, place beside) : m_entry(name, beside, 0, nullptr, nullptr) {}
+  /// Before the thread begins; again does nothing. With the start lock.
+  void announce();
   void begins(std::uint64_t now) noexcept { m_entry.began.store(now, std::memory_order_relaxed); }
   void ends() noexcept { m_entry.began.store(0, std::memory_order_relaxed); }
 
  private:
   service_entry m_entry;
+  bool m_announced = false;
 };
 /// A call that runs longer is reported with its name; 0: none is.
 void set_slow_call_ns(std::uint64_t ns) noexcept;

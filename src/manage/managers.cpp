@@ -21,6 +21,7 @@ namespace rt {
 namespace {
 
 managers *g_those = nullptr; // written before any task
+constinit background_work g_work{"weft-manager", place::idle};
 
 void count_applied(unsigned n) noexcept {
   if (executor *e = this_executor(); e && n != 0) // a thread that only manages counts nowhere
@@ -110,7 +111,7 @@ void managers::wake() noexcept {
     wake_for_message();
 }
 
-/// Of the queue's worker. False: it is full, and the caller acts itself.
+/// Of the queue's worker. False: it is full, and the caller acts itg_work.
 bool managers::push(message_queue<request> &q, request m) noexcept {
   while (!q.push(m)) {
     if (!m_forced)
@@ -307,14 +308,13 @@ std::size_t managers::news_queued() const noexcept {
 // ---- a central manager ----------------------------------------------------------------------------------------------
 
 void managers::run() {
-  static background_work self("weft-manager", place::idle);
   for (;;) {
     const bool last = m_stopping.load(std::memory_order_acquire); // O2: pairs with stop
     const std::uint64_t until = now_ns() + m_spin_ns;
     bool did = false;
     std::uint64_t now = until - m_spin_ns;
     do {
-      self.begins(now);
+      g_work.begins(now);
       const unsigned used = m_used.load(std::memory_order_acquire); // O1
       std::size_t made = 0;
       unsigned count = 0;
@@ -326,7 +326,7 @@ void managers::run() {
         cpu_pause();
       now = now_ns();
     } while (!last && now < until);
-    self.ends();
+    g_work.ends();
     if (did)
       continue;
     if (last)
@@ -368,6 +368,7 @@ void managers::run_auto() {
 void managers::start() {
   if (!is_central() && m_mode != manage_kind::automatic)
     return;
+  g_work.announce();
   const auto main = [](void *p) {
     auto &m = *static_cast<managers *>(p);
     m.is_central() ? m.run() : m.run_auto();

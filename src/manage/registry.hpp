@@ -38,7 +38,7 @@ namespace rt {
 
 template <class P = real_atomics>
 struct registration {
-  explicit registration(int priority, bool concurrent = false) : priority(priority), concurrent(concurrent) {}
+  constexpr explicit registration(int priority, bool concurrent = false) : priority(priority), concurrent(concurrent) {}
   const int priority;    // higher ones are called first
   const bool concurrent; // may be called by several threads at once
   typename P::template var<std::uint64_t> number{0};

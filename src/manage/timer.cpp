@@ -16,6 +16,8 @@ namespace {
 // Periods for which idle workers, once seen, are believed to go on: a look in vain costs 5 us.
 constexpr std::uint64_t k_trust = 10;
 
+constinit background_work g_work{"weft-timer", place::timer};
+
 struct lock_guard {
   explicit lock_guard(pthread_mutex_t &m) : m(m) { pthread_mutex_lock(&m); }
   ~lock_guard() { pthread_mutex_unlock(&m); }
@@ -24,7 +26,10 @@ struct lock_guard {
 
 } // namespace
 
-timer::timer(executor *(*adopt)() noexcept) : m_adopt(adopt) { forget_after_fork(); }
+timer::timer(executor *(*adopt)() noexcept) : m_adopt(adopt) {
+  g_work.announce();
+  forget_after_fork();
+}
 
 void timer::forget_after_fork() {
   pthread_condattr_t monotonic;
@@ -117,15 +122,14 @@ void timer::call_or_put_off(std::uint64_t now) {
 }
 
 void timer::run() {
-  static background_work self("weft-timer", place::timer);
   lock_guard guard(m_mutex);
   std::uint64_t next_poll = 0;
   while (!m_stopping) {
     const std::uint64_t now = now_ns();
-    self.begins(now);
+    g_work.begins(now);
     while (!m_calls.empty() && m_calls.begin()->first <= now)
       call_or_put_off(now);
-    self.ends();
+    g_work.ends();
     const bool polls = m_period_ns && timer_has_services();
     if (polls && next_poll <= now) {
       next_poll = poll_now();

@@ -22,6 +22,8 @@ constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are se
 constexpr std::uint64_t k_rarely = 64; // times m_patience_ns: between examinations that may change for nothing
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
+constinit background_work g_work{"weft-watcher", place::timer};
+
 std::uint64_t own_cpu_ns() noexcept {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -31,6 +33,7 @@ std::uint64_t own_cpu_ns() noexcept {
 } // namespace
 
 int watcher::start() noexcept {
+  g_work.announce();
   m_started = now_ns();
   return m_thread.start("weft-watcher", [](void *p) { static_cast<watcher *>(p)->run(); }, this, k_stack_bytes);
 }
@@ -90,10 +93,9 @@ void watcher::examine_if_asked() {
 }
 
 void watcher::run() {
-  static background_work self("weft-watcher", place::timer);
   std::uint64_t rested_until = 0;
   while (!m_stopping.load(std::memory_order_acquire)) { // O1: pairs with stop
-    self.begins(now_ns());
+    g_work.begins(now_ns());
     examine_if_asked();
     const std::uint64_t now = now_ns();
     report_overdue_calls(now);
@@ -101,7 +103,7 @@ void watcher::run() {
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     m_world.publish();
     const std::uint64_t pause = next_nap(o, now);
-    self.ends();
+    g_work.ends();
     if (!o.may_rest) {
       nap(pause);
     } else if (o.blocked == 0 && now - rested_until < k_longest_nap_ns) {

@@ -37,12 +37,7 @@ WEFT_UNINSTRUMENTED void loop_entry(void *root) {
   worker_loop();
 }
 
-namespace {
-
-/// The thread that what runs here must not leave.
 executor *home_of(executor &e) noexcept { return e.standing_on ? root_of(*e.standing_on)->home : &e; }
-
-} // namespace
 
 stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *)) {
   stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();

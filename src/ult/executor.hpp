@@ -124,6 +124,9 @@ void suspend(left_function publish, void *context, wait_reason why = {});
 task *make_light_root();
 void free_light_root(task *root) noexcept;
 
+/// The thread that what runs here must not leave: null, but on a thread's own stack and what is called from there.
+executor *home_of(executor &e) noexcept;
+
 /// The suspended frames on all stacks but the threads' own. Nothing may run meanwhile.
 void for_each_suspended(void (*f)(frame &, void *), void *context);
 

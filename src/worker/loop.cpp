@@ -388,7 +388,8 @@ runnable *pick(executor &e) {
 
 bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned) {
   worker *w = this_worker_or_null();
-  if (stack_left(*w) < k_stack_reserve) [[unlikely]]
+  // On a thread's own stack a child that waits could be continued by that thread only, which another task may block.
+  if (home_of(*w) || stack_left(*w) < k_stack_reserve) [[unlikely]]
     return false;
   runnable *r = newest_of(*w, waited_for);
   if (!r)

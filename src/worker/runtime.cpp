@@ -141,8 +141,12 @@ worker &make_worker(runtime &rt, unsigned id) {
 const char *start_worker(runtime &rt, unsigned id) noexcept {
   try {
     worker &w = make_worker(rt, id);
+    w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
     const int failure = w.os_thread.start("weft-worker", &started_worker_main, &w);
-    return failure ? std::strerror(failure) : nullptr;
+    if (!failure)
+      return nullptr;
+    w.tid.store(0, std::memory_order_relaxed);
+    return std::strerror(failure);
   } catch (const std::bad_alloc &) {
     return "out of memory";
   }

@@ -44,7 +44,8 @@ struct alignas(128) worker : executor {
   std::atomic<bool> keeps_time{false}; // it is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread;            // of a started worker
-  std::atomic<int> tid{0};     // of the thread that stands in it
+  static constexpr int k_begins = -1;
+  std::atomic<int> tid{0};     // of the thread that stands in it; k_begins until that has come so far
   spare *stand_in = nullptr;   // not null: it is one
   task root;                   // stands for the thread
   work_deque<detail::join_job *> joins;

@@ -33,7 +33,7 @@ bool spare_crew::read(unsigned slot, reading &r) const {
   if (!w || (slot >= m_runtime.workers && !w->stand_in))
     return false;
   r.tid = w->tid.load(std::memory_order_relaxed);
-  if (!r.tid || (w->stand_in && w->stand_in->seat.load(std::memory_order_relaxed) != spare::running))
+  if (r.tid <= 0 || (w->stand_in && w->stand_in->seat.load(std::memory_order_relaxed) != spare::running))
     return false;
   r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) + peek(w->counts->suspended);
   r.idle = m_runtime.idle.announced(slot);
@@ -124,11 +124,13 @@ bool spare_crew::start_thread(spare &s) {
   if (w.os_thread.joinable())
     w.os_thread.join();
   s.seat.store(spare::starting, std::memory_order_release); // O1
+  w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
   const int e = w.os_thread.start("weft-spare", [](void *p) { static_cast<spare *>(p)->crew->main(*static_cast<spare *>(p)); }, &s);
   if (!e) {
     m_started.fetch_add(1, std::memory_order_relaxed); // a count
     return true;
   }
+  w.tid.store(0, std::memory_order_relaxed);
   s.seat.store(spare::gone, std::memory_order_release); // O2
   m_failed_at.store(now_ns(), std::memory_order_relaxed);
   warn_once(g_said_none, "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",

@@ -76,6 +76,25 @@ TEST(fork, of_a_task_may_exit) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+// A thread of the runtime that is gone in the child must not have been in the middle of something that is done once.
+TEST(fork, while_the_threads_of_the_runtime_begin_leaves_the_child_a_runtime) {
+  for (int i = 0; i != 30; ++i) {
+    auto end = in_process(k_rough, [i] {
+      std::thread first([] { weft::this_task::sleep_for(std::chrono::microseconds(1)); });
+      for (const auto when = std::chrono::steady_clock::now() + std::chrono::microseconds(20 * i);
+           std::chrono::steady_clock::now() < when;)
+        ;
+      const int status = in_fork([] {
+        weft::this_task::sleep_for(std::chrono::microseconds(1));
+        return works() ? 0 : 1;
+      });
+      EXPECT_TRUE(exited(status, 0)) << status;
+      first.join();
+    });
+    EXPECT_TRUE(end.exited(0)) << end;
+  }
+}
+
 template <class F>
 void expect_refusal(F use) {
   auto end = in_process(k_rough, [&] {

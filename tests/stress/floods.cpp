@@ -6,6 +6,7 @@
 
 #include <weft/weft.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
@@ -121,6 +122,13 @@ int chained(int length) {
   return g_wrong;
 }
 
+void limit(__rlimit_resource what, std::size_t bytes) {
+  rlimit l{};
+  getrlimit(what, &l);
+  l.rlim_cur = std::min(static_cast<rlim_t>(bytes), l.rlim_max);
+  setrlimit(what, &l);
+}
+
 // ---- blocked tasks -------------------------------------------------------------------------------------------------
 
 struct blocked {
@@ -161,6 +169,8 @@ int block_all(long n, bool all_must) {
     weft::taskyield();
     std::this_thread::sleep_for(100us);
   }
+  limit(RLIMIT_AS, RLIM_INFINITY); // to read files takes memory
+  limit(RLIMIT_DATA, RLIM_INFINITY);
   expect_at_most(status("VmSize"), 16 * k_gib, "address space in KiB");
   expect_at_most(status("VmHWM"), k_gib + k_gib / 5, "resident KiB at most");
   expect(count_lines("/proc/self/maps") < 65530 * 4 / 5, "mappings", count_lines("/proc/self/maps"));
@@ -187,11 +197,6 @@ bool pretend_old_kernel() {
   };
   const sock_fprog filter{std::size(program), program};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
-void limit(int what, std::size_t bytes) {
-  const rlimit l{bytes, bytes};
-  setrlimit(what, &l);
 }
 
 int child(const std::string &what, long n) {

@@ -10,13 +10,14 @@
 namespace test {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool k_sanitized = true;
+#define WEFT_TEST_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-inline constexpr bool k_sanitized = true;
-#else
-inline constexpr bool k_sanitized = false;
+#define WEFT_TEST_SANITIZED 1
 #endif
+#endif
+#ifdef WEFT_TEST_SANITIZED
+inline constexpr bool k_sanitized = true;
 #else
 inline constexpr bool k_sanitized = false;
 #endif

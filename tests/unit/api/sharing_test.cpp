@@ -284,8 +284,7 @@ TEST(commutative, onready_is_called_when_the_turn_has_come) {
 
 TEST(sharing, different_kinds_on_one_address_are_ordered_like_writers) {
   const int rounds = test::scaled(100);
-  std::atomic<int> x{0};
-  int wrong = 0;
+  std::atomic<int> x{0}, wrong{0};
   for (int r = 0; r != rounds; ++r) {
     for (int i = 0; i != 3; ++i)
       weft::spawn([&, r] { wrong += x < 7 * r || x >= 7 * r + 3, ++x; }, weft::commutative(x));

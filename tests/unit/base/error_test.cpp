@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
+#include "support/case_process.hpp"
 
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 
 namespace {
 
@@ -40,6 +43,30 @@ TEST(error, every_code_has_a_name_of_its_own) {
   EXPECT_EQ(names.count("unknown"), 0u);
   EXPECT_STREQ(weft::to_string(static_cast<errc>(0)), "unknown");
   EXPECT_STREQ(weft::to_string(static_cast<errc>(12)), "unknown");
+}
+
+/// The program's malloc() is that of the C library, so what fails is memory itself.
+TEST(error, without_memory_for_its_text_has_its_code) {
+  EXPECT_STREQ(weft::error(weft::errc::out_of_resources).what(), "out_of_resources");
+  const auto end = test::in_process({}, [] {
+    const std::string long_text(900, 'x'); // no free block of the heap is that large once all is taken
+    rlimit none{};
+    getrlimit(RLIMIT_AS, &none);
+    none.rlim_cur = 1;
+    setrlimit(RLIMIT_AS, &none);
+    while (std::malloc(64)) {
+    }
+    bool right = false;
+    try {
+      weft::rt::throw_error(weft::errc::out_of_resources, "%s", long_text.c_str());
+    } catch (const weft::error &e) {
+      right = e.code() == weft::errc::out_of_resources;
+    }
+    none.rlim_cur = none.rlim_max;
+    setrlimit(RLIMIT_AS, &none);
+    EXPECT_TRUE(right);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace

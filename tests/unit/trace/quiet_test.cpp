@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace takes no memory and no lock where events are: a program calls malloc and pthread_mutex_lock as often with it as without.
+#include "support/scale.hpp"
+
 #include <weft/weft.hpp>
 
 #include <atomic>
@@ -12,7 +14,7 @@
 #include <string>
 #include <unistd.h>
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
+#if !defined(WEFT_TEST_SANITIZED) && defined(__GLIBC__)
 #define WEFT_COUNTS_CALLS 1
 #endif
 

@@ -324,9 +324,8 @@ void reads_a_pipe() {
     must(read(ends[0], &c, 1) == 1);
   }, weft::out(got));
   weft::spawn([] { ++got; }, weft::inout(got));
-  std::thread writer([] { std::this_thread::sleep_for(k_long), must(write(ends[1], "x", 1) == 1); });
+  weft::spawn([] { weft::this_task::sleep_for(k_long), must(write(ends[1], "x", 1) == 1); });
   weft::taskwait();
-  writer.join();
 }
 
 void computes() {

@@ -78,6 +78,22 @@ TEST(spares, a_chain_of_pipes_through_the_main_task_ends_with_one_worker) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+// The newest child runs first, while its parent waits on the thread's own stack; then the other one takes that thread.
+TEST(spares, a_child_that_has_waited_goes_on_while_another_blocks_the_first_thread) {
+  for (const char *policy : k_policies) {
+    auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}}, [] {
+      pipe_ends p;
+      weft::spawn([&] { p.read_one(); });
+      weft::spawn([&] {
+        weft::this_task::sleep_for(std::chrono::milliseconds(1));
+        p.write_one();
+      });
+      weft::taskwait();
+    });
+    EXPECT_TRUE(end.exited(0)) << policy << ": " << end;
+  }
+}
+
 TEST(spares, a_task_that_spins_ends_for_what_waits_behind_it) {
   if (test::is_child()) {
     std::atomic<bool> flag{false};
