@@ -13,9 +13,21 @@ string(CONCAT weft_not_of_regions "deps_check.names_a_child_that_does_not_take_t
   "reduction.an_exception_of_the_operation_is_a_failing_child:reduction.an_operation_must_not_wait:reduction.tasks_run_at_once:"
   "region.of_children_stay_inside_of_the_objects_that_their_parent_names:" # they touch more than the parent's first element
   "manager_modes.the_counters_see_*:manager_modes.messages_are_counted_*:manager_modes.managers_stand_in_the_list_*") # nothing is handed on
+# Sanitizers are slow: there each of the others has one number of workers.
+macro(weft_is_left_out turn result)
+  math(EXPR ${result} "(${turn} / 3 + ${turn}) % 3")
+  if(NOT WEFT_SANITIZE)
+    set(${result} 0)
+  endif()
+endmacro()
 set(index 0)
 foreach(policy IN LISTS weft_policies)
   foreach(workers 1 2 8)
+    weft_is_left_out(${index} left_out)
+    if(left_out AND NOT policy STREQUAL "stealing")
+      math(EXPR index "${index} + 1")
+      continue()
+    endif()
     math(EXPR system "(${index} / 3 + ${index}) % 3")
     list(GET weft_deps_systems ${system} deps)
     foreach(program weft_unit_api weft_conformance)
@@ -41,6 +53,11 @@ set(weft_not_of_central ":spawn.every_policy_runs_the_higher_priority_first:spaw
 set(weft_not_of_hybrid ${weft_not_of_central})
 foreach(mode distributed central hybrid auto)
   foreach(workers 1 2 8)
+    weft_is_left_out(${index} left_out)
+    if(left_out AND NOT mode STREQUAL "distributed")
+      math(EXPR index "${index} + 1")
+      continue()
+    endif()
     math(EXPR which "${index} % 4")
     math(EXPR system "(${index} + ${index} / 4) % 2")
     list(GET weft_policies ${which} policy)

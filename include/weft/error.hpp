@@ -32,14 +32,11 @@ WEFT_API const char *to_string(errc code) noexcept;
 class WEFT_API error : public std::runtime_error {
  public:
   error(errc code, const std::string &what);
-  /// Without a text, and without taking memory; what() is the code's name.
-  explicit error(errc code) : std::runtime_error(""), m_code(code) {}
   error(const error &) noexcept = default;
   error &operator=(const error &) noexcept = default;
   ~error() override;
 
   [[nodiscard]] errc code() const noexcept { return m_code; }
-  [[nodiscard]] const char *what() const noexcept override;
 
  private:
   errc m_code;

@@ -7,6 +7,8 @@
 
 namespace weft::inline v0 {
 
+constexpr int k_codes = static_cast<int>(errc::not_supported);
+
 const char *to_string(errc code) noexcept {
   switch (code) {
   case errc::invalid_argument:
@@ -38,12 +40,22 @@ const char *to_string(errc code) noexcept {
 error::error(errc code, const std::string &what) : std::runtime_error(what), m_code(code) {}
 error::~error() = default;
 
-const char *error::what() const noexcept {
-  const char *const text = std::runtime_error::what();
-  return *text ? text : to_string(m_code);
-}
-
 namespace rt {
+namespace {
+
+/// To be thrown where there is no memory for an error's text: a copy takes none.
+const error *spare_error(errc code) noexcept {
+  static const error *const all = [] {
+    auto *errors = static_cast<error *>(::operator new(sizeof(error) * k_codes)); // never destroyed: threads may fail while we exit
+    for (int i = 0; i < k_codes; ++i)
+      ::new (static_cast<void *>(errors + i)) error(static_cast<errc>(i + 1), to_string(static_cast<errc>(i + 1)));
+    return errors;
+  }();
+  return all + (static_cast<int>(code) - 1);
+}
+[[maybe_unused]] const error *const g_made_at_load = spare_error(errc::out_of_resources);
+
+} // namespace
 
 void throw_error(errc code, const char *format, ...) {
   char text[1000];
@@ -54,7 +66,7 @@ void throw_error(errc code, const char *format, ...) {
   try {
     throw error(code, text);
   } catch (const std::bad_alloc &) { // callers tell errors apart by code
-    throw error(code);
+    throw error(*spare_error(code));
   }
 }
 

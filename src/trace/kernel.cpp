@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -50,6 +51,8 @@ struct watching {
   std::vector<char> scratch;
 };
 watching *g_watching = nullptr; // before any worker; never freed
+std::atomic<watching *> g_ended{nullptr}; // within reach, for checkers of leaks
+
 
 int open_switches() noexcept {
   perf_event_attr a{};
@@ -200,10 +203,10 @@ void end_kernel_events() noexcept {
     return;
   for (const source &s : g_watching->sources)
     close(s.file);
-  g_watching = nullptr;
+  g_ended.store(std::exchange(g_watching, nullptr), std::memory_order_relaxed);
 }
 
-void forget_kernel_events_in_child() noexcept { g_watching = nullptr; }
+void forget_kernel_events_in_child() noexcept { g_ended.store(std::exchange(g_watching, nullptr), std::memory_order_relaxed); }
 
 } // namespace rt
 } // namespace weft::inline v0

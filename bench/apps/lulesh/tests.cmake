@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whole blasts end at the published number of steps and energy.
 weft_app_test(app-lulesh-weft-blast unit app-lulesh-weft --size 10 --tile 5 --steps 0 --workers 2 --reps 1)
-foreach(backend serial weft)
-  weft_app_test(app-lulesh-${backend}-30 stress app-lulesh-${backend} --size 30 --tile 6 --steps 0 --workers 2 --reps 1)
-  set_tests_properties(app-lulesh-${backend}-30 PROPERTIES TIMEOUT 1200)
-endforeach()
+weft_app_test(app-lulesh-weft-30 stress app-lulesh-weft --size 30 --tile 6 --steps 0 --workers 2 --reps 1)
+set_tests_properties(app-lulesh-weft-30 PROPERTIES TIMEOUT 1200)
