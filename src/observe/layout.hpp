@@ -19,6 +19,7 @@
 #pragma once
 
 #include "arch/owner_add.hpp"
+#include "observe/type_times.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,7 @@ struct alignas(128) counter_block {
 #include "observe/counters.def"
   std::uint64_t user[k_user_counters]{};
   std::uint64_t durations[k_duration_buckets]{};
+  type_times types;
 };
 
 /// Tasks that it has created: each is counted once, by what held it.
@@ -97,6 +99,7 @@ struct segment_header {
   std::uint32_t missing_blocks;                   // for which there was no room
   double reference_task_ns; // a task's duration on one worker; 0: not known
   double reference_run_ns;  // how long that run took
+  std::uint32_t types_offset, type_bytes, types; // entries of type_time in a block; 0 in segments of before
 };
 
 inline constexpr std::uint32_t k_entry_limit = 256;

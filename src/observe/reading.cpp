@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -88,6 +89,25 @@ void read_cells(reading &r, const view &v) {
   r.durations.resize(r.slots.size());
 }
 
+void read_types(reading &r, const view &v) {
+  const std::size_t bytes = std::size_t{v.h.types} * v.h.type_bytes;
+  if (v.h.types == 0 || v.h.type_bytes < sizeof(type_time) || v.h.types_offset % 8 != 0 || v.h.types_offset + bytes > v.h.block_bytes)
+    return;
+  std::map<std::string, reading::type> all;
+  for (const auto &s : r.slots)
+    for (std::uint32_t i = 0; i < v.h.types; ++i) {
+      const auto &t = *reinterpret_cast<const type_time *>(v.block(s.id) + v.h.types_offset + std::size_t{v.h.type_bytes} * i);
+      if (!__atomic_load_n(&t.ready, __ATOMIC_ACQUIRE)) // O1 of type_times.hpp
+        break;
+      reading::type &sum = all[text_of(t.name, sizeof t.name)];
+      sum.tasks += peek(t.tasks);
+      sum.timed += peek(t.timed);
+      sum.ns += peek(t.ns);
+    }
+  for (auto &[name, t] : all)
+    r.types.push_back({name, t.tasks, t.timed, t.ns});
+}
+
 std::uint64_t resident_bytes_of(unsigned pid) {
   const auto statm = read_file("/proc/" + std::to_string(pid) + "/statm");
   if (!statm)
@@ -142,6 +162,7 @@ reading read_segment(const char *base, bool alive) {
       r.slots.push_back({i, kind, is_running(peek(b.overall)), is_running(peek(b.idle))});
   }
   read_cells(r, v);
+  read_types(r, v);
   if (alive)
     r.resident_bytes = resident_bytes_of(r.pid);
   return r;
@@ -167,6 +188,13 @@ reading difference(const reading &later, const reading &earlier) {
       if (earlier.slots[then].id == later.slots[now].id)
         for (unsigned i = 0; i < k_duration_buckets; ++i)
           d.durations[now][i] -= std::min(d.durations[now][i], earlier.durations[then][i]);
+  for (reading::type &t : d.types)
+    for (const reading::type &before : earlier.types)
+      if (before.name == t.name) {
+        t.tasks -= std::min(t.tasks, before.tasks);
+        t.timed -= std::min(t.timed, before.timed);
+        t.ns -= std::min(t.ns, before.ns);
+      }
   return d;
 }
 

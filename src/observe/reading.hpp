@@ -42,6 +42,11 @@ struct reading {
   std::vector<slot> slots;
   std::vector<std::int64_t> cells;   // per entry: of the process, then of each slot
   std::vector<buckets> durations;    // per slot
+  struct type {
+    std::string name;
+    std::uint64_t tasks, timed, ns; // see type_time
+  };
+  std::vector<type> types; // of all slots, by name
 
   /// catalogue.size() where there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const noexcept;

@@ -90,6 +90,9 @@ void fill_header(store &s, const store_options &o) noexcept {
   h.block_offset = round_up(h.process_offset + sizeof(process_block), 4096);
   h.block_bytes = sizeof(counter_block);
   h.block_limit = o.slots;
+  h.types_offset = offsetof(counter_block, types) + offsetof(type_times, entries);
+  h.type_bytes = sizeof(type_time);
+  h.types = k_type_times;
   fill_catalogue(s);
   std::memcpy(h.magic, k_segment_magic, sizeof h.magic);
   __atomic_store_n(&h.state, static_cast<std::uint32_t>(segment_state::running), __ATOMIC_RELEASE); // O1

@@ -47,7 +47,7 @@ void close_gap(counter_block &c, timekeeper &k) noexcept {
   schedule_sample(k);
 }
 
-timed_task begin_timed(counter_block &c, timekeeper &k) noexcept {
+timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) noexcept {
   const bool closes = k.gap != 0;
   if (closes)
     close_gap(c, k);
@@ -57,15 +57,22 @@ timed_task begin_timed(counter_block &c, timekeeper &k) noexcept {
     schedule_sample(k); // a task that waits may end on another worker, and this one goes on sampling
   if ((closes && !exact) || g_time_mode == time_mode::off || !ticks_are_calibrated())
     return {};
-  return {&c, read_ticks(), others_of(c), weight ? weight : 1};
+  timed_task t{&c, 0, others_of(c), weight ? weight : 1, &find_type(c.types, name)};
+  count(t.type->tasks, t.weight);
+  t.begin = read_ticks();
+  return t;
 }
 
 void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept {
   if (!t.block)
     return;
   const std::uint64_t now = read_ticks();
-  if (t.block == &c && t.others == others_of(c) && now > t.begin) // it ran alone, from begin to end
-    count(c.durations[duration_bucket(ticks_to_ns(now - t.begin))], t.weight);
+  if (t.block == &c && t.others == others_of(c) && now > t.begin) { // it ran alone, from begin to end
+    const std::uint64_t ns = ticks_to_ns(now - t.begin);
+    count(c.durations[duration_bucket(ns)], t.weight);
+    count(t.type->timed, t.weight);
+    count(t.type->ns, ns * t.weight);
+  }
   count(c.samples);
   if (c.samples % k_samples_per_sign == 0)
     put(c.last_seen, now_ns());

@@ -41,9 +41,10 @@ struct timed_task {
   std::uint64_t begin = 0;
   std::uint64_t others = 0; // tasks that its worker had run, and waits it had seen
   std::uint32_t weight = 1; // tasks that it stands for
+  type_time *type = nullptr;
 };
 /// The next task begins: ends the gap.
-[[nodiscard]] timed_task begin_timed(counter_block &c, timekeeper &k) noexcept;
+[[nodiscard]] timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) noexcept;
 /// It is over, perhaps on another worker: opens the gap to the next.
 void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept;
 /// Whatever else begins the gap.

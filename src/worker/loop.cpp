@@ -247,8 +247,8 @@ WEFT_INLINE bool goes_first(worker &w, const runnable &r) {
 }
 
 template <class F>
-runnable *timed(worker &w, F run) noexcept {
-  const timed_task t = begin_timed(*w.counts, w.time);
+runnable *timed(worker &w, const task &body, F run) noexcept {
+  const timed_task t = begin_timed(*w.counts, w.time, {body.label, body.ops ? body.ops->closure : nullptr});
   runnable *next = run();
   worker &now = *this_worker_or_null(); // the thread may have changed
   end_timed(t, *now.counts, now.time);
@@ -256,7 +256,8 @@ runnable *timed(worker &w, F run) noexcept {
 }
 
 WEFT_COLD runnable *execute_round_timed(worker &w, runnable &r) noexcept {
-  return timed(w, [&] { return execute_recorded(w, static_cast<recorded_node &>(r)); });
+  auto &node = static_cast<recorded_node &>(r);
+  return timed(w, *node.body, [&] { return execute_recorded(w, node); });
 }
 
 /// Runs a task, and its immediate successors.
@@ -324,7 +325,7 @@ void run(worker &w, runnable *r) {
 } // namespace
 
 runnable *execute_timed(worker &w, task &t, bool in_place) noexcept {
-  return timed(w, [&] { return in_place ? execute_in_place(w, t) : execute(w, t); });
+  return timed(w, t, [&] { return in_place ? execute_in_place(w, t) : execute(w, t); });
 }
 
 void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }

@@ -63,7 +63,7 @@ TEST_F(timekeeping, of_every_task_adds_up_the_gaps_between_them) {
   for (int i = 0; i < 3; ++i) {
     count(c.executed);
     ASSERT_EQ(--k.until, 0u);
-    const timed_task t = begin_timed(c, k);
+    const timed_task t = begin_timed(c, k, {});
     ASSERT_EQ(t.block, &c);
     spend(200'000);
     end_timed(t, c, k);
@@ -84,12 +84,12 @@ TEST_F(timekeeping, of_some_tasks_lets_each_gap_stand_for_all_since_the_last) {
   schedule_sample(k);
   const std::uint32_t weight = k.weight;
   EXPECT_EQ(run_until_timed(c, k), weight - 1);
-  const timed_task t = begin_timed(c, k);
+  const timed_task t = begin_timed(c, k, {});
   ASSERT_NE(t.block, nullptr);
   end_timed(t, c, k);
   EXPECT_EQ(k.until, 1u) << "the next task ends the gap";
   spend(100'000);
-  EXPECT_EQ(begin_timed(c, k).block, nullptr) << "which is not timed itself";
+  EXPECT_EQ(begin_timed(c, k, {}).block, nullptr) << "which is not timed itself";
   EXPECT_GE(c.overhead, std::uint64_t{weight} * 99'000);
   EXPECT_EQ(c.samples, 1u);
 }
@@ -97,12 +97,12 @@ TEST_F(timekeeping, of_some_tasks_lets_each_gap_stand_for_all_since_the_last) {
 TEST_F(timekeeping, of_a_task_that_waited_is_not_in_the_histogram) {
   set_time_mode(time_mode::exact);
   schedule_sample(k);
-  const timed_task t = begin_timed(c, k);
+  const timed_task t = begin_timed(c, k, {});
   count(c.executed); // another task ran meanwhile
   end_timed(t, c, k);
   counter_block elsewhere;
   timekeeper its;
-  end_timed(begin_timed(c, k), elsewhere, its); // it ended on another worker
+  end_timed(begin_timed(c, k, {}), elsewhere, its); // it ended on another worker
   for (const auto *b : {&c, &elsewhere})
     for (const std::uint64_t n : b->durations)
       EXPECT_EQ(n, 0u);
@@ -112,7 +112,7 @@ TEST_F(timekeeping, is_off_without_a_sample) {
   set_time_mode(time_mode::off);
   schedule_sample(k);
   EXPECT_EQ(k.until, UINT32_MAX);
-  EXPECT_EQ(begin_timed(c, k).block, nullptr);
+  EXPECT_EQ(begin_timed(c, k, {}).block, nullptr);
 }
 
 TEST_F(timekeeping, samples_are_drawn_not_periodic) {
