@@ -8,6 +8,7 @@
 #include <weft/error.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <unistd.h>
@@ -48,10 +49,13 @@ int run_gdb(const words &arguments) {
     return std::fputs(k_gdb_script, stdout), k_ok;
   if (rest.empty() || rest.size() > 2 || rest[0].starts_with("-"))
     return usage_error("gdb needs a PID, or a program and its core file");
+  const long pid = rest.size() == 1 ? pid_of(rest[0]) : 0;
+  if (pid && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+    weft::rt::throw_error(weft::errc::invalid_argument, "there is no program with pid %ld; of one that has crashed: weft gdb PROGRAM CORE", pid);
   const std::string script = write_script();
   words command{"gdb", "-q"};
   if (rest.size() == 1)
-    command.insert(command.end(), {"-p", std::to_string(pid_of(rest[0]))});
+    command.insert(command.end(), {"-p", std::to_string(pid)});
   else
     command.insert(command.end(), {rest[0], rest[1]});
   command.insert(command.end(), {"-ex", "source " + script, "-ex", "shell rm -f " + script});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft: runs programs with settings, shows settings and the machine.
 #include "commands.hpp"
+#include "progress.hpp"
 
 #include "config/value.hpp"
 
@@ -127,7 +128,12 @@ int main(int argc, char **argv) try {
     return weft_tool::k_failed;
   }
   return status;
+} catch (const weft_tool::interrupted &i) {
+  weft_tool::end_progress();
+  std::fputs("weft: interrupted; nothing was written\n", stderr);
+  return 128 + i.signal;
 } catch (const std::exception &e) {
+  weft_tool::end_progress();
   std::fprintf(stderr, "weft: %s\n", e.what());
   return weft_tool::k_failed;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft predict: how long the recorded graph takes on other numbers of workers, or with other tasks.
 #include "commands.hpp"
+#include "progress.hpp"
 #include "trace_analysis.hpp"
 
 #include "os/file.hpp"
@@ -13,7 +14,7 @@ namespace weft_tool {
 using namespace weft::rt;
 
 const char k_predict_help[] =
-    "usage: weft predict [--workers N[,N]...] [--scale TYPE=FACTOR]... [--overhead NS] [--json] FOLDER\n"
+    "usage: weft predict [--workers N[,N]...] [--scale TYPE=FACTOR]... [--overhead NS] [--json] [--progress] FOLDER\n"
     "\n"
     "Replays the graph of tasks of a trace (level graph) on other numbers of workers: time and speedup, and the bounds that the graph sets.\n"
     "  --workers LIST       1,2,4 to 256 without it\n"
@@ -82,9 +83,35 @@ question read_question(const words &arguments) {
   return q;
 }
 
+double time_on(const trace_graph &g, replay_options o, unsigned workers) {
+  o.workers = workers;
+  return replay(g, o).ns;
+}
+
+double speedup(double one, double ns) { return ns > 0 ? one / ns : 0; }
+
+void print_text(const question &q, const trace_reader &r, const trace_graph &g, const graph_bounds &b, double overhead, const std::vector<double> &times, double one) {
+  std::printf("measured   %.6f s on %u workers\n", static_cast<double>(g.duration()) / 1e9, r.about().workers);
+  std::printf("work       %.6f s in %llu tasks, %.0f ns between two\n", b.work_ns / 1e9, static_cast<unsigned long long>(g.executed), overhead);
+  std::printf("span       %.6f s, %.6f s with overheads; parallelism %.2f\n", b.span_ns / 1e9, b.burdened_ns / 1e9, b.span_ns > 0 ? b.work_ns / b.span_ns : 0);
+  std::printf("%8s %14s %10s\n", "workers", "seconds", "speedup");
+  for (std::size_t i = 0; i < times.size(); ++i)
+    std::printf("%8u %14.6f %10.2f\n", q.workers[i], times[i] / 1e9, speedup(one, times[i]));
+}
+
+void print_json(const question &q, const trace_reader &r, const trace_graph &g, const graph_bounds &b, const std::vector<double> &times, double one) {
+  std::printf("{\"measured_ns\":%lld,\"workers\":%u,\"work_ns\":%.0f,\"span_ns\":%.0f,\"burdened_span_ns\":%.0f,\"predicted\":[", static_cast<long long>(g.duration()),
+              r.about().workers, b.work_ns, b.span_ns, b.burdened_ns);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    std::printf("%s{\"workers\":%u,\"ns\":%.0f,\"speedup\":%.4f}", i ? "," : "", q.workers[i], times[i], speedup(one, times[i]));
+  std::puts("]}");
+}
+
 } // namespace
 
-int run_predict(const words &arguments) {
+int run_predict(const words &given) {
+  words arguments = given;
+  begin_long_command(take_progress(arguments));
   const question q = read_question(arguments);
   if (!q.mistake.empty())
     return usage_error(q.mistake);
@@ -96,31 +123,12 @@ int run_predict(const words &arguments) {
     if (!scale_type(r, type, factor, o.scale))
       return usage_error("the trace has no type '" + type + "'; `weft trace info` shows them");
   const graph_bounds b = bounds_of(g, o);
-  if (!q.json) {
-    std::printf("measured   %.6f s on %u workers\n", static_cast<double>(g.duration()) / 1e9, r.about().workers);
-    std::printf("work       %.6f s in %llu tasks, %.0f ns between two\n", b.work_ns / 1e9, static_cast<unsigned long long>(g.executed), o.overhead_ns);
-    std::printf("span       %.6f s, %.6f s with overheads; parallelism %.2f\n", b.span_ns / 1e9, b.burdened_ns / 1e9,
-                b.span_ns > 0 ? b.work_ns / b.span_ns : 0);
-    std::printf("%8s %14s %10s\n", "workers", "seconds", "speedup");
-  } else {
-    std::printf("{\"measured_ns\":%lld,\"workers\":%u,\"work_ns\":%.0f,\"span_ns\":%.0f,\"burdened_span_ns\":%.0f,\"predicted\":[", static_cast<long long>(g.duration()),
-                r.about().workers, b.work_ns, b.span_ns, b.burdened_ns);
-  }
-  double one = 0;
-  bool first = true;
-  for (const unsigned n : q.workers) {
-    o.workers = n;
-    const double ns = replay(g, o).ns;
-    if (one == 0)
-      one = n == 1 ? ns : (o.workers = 1, replay(g, o).ns);
-    const double speedup = ns > 0 ? one / ns : 0;
-    if (q.json)
-      std::printf("%s{\"workers\":%u,\"ns\":%.0f,\"speedup\":%.4f}", first ? "" : ",", n, ns, speedup);
-    else
-      std::printf("%8u %14.6f %10.2f\n", n, ns / 1e9, speedup);
-    first = false;
-  }
-  std::fputs(q.json ? "]}\n" : "", stdout);
+  std::vector<double> times;
+  for (const unsigned n : q.workers)
+    times.push_back(time_on(g, o, n));
+  const double one = q.workers.front() == 1 ? times.front() : time_on(g, o, 1);
+  end_progress();
+  q.json ? print_json(q, r, g, b, times, one) : print_text(q, r, g, b, o.overhead_ns, times, one);
   return k_ok;
 }
 

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft report: a trace as one HTML page; weft diff: two traces beside each other.
 #include "commands.hpp"
+#include "progress.hpp"
 #include "report_data.hpp"
 #include "report_page.hpp"
 
-#include "base/error.hpp"
-
-#include <weft/error.hpp>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <cstdio>
 
 namespace weft_tool {
 
 using namespace weft::rt;
 
-const char k_report_help[] = "usage: weft report [--output FILE] FOLDER\n"
+const char k_report_help[] = "usage: weft report [--output FILE] [--progress] FOLDER\n"
                              "\n"
                              "Writes one HTML page of a trace, which needs no network: what was lost and why, a timeline, task types, grain, and with a trace of level\n"
                              "graph the critical path, the speedup to 256 workers, and what would help. Without --output: FOLDER.html.\n"
                              "Exit status: 1 when the trace cannot be read.\n";
-const char k_diff_help[] = "usage: weft diff FOLDER FOLDER\n"
+const char k_diff_help[] = "usage: weft diff [--progress] FOLDER FOLDER\n"
                            "\n"
                            "Two traces beside each other: time, idleness, work and critical path, and each type's tasks and time.\n"
                            "Exit status: 1 when one of them cannot be read.\n";
@@ -142,11 +138,21 @@ std::string what_if_table(const report_data &d) {
   std::string s = "<h2>What if</h2><table><tr><th>the same graph<th>time<th>against the prediction for this run</tr>";
   s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.duration_ns).c_str()), now);
   s += row("no overhead between tasks", d.no_overhead_ns);
+  for (const auto &[name, ns] : d.faster)
+    s += row("'" + html(name) + "' twice as fast", ns);
   s += row("twice the workers", predicted(2 * std::max(d.workers, 1u)));
   s += row("256 workers", predicted(256));
   s += row("the critical path alone", d.bounds.span_ns);
   s += row("the critical path with the overhead of each task on it", d.bounds.burdened_ns);
   return s + "</table>";
+}
+
+std::string graph_tiles(const report_data &d) {
+  if (!d.has_graph)
+    return "";
+  return tile(duration(d.bounds.work_ns), "work: all bodies") + tile(duration(d.bounds.span_ns), "span: the critical path") +
+         tile(duration(d.bounds.burdened_ns), "burdened span: with overheads") +
+         tile(d.bounds.span_ns > 0 ? text("%.1f", d.bounds.work_ns / d.bounds.span_ns) : "-", "parallelism: work / span");
 }
 
 std::string page(const trace_reader &r, const report_data &d) {
@@ -159,7 +165,9 @@ std::string page(const trace_reader &r, const report_data &d) {
   s += "</ul><div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") + tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") +
        tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") + tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
        tile(wide(d.stolen) ? text("%llu", wide(d.stolen)) : "0", "tasks that another worker took") +
-       tile(text("%llu", wide(d.discarded)), "records discarded") + "</div>";
+       tile(text("%llu", wide(d.discarded)), "records discarded") +
+       tile(d.switches ? text("%.1f %%", 100 * d.away_ns / all) : "-", d.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
+       graph_tiles(d) + "</div>";
   for (const std::string &n : d.notes)
     s += "<p class=soft>" + html(n) + "</p>";
   s += "<h2>Timeline</h2><canvas id=time></canvas><p id=where class=soft></p><p class=soft>Wheel: zoom. Drag: move. Double click: all. The height of a colour is "
@@ -178,17 +186,19 @@ double difference(double a, double b) { return a > 0 ? 100 * (b / a - 1) : 0; }
 int write_report(const std::string &folder, const std::string &output) {
   trace_reader r(folder);
   const report_data d = analyse(r);
-  const std::string all = page(r, d);
-  std::FILE *const out = std::fopen(output.c_str(), "w");
-  if (!out || std::fwrite(all.data(), 1, all.size(), out) != all.size() || std::fclose(out) != 0)
-    throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", output.c_str(), std::strerror(errno));
+  output_file out(output);
+  out.put(page(r, d));
+  out.finish();
+  end_progress();
   for (const std::string &s : d.sentences)
     std::printf("%s\n", s.c_str());
   std::printf("the report is in %s\n", output.c_str());
   return k_ok;
 }
 
-int run_report(const words &arguments) {
+int run_report(const words &given) {
+  words arguments = given;
+  begin_long_command(take_progress(arguments));
   std::string output, folder;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     if ((arguments[at] == "--output" || arguments[at] == "-o") && at + 1 < arguments.size())
@@ -205,11 +215,14 @@ int run_report(const words &arguments) {
   return write_report(folder, output.empty() ? folder + ".html" : output);
 }
 
-int run_diff(const words &arguments) {
+int run_diff(const words &given) {
+  words arguments = given;
+  begin_long_command(take_progress(arguments));
   if (arguments.size() != 2 || arguments[0].starts_with("-") || arguments[1].starts_with("-"))
     return usage_error("diff needs the folders of two traces");
   trace_reader first(arguments[0]), second(arguments[1]);
   const report_data a = analyse(first), b = analyse(second);
+  end_progress();
   std::printf("%-40s %14s %14s %9s\n", "", "first", "second", "change");
   const auto row = [](const std::string &name, double x, double y) {
     std::printf("%-40.40s %14s %14s %+8.1f%%\n", name.c_str(), duration(x).c_str(), duration(y).c_str(), difference(x, y));

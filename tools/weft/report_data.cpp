@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_data.hpp"
 
+#include "progress.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +13,14 @@ constexpr std::size_t k_cells = 600'000; // of all lanes: 3 MB in the file
 constexpr int k_looks = 64;                      // at tasks, for one that runs
 constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
 constexpr std::size_t k_most_for_what_if = 2'000'000; // tasks: each replay of so many takes a second
+
+/// Two per power of two.
+std::size_t grain_bucket(double ns) noexcept {
+  const auto whole = static_cast<std::uint64_t>(std::max(ns, 64.0));
+  const int power = 63 - __builtin_clzll(whole);
+  const bool upper = static_cast<double>(whole) >= static_cast<double>(std::uint64_t{1} << power) * 1.4142135623730951;
+  return std::min<std::size_t>(static_cast<std::size_t>(2 * (power - 6)) + upper, k_grain_buckets - 1);
+}
 
 /// The stretches of a trace, added up.
 class collector {
@@ -28,34 +38,24 @@ class collector {
 
   trace_reader &m_reader;
   report_data &m_data;
-  std::int64_t m_first = 0, m_last = 0;
-  std::map<std::string, type_row> m_types;
+  std::int64_t m_first = 0;
+  std::vector<type_row> m_types; // by number
+  std::vector<bool> m_is_own;    // the program's own code, no type of tasks
   std::unordered_map<std::uint32_t, double> m_exec; // of tasks that go on
   struct raw_cell {
     double tasks = 0, idle = 0, away = 0, most = 0;
     std::uint16_t type = 0;
   };
   std::vector<std::vector<raw_cell>> m_cells;
-  std::unordered_map<std::uint32_t, unsigned> m_ready_at; // worker that made it ready
+  paged_table<std::uint32_t> m_ready_at; // worker that made it ready, plus one
   std::array<double, k_samples> m_live{}, m_ready{}, m_running{}; // changes
 };
 
 void collector::find_bounds() {
-  trace_item i;
-  bool any = false;
-  while (m_reader.next(i)) {
-    const auto e = static_cast<trace_event>(i.record->event);
-    if (e == trace_event::counted)
-      continue;
-    const std::int64_t t = m_reader.ns(i.record->time);
-    if (!any)
-      m_first = t;
-    any = true;
-    m_last = std::max(m_last, t);
-  }
-  m_reader.rewind();
-  m_data.begin_ns = static_cast<double>(m_first);
-  m_data.duration_ns = static_cast<double>(std::max<std::int64_t>(m_last - m_first, 1));
+  const auto [first, last] = m_reader.bounds();
+  m_first = first;
+  m_data.begin_ns = static_cast<double>(first);
+  m_data.duration_ns = static_cast<double>(std::max<std::int64_t>(last - first, 1));
 }
 
 void collector::fill(const stretch &s) {
@@ -83,15 +83,14 @@ void collector::fill(const stretch &s) {
 void collector::use(const stretch &s) {
   const double ns = static_cast<double>(s.end - s.begin);
   if (s.what == stretch::body) {
-    const std::string &name = m_reader.type_name(s.type);
-    if (name == "main" || name == "thread") // the program's own code
+    if (m_is_own[s.type % k_trace_types])
       return;
     fill(s);
     m_data.task_ns += ns;
-    type_row &row = m_types[name];
+    type_row &row = m_types[s.type % k_trace_types];
     row.exec_ns += ns;
     double whole = ns;
-    if (const auto before = m_exec.find(s.task); before != m_exec.end()) {
+    if (const auto before = m_exec.empty() ? m_exec.end() : m_exec.find(s.task); before != m_exec.end()) {
       whole += before->second;
       if (s.ends_task)
         m_exec.erase(before);
@@ -105,8 +104,7 @@ void collector::use(const stretch &s) {
     ++row.tasks;
     ++m_data.tasks;
     row.longest_ns = std::max(row.longest_ns, whole);
-    const auto bucket = static_cast<int>(2 * std::log2(std::max(whole, 64.0) / 64));
-    ++m_data.grains[static_cast<std::size_t>(std::clamp(bucket, 0, static_cast<int>(k_grain_buckets) - 1))];
+    ++m_data.grains[grain_bucket(whole)];
     return;
   }
   fill(s);
@@ -127,13 +125,13 @@ void collector::count(const trace_item &i) {
     break;
   case trace_event::ready:
     ++m_ready[sample];
-    m_ready_at[x.task] = i.slot;
+    m_ready_at.put(x.task, i.slot + 1);
     break;
   case trace_event::begin:
     ++m_running[sample];
-    if (const auto made = m_ready_at.extract(x.task); !made.empty()) {
+    if (const std::uint32_t made = m_ready_at.take(x.task); made != 0) {
       --m_ready[sample];
-      m_data.stolen += made.mapped() != i.slot;
+      m_data.stolen += made != i.slot + 1;
     }
     break;
   case trace_event::end:
@@ -162,7 +160,16 @@ void collector::finish_cells() {
 }
 
 void collector::finish_types() {
-  for (auto &[name, row] : m_types) {
+  std::map<std::string, type_row> by_name;
+  for (std::size_t i = 0; i < m_types.size(); ++i) {
+    if (m_types[i].exec_ns == 0 && m_types[i].tasks == 0)
+      continue;
+    type_row &sum = by_name[m_reader.type_name(static_cast<std::uint16_t>(i))];
+    sum.tasks += m_types[i].tasks;
+    sum.exec_ns += m_types[i].exec_ns;
+    sum.longest_ns = std::max(sum.longest_ns, m_types[i].longest_ns);
+  }
+  for (auto &[name, row] : by_name) {
     row.name = name;
     m_data.types.push_back(row);
   }
@@ -171,6 +178,12 @@ void collector::finish_types() {
 
 void collector::run() {
   find_bounds();
+  m_types.resize(k_trace_types);
+  for (std::size_t i = 0; i < k_trace_types; ++i) {
+    const std::string &name = m_reader.type_name(static_cast<std::uint16_t>(i));
+    m_is_own.push_back(name == "main" || name == "thread");
+  }
+  m_reader.rewind("adding up");
   stretcher all(m_reader, [this](const stretch &s) { use(s); });
   trace_item i;
   while (m_reader.next(i)) {
@@ -241,8 +254,12 @@ void use_graph(trace_reader &r, report_data &d) {
     if (asked++ >= k_what_ifs || g.tasks.size() > k_most_for_what_if)
       continue;
     replay_options faster;
-    if (scale_type(r, row.name, 0.5, faster.scale) && d.bounds.span_ns > 0)
-      row.gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
+    if (!scale_type(r, row.name, 0.5, faster.scale) || d.bounds.span_ns <= 0)
+      continue;
+    row.gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
+    faster.workers = std::max(d.workers, 1u);
+    faster.overhead_ns = d.gap_ns;
+    d.faster.emplace_back(row.name, replay(g, faster).ns);
   }
 }
 
@@ -255,7 +272,7 @@ report_data analyse(trace_reader &r) {
   d.records = r.records();
   d.discarded = r.discarded();
   d.notes = r.troubles();
-  d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 1024, 65536);
+  d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 128, 65536);
   collector(r, d).run();
   if (r.about().level >= trace_level::graph && r.discarded() == 0)
     use_graph(r, d);

@@ -54,6 +54,7 @@ struct report_data {
   double gap_ns = 0; // between two tasks
   std::vector<std::pair<unsigned, double>> predicted; // workers, ns
   double no_overhead_ns = 0;
+  std::vector<std::pair<std::string, double>> faster; // a type twice as fast, on as many workers
   std::vector<std::string> sentences;
 };
 

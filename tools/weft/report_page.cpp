@@ -11,7 +11,7 @@ const char k_page_head[] = R"html(<!DOCTYPE html>
 body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;margin:0 auto;max-width:1180px;padding:24px 32px 64px}
 h1{font-size:24px;margin:0 0 4px}h2{font-size:18px;margin:36px 0 8px}p{margin:6px 0}.soft{color:var(--soft)}
 ul.said{font-size:17px;padding-left:22px}ul.said li{margin:6px 0}
-.tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:12px;margin:18px 0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(172px,1fr));gap:12px;margin:18px 0}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 14px}.tile b{display:block;font-size:20px}.tile span{color:var(--soft);font-size:13px}
 table{border-collapse:collapse;width:100%}th{text-align:right;color:var(--soft);font-weight:500;font-size:13px;border-bottom:1px solid var(--line);padding:4px 8px}
 td{text-align:right;padding:4px 8px;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}th:first-child,td:first-child{text-align:left;max-width:420px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
@@ -32,15 +32,15 @@ const color=i=>i<0?css("--soft"):`hsl(${hues[i%hues.length]} ${i<12?58:32}% ${da
 function setup(id,h){const c=$(id),r=devicePixelRatio||1;c.style.height=h+"px";c.width=c.clientWidth*r;c.height=h*r;const g=c.getContext("2d");g.scale(r,r);
  g.clearRect(0,0,c.clientWidth,h);g.font="12px system-ui,sans-serif";g.fillStyle=css("--fg");return[g,c.clientWidth,h]}
 const lanes=D.lanes.map(b=>{const s=atob(b),a=new Uint8Array(s.length);for(let i=0;i<s.length;i++)a[i]=s.charCodeAt(i);return a});
-let v0=0,v1=1;const LEFT=70,ROW=26;
+let v0=0,v1=1;const LEFT=70,ROW=Math.max(2,Math.min(26,Math.floor(1200/lanes.length))),NAMED=Math.ceil(14/ROW),BAR=ROW>8?ROW-4:Math.max(1,ROW-1);
 function ticks(g,x0,x1,y,from,to){const span=to-from;let step=10**Math.floor(Math.log10(span/6));if(span/step>14)step*=5;else if(span/step>7)step*=2;
  g.fillStyle=css("--soft");g.textAlign="center";for(let t=Math.ceil(from/step)*step;t<=to;t+=step){const x=x0+(t-from)/span*(x1-x0);g.fillRect(x,y-14,1,4);g.fillText(dur(t),Math.min(Math.max(x,x0+20),x1-24),y)}}
 function timeline(){const n=lanes.length,h=n*ROW+30,[g,w]=setup("time",h),cols=D.columns,W=w-LEFT-6;
- for(let k=0;k<n;k++){const y=6+k*ROW,a=lanes[k];g.fillStyle=css("--fg");g.textAlign="right";g.fillText("worker "+D.slots[k],LEFT-8,y+15);
-  g.fillStyle=css("--bg");g.fillRect(LEFT,y,W,ROW-4);
+ for(let k=0;k<n;k++){const y=6+k*ROW,a=lanes[k];g.fillStyle=css("--fg");g.textAlign="right";if(k%NAMED==0)g.fillText("worker "+D.slots[k],LEFT-8,y+Math.min(15,ROW/2+5));
+  g.fillStyle=css("--bg");g.fillRect(LEFT,y,W,BAR);
   for(let x=0;x<W;x++){const c0=Math.floor((v0+(v1-v0)*x/W)*cols),c1=Math.max(c0+1,Math.floor((v0+(v1-v0)*(x+1)/W)*cols));
    let t=0,i=0,k2=0,best=0,type=0;for(let c=c0;c<c1&&c<cols;c++){const o=4*c;t+=a[o+1];i+=a[o+2];k2+=a[o+3];if(a[o+1]>best){best=a[o+1];type=a[o]}}
-   const m=255*(c1-c0),H=ROW-4;let y2=y+H;
+   const m=255*(c1-c0),H=BAR;let y2=y+H;
    if(i){g.fillStyle=css("--idle");g.fillRect(LEFT+x,y,1,H*Math.min(1,i/m))}
    if(t){const p=H*Math.min(1,t/m);g.fillStyle=cols_[type];g.fillRect(LEFT+x,y2-p,1,p)}
    if(k2){const p=H*Math.min(1,k2/m);g.fillStyle=css("--away");g.fillRect(LEFT+x,y,1,p)}}}
@@ -72,7 +72,7 @@ cv.addEventListener("pointermove",e=>{const r=cv.getBoundingClientRect();if(grab
  const c=Math.floor((v0+(v1-v0)*f)*D.columns),o=4*c,a=lanes[k];$("where").textContent=`worker ${D.slots[k]} at ${dur(c/D.columns*D.ns)}: `+(a[o+1]?`${D.types[a[o]]||"others"} ${Math.round(a[o+1]/2.55)} %`:"no task")+(a[o+2]?`, idle ${Math.round(a[o+2]/2.55)} %`:"")+(a[o+3]?`, off cpu ${Math.round(a[o+3]/2.55)} %`:"")});
 cv.addEventListener("dblclick",()=>{v0=0;v1=1;timeline()});
 document.querySelectorAll(".sw").forEach(e=>e.style.background=color(+e.dataset.i));
-addEventListener("resize",draw);dark.addEventListener("change",()=>{document.querySelectorAll(".sw").forEach(e=>e.style.background=color(+e.dataset.i));draw()});draw();
+addEventListener("resize",draw);dark.addEventListener("change",()=>{document.querySelectorAll(".sw").forEach(e=>e.style.background=color(+e.dataset.i));draw()});draw();document.documentElement.dataset.drawn=Math.round(performance.now());
 </script></body></html>
 )html";
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -217,8 +218,10 @@ int run_and_report(const plan &p, char **argv) {
   if (is_ours && !mkdtemp(scratch))
     throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s", std::strerror(errno));
   std::string folder = is_ours ? std::string(scratch) + "/trace" : chosen.values.trace_dir;
+  signal(SIGINT, SIG_IGN); // of the terminal: the program is to end, and what it has done is reported
   const pid_t child = fork();
   if (child == 0) {
+    signal(SIGINT, SIG_DFL);
     setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
     if (is_default("trace.level"))
       setenv("WEFT_TRACE_LEVEL", "graph", 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_check.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -10,6 +11,15 @@ namespace {
 constexpr std::size_t k_sentences = 20;
 // Clocks of two processors, read out of order, may disagree on what came first by less than that.
 constexpr std::int64_t k_slack_ns = 10'000;
+
+void add(type_tally &sum, const type_tally &t) noexcept {
+  sum.created += t.created;
+  sum.executed += t.executed;
+  sum.reruns += t.reruns;
+  sum.rounds += t.rounds;
+  sum.recorded += t.recorded;
+  sum.abandoned += t.abandoned;
+}
 
 } // namespace
 
@@ -36,7 +46,7 @@ void trace_checker::create(const trace_record &r, state &s) {
     s = {};
   s.early = false;
   s.created = 1;
-  s.type = r.type;
+  s.type = r.type % k_trace_types;
   s.recorded = (r.a & k_created_for_rounds) != 0;
   ++tally(s).created;
   tally(s).recorded += s.recorded;
@@ -49,7 +59,7 @@ void trace_checker::begin(const trace_record &r, state &s) {
   if (!s.created && !s.implicit && knows)
     s.early = true;
   if (s.type == 0)
-    s.type = r.type;
+    s.type = r.type % k_trace_types;
   if (knows && s.ended && !s.recorded && complete())
     fault(r, "its body has run already");
   if (++s.running > 1 && !is_close(r, s))
@@ -82,6 +92,7 @@ void trace_checker::end(const trace_record &r, state &s) {
 void trace_checker::take(const trace_item &i) {
   const trace_record &r = *i.record;
   ++events[r.event];
+  last_ns = std::max(last_ns, m_reader.ns(r.time));
   const auto e = static_cast<trace_event>(r.event);
   if (e == trace_event::counted) {
     has_counters = true;
@@ -91,7 +102,7 @@ void trace_checker::take(const trace_item &i) {
   }
   if (r.task == 0)
     return;
-  state &s = m_tasks[r.task];
+  state &s = m_tasks.at(r.task);
   switch (e) {
   case trace_event::create:
     create(r, s);
@@ -152,24 +163,24 @@ void trace_checker::compare_with_counters() {
 }
 
 void trace_checker::run() {
+  m_tallies.resize(k_trace_types);
+  m_reader.rewind("checking the trace");
   trace_item i;
   while (m_reader.next(i))
     take(i);
-  for (const auto &[name, t] : types) {
-    all.created += t.created;
-    all.executed += t.executed;
-    all.reruns += t.reruns;
-    all.rounds += t.rounds;
-    all.recorded += t.recorded;
-    all.abandoned += t.abandoned;
-  }
-  for (const auto &[id, s] : m_tasks)
-    if (s.early && complete() && m_reader.about().state == trace_description::exact) {
-      trace_record r{};
-      r.time = s.last;
-      r.task = id;
-      fault(r, "it was never created");
-    }
+  for (std::size_t i = 0; i < m_tallies.size(); ++i)
+    if (m_tallies[i].created || m_tallies[i].executed || m_tallies[i].rounds)
+      add(types[m_reader.type_name(static_cast<std::uint16_t>(i))], m_tallies[i]);
+  for (const auto &[name, t] : types)
+    add(all, t);
+  m_tasks.for_each([this](std::uint32_t id, const state &s) {
+    if (!s.early || !complete() || m_reader.about().state != trace_description::exact)
+      return;
+    trace_record r{};
+    r.time = s.last;
+    r.task = id;
+    fault(r, "it was never created");
+  });
   if (has_counters && complete())
     compare_with_counters();
 }

@@ -2,11 +2,11 @@
 // Replays a trace against what a task may do: created, ready, running, suspended, ended.
 #pragma once
 
+#include "paged_table.hpp"
 #include "trace_reader.hpp"
 
 #include <map>
 #include <string>
-#include <unordered_map>
 
 namespace weft_tool {
 
@@ -26,6 +26,7 @@ class trace_checker {
   type_tally all;
   std::uint64_t suspended = 0, events[static_cast<std::size_t>(trace_event::limit)]{};
   std::uint64_t faults = 0;
+  std::int64_t last_ns = 0;
   std::vector<std::string> sentences; // the first of them
   bool has_counters = false;
   [[nodiscard]] bool complete() const noexcept { return m_reader.discarded() == 0 && m_reader.about().mode == trace_mode::stream; }
@@ -46,10 +47,11 @@ class trace_checker {
   void compare_with_counters();
   void fault(const trace_record &r, const char *what);
   [[nodiscard]] bool is_close(const trace_record &r, const state &s) const noexcept;
-  type_tally &tally(const state &s) { return types[m_reader.type_name(s.type)]; }
+  type_tally &tally(const state &s) { return m_tallies[s.type]; }
 
   trace_reader &m_reader;
-  std::unordered_map<std::uint32_t, state> m_tasks;
+  std::vector<type_tally> m_tallies; // by number of the type
+  paged_table<state> m_tasks;
   std::uint64_t m_counted[static_cast<std::size_t>(counted_value::limit)]{};
 };
 

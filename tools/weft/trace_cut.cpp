@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft trace cut: the records between two times, as a trace of its own.
 #include "programs.hpp"
+#include "progress.hpp"
 #include "trace_export.hpp"
 
 #include "base/error.hpp"
@@ -9,8 +10,10 @@
 #include <weft/error.hpp>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <map>
 #include <unistd.h>
 
@@ -53,32 +56,65 @@ class packet_writer {
   std::vector<trace_record> m_records;
 };
 
-} // namespace
+/// The folder appears whole or not at all.
+class unfinished_folder {
+ public:
+  explicit unfinished_folder(const std::string &path) : m_path(path), m_part(path + ".part") {
+    if (const std::string trouble = make_trace_folder(path); !trouble.empty())
+      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", path.c_str(), trouble.c_str());
+    rmdir(path.c_str());
+    if (const std::string trouble = make_trace_folder(m_part); !trouble.empty())
+      throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", m_part.c_str(), trouble.c_str());
+  }
+  unfinished_folder(const unfinished_folder &) = delete;
+  unfinished_folder &operator=(const unfinished_folder &) = delete;
+  ~unfinished_folder() {
+    if (m_part.empty())
+      return;
+    std::error_code ignored;
+    std::filesystem::remove_all(m_part, ignored);
+  }
+  [[nodiscard]] const std::string &part() const noexcept { return m_part; }
+  void finish() {
+    if (rename(m_part.c_str(), m_path.c_str()) != 0)
+      throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.c_str(), std::strerror(errno));
+    m_part.clear();
+  }
 
-int run_trace_cut(const words &arguments) {
-  std::string from_text, to_text, output, folder;
+ private:
+  std::string m_path, m_part;
+};
+
+struct cut_request {
+  std::string from, to, output, folder, mistake;
+};
+
+cut_request read_request(const words &arguments) {
+  cut_request q;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string &w = arguments[at];
-    std::string *value = w == "--from" ? &from_text : w == "--to" ? &to_text : w == "--output" || w == "-o" ? &output : nullptr;
+    std::string *value = w == "--from" ? &q.from : w == "--to" ? &q.to : w == "--output" || w == "-o" ? &q.output : nullptr;
     if (value && at + 1 < arguments.size())
       *value = arguments[++at];
-    else if (w.starts_with("-") || !folder.empty())
-      return usage_error("trace cut does not know '" + w + "'");
+    else if (w.starts_with("-") || !q.folder.empty())
+      return q.mistake = "trace cut does not know '" + w + "'", q;
     else
-      folder = w;
+      q.folder = w;
   }
-  if (folder.empty() || output.empty())
-    return usage_error("trace cut needs --output FOLDER and the folder of a trace");
-  for (const std::string *t : {&from_text, &to_text})
+  while (q.output.size() > 1 && q.output.back() == '/')
+    q.output.pop_back();
+  if (q.folder.empty() || q.output.empty())
+    q.mistake = "trace cut needs --output FOLDER and the folder of a trace";
+  for (const std::string *t : {&q.from, &q.to})
     if (!t->empty() && *t != "0" && parse_time(*t) == 0)
-      return usage_error("'" + *t + "' is no time; write 100ms or 2s");
-  trace_reader r(folder);
-  if (const std::string trouble = make_trace_folder(output); !trouble.empty())
-    throw_error(weft::errc::invalid_argument, "'%s' cannot be used: %s", output.c_str(), trouble.c_str());
-  const std::uint64_t from = r.ticks(static_cast<std::int64_t>(parse_time(from_text)));
-  const std::uint64_t to = to_text.empty() ? UINT64_MAX : r.ticks(static_cast<std::int64_t>(parse_time(to_text)));
-  const bool whole = from_text.empty() && to_text.empty();
+      q.mistake = "'" + *t + "' is no time; write 100ms or 2s";
+  return q;
+}
+
+/// Of the records between two times.
+void copy_records(trace_reader &r, const std::string &output, std::uint64_t from, std::uint64_t to, bool whole) {
   std::map<std::pair<unsigned, bool>, packet_writer> writers;
+  r.rewind("copying");
   trace_item i;
   while (r.next(i)) {
     const auto e = static_cast<trace_event>(i.record->event);
@@ -92,13 +128,28 @@ int run_trace_cut(const words &arguments) {
   }
   for (auto &[key, w] : writers)
     w.flush();
+}
+
+} // namespace
+
+int run_trace_cut(const words &arguments) {
+  const cut_request q = read_request(arguments);
+  if (!q.mistake.empty())
+    return usage_error(q.mistake);
+  trace_reader r(q.folder);
+  unfinished_folder folder(q.output);
+  const bool whole = q.from.empty() && q.to.empty();
+  copy_records(r, folder.part(), r.ticks(static_cast<std::int64_t>(parse_time(q.from))),
+               q.to.empty() ? UINT64_MAX : r.ticks(static_cast<std::int64_t>(parse_time(q.to))), whole);
   trace_description d = r.about();
   d.discarded = r.discarded();
   d.state = whole && d.state == trace_description::exact ? trace_description::exact : trace_description::ended;
   if (!whole)
     d.mode = trace_mode::flight; // it begins amid
-  if (!replace_file(output + "/metadata", ctf_metadata(d)) || !replace_file(description_path(output), own_description(d)))
-    throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", output.c_str(), std::strerror(errno));
+  if (!replace_file(folder.part() + "/metadata", ctf_metadata(d)) || !replace_file(description_path(folder.part()), own_description(d)))
+    throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", q.output.c_str(), std::strerror(errno));
+  folder.finish();
+  end_progress();
   return k_ok;
 }
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "commands.hpp"
+#include "output_file.hpp"
+#include "paged_table.hpp"
 #include "trace_reader.hpp"
 
-#include <cstdio>
 #include <functional>
 #include <unordered_map>
 
@@ -31,6 +32,8 @@ class stretcher {
   void take(const trace_item &i);
   /// Whatever goes on at the end of the trace ends there.
   void finish();
+  /// All that goes on ends now, and goes on: who sorts stretches by their begins may write what it has.
+  void cut();
   [[nodiscard]] std::uint16_t type_of(std::uint32_t task) const noexcept;
 
  private:
@@ -45,14 +48,14 @@ class stretcher {
   const trace_reader &m_reader;
   std::function<void(const stretch &)> m_use;
   std::vector<worker> m_workers;
-  std::unordered_map<std::uint32_t, std::uint16_t> m_types;
+  paged_table<std::uint16_t> m_types; // of tasks that are alive
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // what stood below a frame that left
   std::int64_t m_last = 0;
 };
 
-void export_chrome(trace_reader &r, std::FILE *out);
-void export_csv(trace_reader &r, std::FILE *out);
-void export_dot(trace_reader &r, std::FILE *out);
+void export_chrome(trace_reader &r, output_file &out);
+void export_csv(trace_reader &r, output_file &out);
+void export_dot(trace_reader &r, output_file &out);
 /// Writes path.prv, path.pcf and path.row.
 void export_paraver(trace_reader &r, const std::string &path);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_graph.hpp"
 
+#include "progress.hpp"
+
 #include "base/error.hpp"
 
 #include <weft/access.hpp>
@@ -39,12 +41,13 @@ constexpr std::int64_t k_longest_gap = 100'000; // between tasks; more is no ove
 } // namespace
 
 std::uint32_t trace_graph::index_of(std::uint32_t id) {
-  const auto [at, is_new] = m_index.try_emplace(id, static_cast<std::uint32_t>(tasks.size()));
-  if (is_new) {
+  std::uint32_t &at = m_index.at(id);
+  if (at == 0) {
     tasks.emplace_back();
     tasks.back().id = id;
+    at = static_cast<std::uint32_t>(tasks.size());
   }
-  return at->second;
+  return at - 1;
 }
 
 /// Time that the innermost body of the worker has used.
@@ -56,24 +59,31 @@ void trace_graph::advance(worker &w, std::int64_t now) {
   w.since = now;
 }
 
-void trace_graph::act(worker &w, action::kind what, std::uint32_t child) {
+void trace_graph::act(worker &w, std::uint32_t what) {
   if (w.stack.empty())
     return;
   running &r = w.stack.back();
-  if (what == action::waits && r.before_others >= 0) { // between those it looked for more of them
+  if (what == action::k_waits && r.before_others >= 0) { // between those it looked for more of them
     tasks[r.task].exec -= r.computed - r.before_others;
     r.computed = r.before_others;
   }
   r.before_others = -1;
-  m_log.push_back({r.task, {std::exchange(r.computed, 0), child, what}});
+  m_log.push_back({r.task, {static_cast<float>(std::exchange(r.computed, 0)), what}});
 }
 
-void trace_graph::add_access(const access_entry &a) {
-  chain &c = m_chains[{tasks[a.task].parent, a.address}];
-  const std::uint8_t h = how_of(a.mode);
-  if (c.empty() || c.back().how != h || h == writes)
-    c.push_back({{}, h});
-  c.back().members.push_back(a.task);
+void trace_graph::add_access(std::uint32_t task, std::uint8_t mode, std::uint64_t address) {
+  const auto entry = static_cast<std::uint32_t>(m_accesses.size());
+  const auto [at, is_new] = m_chains.try_emplace({tasks[task].parent, address}, chain{entry, entry, entry});
+  chain &c = at->second;
+  const std::uint8_t h = how_of(mode);
+  const bool begins = !is_new && (h == writes || m_accesses[c.last].how != h);
+  m_accesses.push_back({task, k_nobody, h, begins});
+  if (is_new)
+    return;
+  m_accesses[c.last].next = entry;
+  c.last = entry;
+  if (begins)
+    c.last_group = entry;
 }
 
 void trace_graph::take(trace_reader &r, const trace_item &i) {
@@ -92,7 +102,7 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
     const std::uint32_t t = index_of(x.task);
     tasks[t].is_root = true;
     tasks[t].type = x.type;
-    tasks[t].begun = tasks[t].created = now;
+    tasks[t].begun = now;
     w.stack.assign(1, {t});
     break;
   }
@@ -100,13 +110,12 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
     const std::uint32_t t = index_of(x.task), id = static_cast<std::uint32_t>(x.a);
     const std::uint32_t parent = id ? index_of(id) : k_nobody;
     tasks[t].type = x.type;
-    tasks[t].created = now;
     tasks[t].parent = parent;
-    act(w, action::creates, t);
+    act(w, t);
     break;
   }
   case trace_event::access:
-    add_access({index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a});
+    add_access(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a);
     break;
   case trace_event::ready:
     tasks[index_of(x.task)].ready = now;
@@ -114,7 +123,7 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
   case trace_event::begin: {
     const std::uint32_t t = index_of(x.task);
     tasks[t].begun = now;
-    tasks[t].slot = i.slot;
+    tasks[t].slot = static_cast<std::uint16_t>(i.slot);
     tasks[t].type = x.type;
     if (const std::int64_t gap = now - w.free_since; w.free_since >= 0 && gap < k_longest_gap) {
       ++m_gaps;
@@ -127,7 +136,7 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
     break;
   }
   case trace_event::end:
-    act(w, action::ends, k_nobody);
+    act(w, action::k_ends);
     if (!w.stack.empty()) {
       graph_task &t = tasks[w.stack.back().task];
       t.ended = now;
@@ -136,7 +145,7 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
     w.free_since = w.stack.empty() ? now : -1;
     break;
   case trace_event::waited:
-    act(w, action::waits, k_nobody);
+    act(w, action::k_waits);
     break;
   case trace_event::suspend:
     m_suspended[x.task] = std::exchange(w.stack, {});
@@ -159,8 +168,8 @@ void trace_graph::exits(std::uint32_t task, std::uint64_t address, std::vector<s
   const auto below = m_chains.find({task, address});
   if (below == m_chains.end())
     return;
-  for (const std::uint32_t child : below->second.back().members)
-    exits(child, address, out);
+  for (std::uint32_t e = below->second.last_group; e != k_nobody; e = m_accesses[e].next)
+    exits(m_accesses[e].task, address, out);
 }
 
 void trace_graph::link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after) {
@@ -180,34 +189,66 @@ void trace_graph::link(const std::vector<std::uint32_t> &before, const std::vect
         m_edges.emplace_back(b, a);
 }
 
-void trace_graph::link_all() {
-  std::vector<std::uint32_t> before;
-  for (const auto &[where, groups] : m_chains)
-    for (std::size_t i = 1; i < groups.size(); ++i) {
-      before.clear();
-      for (const std::uint32_t t : groups[i - 1].members)
-        exits(t, where.address, before);
-      link(before, groups[i].members);
-    }
+void trace_graph::link_chain(std::uint64_t address, const chain &c) {
+  m_before.clear();
+  m_after.clear();
+  bool is_first = true;
+  const auto close = [&] { // what stands in m_after is a whole group
+    if (!is_first)
+      link(m_before, m_after);
+    is_first = false;
+    m_before.clear();
+    for (const std::uint32_t t : m_after)
+      exits(t, address, m_before);
+    m_after.clear();
+  };
+  for (std::uint32_t e = c.first; e != k_nobody; e = m_accesses[e].next) {
+    if (m_accesses[e].begins_group)
+      close();
+    m_after.push_back(m_accesses[e].task);
+  }
+  close();
 }
 
-void trace_graph::store_edges() {
-  std::sort(m_edges.begin(), m_edges.end());
-  m_edges.erase(std::unique(m_edges.begin(), m_edges.end()), m_edges.end());
-  edges.reserve(m_edges.size());
-  for (const auto &[from, to] : m_edges) {
-    graph_task &t = tasks[from];
-    if (t.edges++ == 0)
-      t.first_edge = static_cast<std::uint32_t>(edges.size());
-    edges.push_back(to);
-    ++tasks[to].predecessors;
+void trace_graph::link_all() {
+  begin_phase("linking tasks", m_chains.size());
+  for (const auto &[where, c] : m_chains) {
+    link_chain(where.address, c);
+    weft_tool::advance(1);
   }
+}
+
+/// Sorted by where they begin; each once.
+void trace_graph::store_edges() {
+  std::vector<std::uint32_t> at(tasks.size() + 1);
+  for (const auto &[from, to] : m_edges)
+    ++at[from + 1];
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    at[t + 1] += at[t];
+  edges.resize(m_edges.size());
+  for (const auto &[from, to] : m_edges)
+    edges[at[from]++] = to;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>().swap(m_edges);
+  std::uint32_t end = 0, kept = 0; // `at` of a task is now where its edges end
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const auto begin = edges.begin() + end;
+    end = at[t];
+    std::sort(begin, edges.begin() + end);
+    const auto last = std::unique(begin, edges.begin() + end);
+    tasks[t].first_edge = kept;
+    tasks[t].edges = static_cast<std::uint32_t>(last - begin);
+    for (auto e = begin; e != last; ++e) {
+      ++tasks[*e].predecessors;
+      edges[kept++] = *e;
+    }
+  }
+  edges.resize(kept);
 }
 
 void trace_graph::store_actions() {
   for (worker &w : m_workers) // what goes on at the end of the trace ends there
     while (!w.stack.empty()) {
-      act(w, action::ends, k_nobody);
+      act(w, action::k_ends);
       w.stack.pop_back();
     }
   for (const logged &l : m_log)
@@ -222,23 +263,25 @@ void trace_graph::store_actions() {
     graph_task &t = tasks[l.task];
     actions[t.first_action + t.actions++] = l.what;
   }
-  m_log.clear();
+  std::vector<logged>().swap(m_log);
 }
 
 trace_graph::trace_graph(trace_reader &r) {
   if (r.about().level < trace_level::graph)
     throw_error(weft::errc::invalid_argument, "the trace is of a level that does not hold the graph of tasks; write one with trace.level=graph");
-  r.rewind();
+  r.rewind("reading the graph");
   trace_item i;
   while (r.next(i))
     take(r, i);
   link_all();
+  m_chains.clear();
+  std::vector<access_entry>().swap(m_accesses);
   store_actions();
   store_edges();
   first = last;
   for (const graph_task &t : tasks) {
     if (t.begun >= 0)
-      first = std::min(first, t.is_root ? t.created : t.begun);
+      first = std::min(first, t.begun);
     if (!t.is_root && !t.is_join && t.ended >= 0) {
       ++executed;
       work += t.exec;

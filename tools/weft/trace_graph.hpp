@@ -2,6 +2,7 @@
 // The graph of tasks that a trace of level graph holds: what each body did, and what held each task back.
 #pragma once
 
+#include "paged_table.hpp"
 #include "trace_reader.hpp"
 
 #include <unordered_map>
@@ -13,21 +14,21 @@ inline constexpr std::uint32_t k_nobody = UINT32_MAX;
 
 /// What a body does, one after the other: it computes for `ns`, then it creates a child, waits, or ends.
 struct action {
-  enum kind : std::uint8_t { creates, waits, ends };
-  std::int64_t ns = 0;
-  std::uint32_t child = k_nobody; // with creates
-  kind what = ends;
+  static constexpr std::uint32_t k_waits = UINT32_MAX - 1, k_ends = UINT32_MAX;
+  float ns = 0;
+  std::uint32_t what = k_ends; // or the child that it creates
+  [[nodiscard]] bool creates() const noexcept { return what < k_waits; }
 };
+static_assert(sizeof(action) == 8, "there are two per task, and ten million tasks");
 
 struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
-  std::uint16_t type = 0;
+  std::uint16_t type = 0, slot = 0;
   bool is_root = false, is_join = false; // is_join: no task, it stands between two groups of tasks
   std::uint32_t first_action = 0, actions = 0;
   std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
-  std::int64_t created = -1, ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen
+  std::int64_t ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen
   std::int64_t exec = 0;
-  unsigned slot = 0;
 };
 
 class trace_graph {
@@ -54,16 +55,15 @@ class trace_graph {
     std::vector<running> stack;
     std::int64_t since = 0, free_since = -1;
   };
+  /// An access in the chain of those to the same data by children of the same task.
   struct access_entry {
-    std::uint32_t task;
-    std::uint8_t mode;
-    std::uint64_t address;
+    std::uint32_t task, next;
+    std::uint8_t how;
+    bool begins_group; // those of a group may be at work at the same time
   };
-  struct group {
-    std::vector<std::uint32_t> members;
-    std::uint8_t how = 0;
+  struct chain {
+    std::uint32_t first, last, last_group; // entries
   };
-  using chain = std::vector<group>;
   struct place {
     std::uint32_t parent;
     std::uint64_t address;
@@ -75,16 +75,17 @@ class trace_graph {
   void take(trace_reader &r, const trace_item &i);
   std::uint32_t index_of(std::uint32_t id);
   void advance(worker &w, std::int64_t now);
-  void act(worker &w, action::kind what, std::uint32_t child);
-  void add_access(const access_entry &a);
+  void act(worker &w, std::uint32_t what);
+  void add_access(std::uint32_t task, std::uint8_t mode, std::uint64_t address);
   void link_all();
+  void link_chain(std::uint64_t address, const chain &c);
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
   void exits(std::uint32_t task, std::uint64_t address, std::vector<std::uint32_t> &out) const;
   void store_actions();
   void store_edges();
 
   std::vector<worker> m_workers;
-  std::unordered_map<std::uint32_t, std::uint32_t> m_index;
+  paged_table<std::uint32_t> m_index; // plus one
   std::unordered_map<std::uint32_t, std::vector<running>> m_suspended;
   struct logged {
     std::uint32_t task;
@@ -92,6 +93,8 @@ class trace_graph {
   };
   std::vector<logged> m_log;
   std::unordered_map<place, chain, place_hash> m_chains;
+  std::vector<access_entry> m_accesses;
+  std::vector<std::uint32_t> m_before, m_after; // of the groups that are being linked
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_edges;
   std::uint64_t m_gaps = 0;
   std::int64_t m_gap_ns = 0;

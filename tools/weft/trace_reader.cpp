@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_reader.hpp"
 
+#include "progress.hpp"
+
 #include "base/error.hpp"
 #include "os/file.hpp"
 #include "trace/folder.hpp"
@@ -20,7 +22,6 @@ namespace weft_tool {
 namespace {
 
 constexpr unsigned k_kernel_slots = 10000; // streams of the kernel are numbered from here
-__extension__ typedef __int128 wide;
 
 /// Valid records: a packet that was being filled may be followed by older ones.
 const trace_record *end_of_valid(const trace_record *from, const trace_record *to, std::uint64_t begin) noexcept {
@@ -139,7 +140,7 @@ trace_reader::trace_reader(const std::string &folder) : m_folder(folder) {
     m_troubles.push_back(std::to_string(m_discarded) + " older records are not in it");
   else if (m_discarded)
     m_troubles.push_back(std::to_string(m_discarded) + " records found no room and were discarded; make trace.buffer larger or trace.level lower");
-  rewind();
+  m_scale = static_cast<std::uint64_t>((wide{1'000'000'000} << k_shift) / static_cast<std::int64_t>(m_about.clock.frequency));
 }
 
 trace_reader::~trace_reader() {
@@ -150,11 +151,6 @@ trace_reader::~trace_reader() {
 const std::string &trace_reader::type_name(std::uint16_t type) const noexcept {
   static const std::string unknown = "task";
   return type < m_about.types.size() && !m_about.types[type].empty() ? m_about.types[type] : unknown;
-}
-
-std::int64_t trace_reader::ns(std::uint64_t ticks) const noexcept {
-  const auto since = static_cast<std::int64_t>(ticks - m_about.first_ticks);
-  return static_cast<std::int64_t>(wide{since} * 1'000'000'000 / static_cast<std::int64_t>(m_about.clock.frequency));
 }
 
 std::uint64_t trace_reader::ticks(std::int64_t ns) const noexcept {
@@ -169,41 +165,74 @@ std::vector<unsigned> trace_reader::slots() const {
   return all;
 }
 
+trace_reader::span trace_reader::bounds() const noexcept {
+  std::uint64_t first = UINT64_MAX, last = 0;
+  const auto happened = [](const trace_record &x) { return x.event != static_cast<std::uint16_t>(trace_event::counted); };
+  for (const stream &s : m_streams)
+    for (const packet &p : s.packets) {
+      const trace_record *begin = p.begin, *end = p.end;
+      while (begin != end && !happened(*begin))
+        ++begin;
+      while (begin != end && !happened(end[-1]))
+        --end;
+      if (begin == end)
+        continue;
+      first = std::min(first, begin->time);
+      last = std::max(last, end[-1].time);
+    }
+  return last == 0 ? span{0, 0} : span{ns(first), ns(last)};
+}
+
 void trace_reader::settle(stream &s) noexcept {
   while (s.at < s.packets.size() && s.next == s.packets[s.at].end)
     s.next = ++s.at < s.packets.size() ? s.packets[s.at].begin : nullptr;
 }
 
-void trace_reader::rewind() noexcept {
-  m_current = nullptr;
+void trace_reader::rewind(const char *what) {
+  begin_phase(what, m_records);
+  m_heap.clear();
   for (stream &s : m_streams) {
     s.at = 0;
     s.next = s.packets.empty() ? nullptr : s.packets[0].begin;
     settle(s);
+    if (s.next)
+      m_heap.push_back(&s);
   }
+  for (std::size_t i = m_heap.size(); i-- > 0;)
+    sink(i);
 }
 
-bool trace_reader::next(trace_item &item) noexcept {
-  if (!m_current || !m_current->next || m_current->next->time > m_until) {
-    m_current = nullptr;
-    m_until = UINT64_MAX; // the time of the second
-    for (stream &s : m_streams) {
-      if (!s.next)
-        continue;
-      if (!m_current || s.next->time < m_current->next->time) {
-        if (m_current)
-          m_until = std::min(m_until, m_current->next->time);
-        m_current = &s;
-      } else {
-        m_until = std::min(m_until, s.next->time);
-      }
-    }
-    if (!m_current)
-      return false;
+/// The stream there may be later than those below it.
+void trace_reader::sink(std::size_t at) noexcept {
+  stream *const s = m_heap[at];
+  const std::uint64_t time = s->next->time;
+  for (std::size_t below = 2 * at + 1; below < m_heap.size(); below = 2 * at + 1) {
+    if (below + 1 < m_heap.size() && m_heap[below + 1]->next->time < m_heap[below]->next->time)
+      ++below;
+    if (m_heap[below]->next->time >= time)
+      break;
+    m_heap[at] = m_heap[below];
+    at = below;
   }
-  item = {m_current->next++, m_current->slot};
-  if (m_current->next == m_current->packets[m_current->at].end)
-    settle(*m_current);
+  m_heap[at] = s;
+}
+
+bool trace_reader::next(trace_item &item) {
+  if (m_heap.empty())
+    return false;
+  stream &s = *m_heap[0];
+  item = {s.next++, s.slot};
+  if (const packet &p = s.packets[s.at]; s.next == p.end) [[unlikely]] {
+    advance(static_cast<std::uint64_t>(p.end - p.begin));
+    settle(s);
+    if (!s.next) {
+      m_heap[0] = m_heap.back();
+      m_heap.pop_back();
+      if (m_heap.empty())
+        return true;
+    }
+  }
+  sink(0);
   return true;
 }
 

@@ -26,7 +26,9 @@ public:
   [[nodiscard]] const trace_description &about() const noexcept { return m_about; }
   [[nodiscard]] const std::string &type_name(std::uint16_t type) const noexcept;
   /// Nanoseconds since the trace began.
-  [[nodiscard]] std::int64_t ns(std::uint64_t ticks) const noexcept;
+  [[nodiscard]] std::int64_t ns(std::uint64_t ticks) const noexcept {
+    return static_cast<std::int64_t>(wide{static_cast<std::int64_t>(ticks - m_about.first_ticks)} * static_cast<std::int64_t>(m_scale) >> k_shift);
+  }
   [[nodiscard]] std::uint64_t ticks(std::int64_t ns) const noexcept;
   /// Of all streams.
   [[nodiscard]] std::uint64_t records() const noexcept { return m_records; }
@@ -34,12 +36,21 @@ public:
   /// Sentences on what is missing: a stream that is cut off, a program that did not end in order.
   [[nodiscard]] const std::vector<std::string> &troubles() const noexcept { return m_troubles; }
   [[nodiscard]] std::vector<unsigned> slots() const;
+  /// Times of the first record and of the last that is of something that happened; equal where there is none.
+  struct span {
+    std::int64_t first, last;
+  };
+  [[nodiscard]] span bounds() const noexcept;
 
-  /// The next record; false at the end.
-  bool next(trace_item &item) noexcept;
-  void rewind() noexcept;
+  /// The next record; false at the end. Tells how far it is (progress.hpp), so it may throw `interrupted`.
+  bool next(trace_item &item);
+  /// From the first record on; `what` is done with them.
+  void rewind(const char *what);
 
 private:
+  __extension__ typedef __int128 wide;
+  static constexpr int k_shift = 44; // exact to 1 ns over three hours, and for clocks of 1 MHz and more
+
   struct packet {
     const trace_record *begin, *end;
     std::uint64_t number;
@@ -60,6 +71,7 @@ private:
   void read_ring(stream &s, const std::string &path);
   mapping map(const std::string &path);
   static void settle(stream &s) noexcept;
+  void sink(std::size_t at) noexcept;
 
   std::string m_folder;
   trace_description m_about;
@@ -67,8 +79,8 @@ private:
   std::vector<mapping> m_mappings;
   std::vector<std::string> m_troubles;
   std::uint64_t m_records = 0, m_discarded = 0;
-  stream *m_current = nullptr; // goes on until `m_until`
-  std::uint64_t m_until = 0;
+  std::uint64_t m_scale = 0; // ns per tick, times 2^k_shift
+  std::vector<stream *> m_heap; // of those that go on: the earliest record first
 };
 
 } // namespace weft_tool

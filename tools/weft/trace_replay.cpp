@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_replay.hpp"
 
+#include "progress.hpp"
+
 #include <algorithm>
+#include <cstdio>
 #include <deque>
 #include <queue>
 
 namespace weft_tool {
 namespace {
+
+constexpr std::uint64_t k_steps = 8192; // between two signs of life
 
 /// A task in the simulation.
 struct simulated {
@@ -20,7 +25,7 @@ struct simulated {
 /// A stretch of a body, for the path.
 struct step {
   std::uint32_t task, before;
-  double ns;
+  float ns;
 };
 
 struct happening {
@@ -88,7 +93,7 @@ void simulation::go_on(std::uint32_t t, unsigned worker, double extra) {
   simulated &s = m_tasks[t];
   const double ns = s.at < g.actions ? static_cast<double>(m_graph.actions[g.first_action + s.at].ns) * scale_of(g) : 0;
   if (m_options.workers == 0) {
-    m_steps.push_back({t, s.cause, ns});
+    m_steps.push_back({t, s.cause, static_cast<float>(ns)});
     s.cause = static_cast<std::uint32_t>(m_steps.size() - 1);
   }
   m_events.push({m_now + ns + extra, t, worker});
@@ -142,17 +147,17 @@ void simulation::end(std::uint32_t t) {
 void simulation::act(const happening &h) {
   const graph_task &g = m_graph.tasks[h.task];
   simulated &s = m_tasks[h.task];
-  const action a = s.at < g.actions ? m_graph.actions[g.first_action + s.at] : action{};
+  const std::uint32_t what = s.at < g.actions ? m_graph.actions[g.first_action + s.at].what : action::k_ends;
   ++s.at;
-  if (a.what == action::creates && a.child != k_nobody) {
+  if (what < action::k_waits) {
     ++s.children;
-    release(a.child, s.cause);
+    release(what, s.cause);
     return go_on(h.task, h.worker, 0);
   }
-  if (a.what == action::waits && s.children == 0)
+  if (what == action::k_waits && s.children == 0)
     return go_on(h.task, h.worker, 0);
   m_free.push_back(h.worker);
-  if (a.what == action::waits)
+  if (what == action::k_waits)
     s.waits = true;
   else
     end(h.task);
@@ -165,7 +170,13 @@ replayed simulation::run() {
     if (m_graph.tasks[t].is_root || (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
       release(t, k_nobody);
   start_ready();
-  while (!m_events.empty()) {
+  char what[64];
+  if (m_options.workers)
+    std::snprintf(what, sizeof what, "replaying on %u workers", m_options.workers);
+  begin_phase(m_options.workers ? what : "looking for the critical path", m_graph.actions.size());
+  for (std::uint64_t n = 1; !m_events.empty(); ++n) {
+    if (n % k_steps == 0)
+      advance(k_steps);
     const happening h = m_events.top();
     m_events.pop();
     m_now = h.when;

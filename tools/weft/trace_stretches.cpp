@@ -22,10 +22,7 @@ stretcher::worker &stretcher::at(unsigned slot) {
   return m_workers[slot];
 }
 
-std::uint16_t stretcher::type_of(std::uint32_t task) const noexcept {
-  const auto found = m_types.find(task);
-  return found == m_types.end() ? std::uint16_t{0} : found->second;
-}
+std::uint16_t stretcher::type_of(std::uint32_t task) const noexcept { return m_types.get(task); }
 
 void stretcher::close(worker &w, unsigned slot, std::int64_t now, bool ends) {
   if (w.running.empty())
@@ -46,7 +43,7 @@ void stretcher::take(const trace_item &i) {
   worker &w = at(i.slot);
   const bool implied = m_reader.about().level < trace_level::tasks;
   if (r.type)
-    m_types[r.task] = r.type;
+    m_types.put(r.task, r.type);
   switch (e) {
   case trace_event::begin:
     if (implied && r.a == 0 && !w.running.empty()) { // the one before has ended
@@ -65,7 +62,7 @@ void stretcher::take(const trace_item &i) {
     close(w, i.slot, now, true);
     if (!w.running.empty())
       w.running.pop_back();
-    m_types.erase(r.task);
+    m_types.take(r.task);
     break;
   case trace_event::suspend:
     close(w, i.slot, now, false);
@@ -105,12 +102,25 @@ void stretcher::take(const trace_item &i) {
   }
 }
 
+void stretcher::cut() {
+  finish();
+  for (worker &w : m_workers) {
+    w.since = m_last;
+    if (w.idle_since >= 0)
+      w.idle_since = m_last;
+    if (w.away_since >= 0)
+      w.away_since = m_last;
+  }
+}
+
 void stretcher::finish() {
   for (unsigned slot = 0; slot < m_workers.size(); ++slot) {
     worker &w = m_workers[slot];
     close(w, slot, m_last, false);
     if (w.idle_since >= 0)
       m_use({stretch::idle, slot, 0, 0, w.idle_since, m_last, false});
+    if (w.away_since >= 0)
+      m_use({stretch::away, slot, 0, 0, w.away_since, m_last, false});
   }
 }
 

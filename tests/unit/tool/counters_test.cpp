@@ -7,7 +7,10 @@
 #include <arpa/inet.h>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -146,6 +149,44 @@ TEST_F(counter_tools, top_tells_why_workers_idle) {
   EXPECT_TRUE(contains(end.output, "manage  0 messages sent, ")) << end;
 }
 
+TEST_F(counter_tools, top_shows_task_types) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  m_child = fork();
+  if (m_child == 0) {
+    setenv("WEFT_WORKERS", "2", 1);
+    setenv("WEFT_COUNTERS_TIME", "exact", 1); // each task is a sample
+    for (bool first = true;; first = false) {
+      weft::task_group g;
+      for (int i = 0; i < 30; ++i)
+        g.spawn([] {}, weft::label("tiny"));
+      for (int i = 0; i < 10; ++i)
+        g.spawn([] { usleep(300); }, weft::label("a \"large\" one"));
+      g.wait();
+      if (first && write(ready[1], "x", 1) != 1)
+        _exit(1);
+    }
+  }
+  char c = 0;
+  ASSERT_EQ(read(ready[0], &c, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  const std::string pid = std::to_string(m_child);
+  test::ending end;
+  for (int tries = 0; tries < 20 && !contains(end.output, "\"name\":\"tiny\""); ++tries)
+    end = weft({"top", "--once", "--json", "--every", "200ms", pid});
+  const auto large = end.output.find("\"types\":[{\"name\":\"a \\\"large\\\" one\",\"tasks\":"), tiny = end.output.find("{\"name\":\"tiny\"");
+  ASSERT_NE(large, std::string::npos) << "first, for it takes most of the time: " << end;
+  ASSERT_NE(tiny, std::string::npos) << end;
+  const auto number = [&end](std::size_t from, const char *key) { return std::strtod(end.output.c_str() + end.output.find(key, from) + std::strlen(key), nullptr); };
+  EXPECT_GT(number(large, "\"mean_ns\":"), 300'000) << end;
+  EXPECT_GT(number(large, "\"share\":"), 0.5) << end;
+  EXPECT_GT(number(tiny, "\"tasks\":"), number(large, "\"tasks\":")) << end;
+  stop();
+  end = weft({"top", "--once", pid});
+  EXPECT_TRUE(contains(end.output, "task types ") && contains(end.output, "  tiny  ") && contains(end.output, "  a \"large\" one  ")) << end;
+}
+
 TEST_F(counter_tools, top_shows_an_interval) {
   const auto pid = start(true);
   auto end = weft({"top", "--once", "--every", "100ms", pid});
@@ -154,13 +195,65 @@ TEST_F(counter_tools, top_shows_an_interval) {
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   end = weft({"top", "--once", "--json", "--every", "100ms", pid});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"idle_reason\":\"", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
+  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"types\":[", "\"idle_reason\":\"", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
                            "{\"id\":1,", "]}\n"})
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   stop();
   end = weft({"top", "--once", pid});
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(contains(end.output, "KILLED")) << end;
+}
+
+TEST_F(counter_tools, tell_that_a_program_has_ended_or_crashed_while_they_watched_it) {
+  for (const bool crashes : {false, true}) {
+    int ready[2], go[2];
+    ASSERT_EQ(pipe(ready) | pipe(go), 0);
+    m_child = fork();
+    if (m_child == 0) {
+      const auto run = [] {
+        weft::task_group g;
+        g.spawn([] {});
+        g.wait();
+      };
+      run();
+      char c = 0;
+      if (write(ready[1], "x", 1) != 1 || read(go[0], &c, 1) != 1)
+        _exit(1);
+      crashes ? static_cast<void>(raise(SIGKILL)) : std::exit(0);
+    }
+    char c = 0;
+    ASSERT_EQ(read(ready[0], &c, 1), 1);
+    const pid_t watcher = fork();
+    if (watcher == 0) {
+      const std::string out = testing::TempDir() + "weft_watched_" + std::to_string(m_child);
+      if (!std::freopen(out.c_str(), "w", stdout))
+        _exit(1);
+      execl(weft_program().c_str(), "weft", "top", "--every", "50ms", std::to_string(m_child).c_str(), nullptr);
+      _exit(1);
+    }
+    const std::string out = testing::TempDir() + "weft_watched_" + std::to_string(m_child);
+    std::string text;
+    const auto read_all = [&] {
+      std::ifstream in(out);
+      return text.assign(std::istreambuf_iterator<char>(in), {}), text;
+    };
+    for (int i = 0; i < 1000 && !contains(read_all(), "weft_unit_tool (pid "); ++i)
+      usleep(20'000);
+    EXPECT_EQ(write(go[1], "x", 1), 1);
+    int status = 0;
+    waitpid(m_child, &status, 0);
+    waitpid(watcher, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_TRUE(contains(read_all(), crashes ? "KILLED" : "ENDED")) << text;
+    unlink(out.c_str());
+    unlink(weft::rt::segment_path(m_child).c_str());
+    const auto end = weft({"get", std::to_string(m_child), "*"});
+    EXPECT_TRUE(end.exited(1) && contains(end.output, "there is no program with pid")) << end;
+    EXPECT_TRUE(contains(weft({"gdb", "--batch", std::to_string(m_child)}).output, "there is no program with pid"));
+    m_child = -1;
+    for (const int file : {ready[0], ready[1], go[0], go[1]})
+      close(file);
+  }
 }
 
 TEST_F(counter_tools, say_clearly_why_there_is_nothing_to_read) {

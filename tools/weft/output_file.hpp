@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is written fast, and is there whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace weft_tool {
+
+class output_file {
+ public:
+  /// "": standard output. A file is written beside its name and gets it in finish(); what is no ordinary file (a pipe) is written to as it is.
+  /// Throws weft::error, as all of these do.
+  explicit output_file(const std::string &path);
+  ~output_file();
+  output_file(const output_file &) = delete;
+  output_file &operator=(const output_file &) = delete;
+
+  void put(std::string_view text) {
+    if (text.size() > k_room - m_used) [[unlikely]]
+      return put_slowly(text);
+    text.copy(m_buffer.get() + m_used, text.size());
+    m_used += text.size();
+  }
+  void put(char c) { put(std::string_view(&c, 1)); }
+  void number(std::uint64_t n);
+  void number(std::int64_t n);
+  /// In microseconds, with three places behind the point.
+  void microseconds(std::int64_t ns);
+  void print(const char *format, ...) __attribute__((format(printf, 2, 3)));
+  void finish();
+
+ private:
+  static constexpr std::size_t k_room = 1 << 18;
+  void put_slowly(std::string_view text);
+  void flush();
+  [[noreturn]] void fail() const;
+
+  std::string m_path, m_part; // m_part: empty where it is written in place
+  int m_file;
+  bool m_finished = false;
+  std::size_t m_used = 0;
+  std::unique_ptr<char[]> m_buffer{new char[k_room]};
+};
+
+} // namespace weft_tool
