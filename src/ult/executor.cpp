@@ -240,7 +240,7 @@ WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void 
 void make_ready(frame &f) {
   if (executor *home = f.home) {
     home->own_frame.put(f);
-    if (!mutant(bug::own_frame_wakes_nobody))
+    if (home != this_executor() && !mutant(bug::own_frame_wakes_nobody))
       wake(*home);
   } else {
     enqueue_resumed(this_executor(), f);

@@ -183,8 +183,8 @@ TEST_F(traces, discarded_records_are_counted_exactly) {
   const auto end = weft({"trace", "info", m_folder});
   EXPECT_TRUE(end.exited(0)) << end;
   const auto line = end.output.substr(end.output.find("records"));
-  // root; create, ready, begin, end and waited of each; five counters
-  EXPECT_EQ(number_before(line, ", ") + number_before(line, " discarded"), 1 + 5 * 20000u + 5) << end;
+  // root; create, ready, suspend, begin, end, resume and waited of each; five counters
+  EXPECT_EQ(number_before(line, ", ") + number_before(line, " discarded"), 1 + 7 * 20000u + 5) << end;
 }
 
 TEST_F(traces, a_child_of_fork_leaves_the_trace_of_its_parent_alone) {
