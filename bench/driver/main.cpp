@@ -3,6 +3,7 @@
 #include "catalog.hpp"
 #include "checks.hpp"
 #include "managers/managers.hpp"
+#include "omp/omp.hpp"
 #include "options.hpp"
 #include "process.hpp"
 #include "results.hpp"
@@ -115,6 +116,8 @@ int main(int argc, char **argv) {
       return bench::apps::run(bench::apps::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "managers")
       return bench::managers::run(bench::managers::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "omp")
+      return bench::omp::run(bench::omp::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options(argc, argv));
   } catch (const std::exception &e) {
     std::cerr << "weft-bench: " << e.what() << '\n';
