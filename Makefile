@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test conformance-libgomp bench clean format lint
+.PHONY: all configure demo test conformance-libgomp conformance-llvm conformance-programs bench clean format lint
 all: configure
 	$(compile) --target weft_programs
 	@line=$$(tools/check/prerequisites demo) || echo "$(BUILD)/bin/cholesky is left out without OpenBLAS: $$line"
@@ -37,10 +37,20 @@ test:
 	$(compile)
 	cd $(BUILD) && $(ctest) -LE stress
 
-# GCC 12's own libgomp suite on Weft; its source and programs are kept in ~/.cache/weft-libgomp.
+# OpenMP on Weft: GCC 12's own libgomp suite, the tests of LLVM 19's runtime, programs as they are distributed. What is fetched and compiled is kept in
+# ~/.cache/weft; results go to docs/user/openmp.md. THREADS=1,3,8,32 repeats the first with each of these numbers; RUN passes further options on.
+conformance = layers/omp/conformance
 conformance-libgomp: configure
 	$(compile) --target weft-omp
-	layers/omp/tests/libgomp_suite $(BUILD)/lib/weft-omp --jobs $(JOBS) --page docs/user/openmp.md
+	$(conformance)/libgomp $(BUILD)/lib/weft-omp --jobs $(JOBS) $(if $(THREADS),--threads $(THREADS)) --page docs/user/openmp.md $(RUN)
+
+conformance-llvm: configure
+	$(compile) --target weft-omp
+	$(conformance)/llvm $(BUILD)/lib/weft-omp --jobs $(JOBS) --page docs/user/openmp.md $(RUN)
+
+conformance-programs: configure
+	$(compile) --target weft-omp
+	$(conformance)/programs $(BUILD)/lib/weft-omp --page docs/user/openmp.md $(RUN)
 
 bench: configure
 	$(compile) --target weft_programs
