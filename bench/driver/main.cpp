@@ -4,6 +4,7 @@
 #include "checks.hpp"
 #include "managers/managers.hpp"
 #include "omp/omp.hpp"
+#include "observe/observe.hpp"
 #include "options.hpp"
 #include "process.hpp"
 #include "results.hpp"
@@ -118,6 +119,8 @@ int main(int argc, char **argv) {
       return bench::managers::run(bench::managers::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "omp")
       return bench::omp::run(bench::omp::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "observe")
+      return bench::observe::run(bench::observe::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options(argc, argv));
   } catch (const std::exception &e) {
     std::cerr << "weft-bench: " << e.what() << '\n';

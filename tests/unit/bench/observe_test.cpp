@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `weft-bench observe` compares, and how.
+#include <driver/observe/observe.hpp>
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <stdexcept>
+
+namespace {
+
+using namespace bench::observe;
+
+TEST(bench_observe, compares_each_way_with_one_that_is_there) {
+  for (const subject &s : subjects()) {
+    const auto known = [&s](const subject &other) { return other.name == s.against && &other < &s; };
+    EXPECT_TRUE(s.against.empty() || std::any_of(subjects().begin(), subjects().end(), known)) << s.name;
+    EXPECT_TRUE(!s.against.empty() || s.bound_percent == 0) << s.name;
+  }
+}
+
+TEST(bench_observe, takes_the_median_over_pairs) {
+  EXPECT_DOUBLE_EQ(percent_above({101, 300, 52}, {100, 100, 50}), 4); // 1, 200 and 4
+  EXPECT_DOUBLE_EQ(percent_above({}, {1}), 0);
+}
+
+TEST(bench_observe, refuses_what_it_does_not_know) {
+  EXPECT_THROW((void)parse_options({"--only", "potrf"}), std::runtime_error);
+  EXPECT_THROW((void)parse_options({"--runs"}), std::runtime_error);
+  EXPECT_THROW((void)parse_options({"--runs", "0"}), std::runtime_error);
+  EXPECT_THROW((void)parse_options({"--times", "--instructions"}), std::runtime_error);
+  EXPECT_THROW((void)parse_options({"--wrong"}), std::runtime_error);
+  const options o = parse_options({"--runs", "3", "--only", "chain", "--times", "--body", "500"});
+  EXPECT_EQ(o.runs, 3);
+  EXPECT_EQ(o.workloads, std::vector<std::string>{"chain"});
+  EXPECT_FALSE(o.instructions);
+  EXPECT_EQ(o.body_ns, 500);
+}
+
+} // namespace
