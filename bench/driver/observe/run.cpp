@@ -65,16 +65,19 @@ public:
   explicit reader(bool wanted) {
     if (!wanted || (m_pid = fork()) != 0)
       return;
-      execl("/bin/sh", "sh", "-c",
-            ("while sleep 0.1; do for f in /dev/shm/weft.*; do '" + build_folder() + "/bin/weft' get ${f##*.} /threads/count/cumulative; done; done").c_str(), nullptr);
-      _exit(1);
+    // Its group is ended with it: the shell and what that runs.
+    setpgid(0, 0);
+    const std::string look = "'" + build_folder() + "/bin/weft' get ${f##*.} /threads/count/cumulative";
+    execl("/bin/sh", "sh", "-c", ("while sleep 0.1; do for f in /dev/shm/weft.*[0-9]; do " + look + "; done; done >/dev/null 2>&1").c_str(), nullptr);
+    _exit(1);
   }
   reader(const reader &) = delete;
   reader &operator=(const reader &) = delete;
   ~reader() {
     if (m_pid <= 0)
       return;
-    kill(m_pid, SIGTERM);
+    if (kill(-m_pid, SIGTERM) != 0) // it has not come so far
+      kill(m_pid, SIGTERM);
     waitpid(m_pid, nullptr, 0);
   }
 
