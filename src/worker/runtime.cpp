@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting, adopting threads, stopping, forking.
+// Starting and stopping.
 #include "worker/runtime.hpp"
 
 #include "arch/valgrind.hpp"
@@ -21,11 +21,11 @@
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"
 #include "worker/functions.hpp"
+#include "worker/phase.hpp"
 #include "worker/reporting.hpp"
 
 #include <weft/task.hpp>
 
-#include <algorithm>
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -40,35 +40,14 @@ namespace weft::inline v0 {
 namespace rt {
 
 runtime *g_runtime = nullptr;
-
-namespace {
-
-enum class phase { not_started, running, stopped, forked_in_task };
-
 pthread_mutex_t g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<phase> g_phase{phase::not_started};
 
-struct start_lock {
-  start_lock() { pthread_mutex_lock(&g_start_mutex); }
-  ~start_lock() { pthread_mutex_unlock(&g_start_mutex); }
-};
+namespace {
 
 /// Under Valgrind all threads but one sleep. (A seed implies none by the setting: its order must not depend on time.)
 unsigned allowed_spares(const settings &s) noexcept {
   return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares);
-}
-
-std::span<const char> thread_stack() noexcept {
-  pthread_attr_t a;
-  void *low = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &a) == 0) {
-    pthread_attr_getstack(&a, &low, &bytes);
-    pthread_attr_destroy(&a);
-  }
-  if (!low) // no memory to find out: what every thread has
-    return {static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN, static_cast<std::size_t>(PTHREAD_STACK_MIN)};
-  return {static_cast<const char *>(low), bytes};
 }
 
 const char *current_label() {
@@ -120,23 +99,6 @@ void started_worker_main(void *p) {
   worker_main(p);
 }
 
-worker &make_worker(runtime &rt, unsigned id) {
-  auto fresh = std::make_unique<worker>(id, static_cast<std::size_t>(rt.cfg.join_deque));
-  fresh->counts = &block_of_slot(id, id < rt.workers ? block_kind::worker : block_kind::thread);
-  schedule_sample(fresh->time);
-  fresh->trace = tracer_of_slot(id);
-  if (fresh->trace && traces(trace_level::tasks))
-    fresh->memory->allocate_slowly();
-  rt.ready->attach(id, *fresh->counts);
-  fresh->messages = rt.manage.attach(id);
-  worker *w = fresh.release();
-  w->own = rt.ready->own(id);
-  rt.slots[id].store(w, std::memory_order_release); // O1: pairs with the thief's acquire
-  if (rt.used_slots.load(std::memory_order_relaxed) <= id)
-    rt.used_slots.store(id + 1, std::memory_order_release); // O1
-  return *w;
-}
-
 /// What is to be said when worker `id` cannot be had; null: it runs.
 const char *start_worker(runtime &rt, unsigned id) noexcept {
   try {
@@ -169,74 +131,6 @@ void start_watcher(runtime &rt) {
 }
 
 void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
-
-// ---- fork -----------------------------------------------------------------------------------------------------------
-
-void before_fork() {
-  pthread_mutex_lock(&g_start_mutex);
-  services_before_fork();
-  lock_settings();
-  store_before_fork();
-}
-
-void after_fork_in_parent() {
-  store_after_fork();
-  unlock_settings();
-  services_after_fork_in_parent();
-  pthread_mutex_unlock(&g_start_mutex);
-}
-
-char g_forking_task[64]; // of a process that was forked inside of a task: its label
-
-[[noreturn]] void refuse_forked_task() noexcept {
-  fatal("Weft is used in a process that was forked inside of task '%s'; there it may only exec or _exit. Fork outside of tasks to "
-        "use Weft in the child", g_forking_task);
-}
-
-/// The child of a task has the task's stack, but nobody to return to. Whatever it does with Weft ends in a fault of this range.
-void forbid_all_use(const executor &e) {
-  const char *label = e.current ? label_of(*e.current) : "service";
-  std::strncpy(g_forking_task, label, sizeof g_forking_task - 1);
-  g_phase.store(phase::forked_in_task, std::memory_order_relaxed);
-  constexpr std::size_t k_bytes = (std::max(sizeof(worker), sizeof(runtime)) + 4095) & ~std::size_t{4095};
-  void *nowhere = mmap(nullptr, k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (nowhere == MAP_FAILED)
-    refuse_forked_task();
-  set_forbidden_range(nowhere, k_bytes, &refuse_forked_task);
-  set_this_executor(static_cast<executor *>(nowhere));
-  g_runtime = static_cast<runtime *>(nowhere);
-}
-
-void after_fork_in_child() {
-  pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
-  store_after_fork();
-  forget_store_in_child();
-  forget_trace_in_child();
-  forget_publisher_in_child();
-  forget_reporting_in_child();
-  forget_hardware_in_child();
-  unlock_settings();
-  services_after_fork_in_child();
-  forget_functions_after_fork();
-  worker *w = this_worker_or_null();
-  const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
-  forget_heaps_in_child();
-  forget_stacks_in_child();
-  forget_held_in_child();
-  if (again)
-    return;
-  g_runtime = nullptr; // the threads are gone; what they held stays where it is
-  if (w && (w->standing_on || w->current != &w->root || !w->joins.empty()))
-    return forbid_all_use(*w);
-  if (g_phase.load(std::memory_order_relaxed) == phase::running)
-    g_phase.store(phase::not_started, std::memory_order_relaxed);
-  if (w)
-    w->root.label = k_parent_process;
-  set_this_executor(nullptr);
-}
-
-// When the library is loaded: handlers that are registered while another thread forks may not be called in that child.
-[[maybe_unused]] const int g_fork_is_handled = pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
 
 void at_exit() { stop_runtime(); }
 
@@ -280,7 +174,8 @@ void call_inherited_services(runtime &rt) {
   }
 }
 
-/// With the start lock.
+} // namespace
+
 void start_locked() {
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
     return;
@@ -301,139 +196,6 @@ void start_locked() {
   set_slow_call_ns(static_cast<std::uint64_t>(g_runtime->cfg.poll_slow.count()) * 1000u);
   call_inherited_services(*g_runtime);
   start_reporting(*g_runtime);
-}
-
-/// The end of what a thread has done as a task.
-void end_root(task &root) {
-  if (task_extra *x = peek_extra(root))
-    end_locals(*x); // their destructors may spawn
-  wait_for_children(root);
-  rethrow_children_error(root);
-}
-
-/// Gives the thread's slot back when the thread ends, after its tasks have. As the destructor of a key it runs after those of
-/// the thread's thread_local objects, which may still use Weft; exit() does not call it, so the main thread leaves in at_exit.
-void thread_ends(void *p) {
-  worker &w = *static_cast<worker *>(p);
-  if (this_executor() != &w)
-    return; // of the process that this one was forked from
-  try {
-    end_root(w.root);
-  } catch (const std::exception &e) {
-    warn("a thread ended and its task had thrown, and nobody asked for it: %s", e.what());
-  } catch (...) {
-    warn("a thread ended and its task had thrown, and nobody asked for it");
-  }
-  w.memory->flush_remote();
-  w.memory->flush_accounting();
-  uninstall_overflow_stack();
-  start_lock lock;
-  if (w.id != 0)
-    --the_runtime().foreign;
-  w.tid.store(0, std::memory_order_relaxed);
-  set_this_executor(nullptr);
-  w.adopted = false;
-}
-
-/// With the start lock.
-void watch_end_of_thread(worker &w) {
-  static pthread_key_t key;
-  static const int failed = pthread_key_create(&key, &thread_ends);
-  if (failed || pthread_setspecific(key, &w))
-    throw_error(errc::out_of_resources, "no thread-specific key is left to notice the end of a thread (PTHREAD_KEYS_MAX); use fewer keys");
-}
-
-/// With the start lock. A free slot above those of the started workers.
-worker *free_slot(runtime &rt) {
-  for (unsigned id = rt.workers; id < rt.slot_limit; ++id) {
-    worker *w = rt.slots[id].load(std::memory_order_relaxed);
-    if (!w)
-      return &make_worker(rt, id);
-    if (!w->adopted && !w->stand_in)
-      return w;
-  }
-  return nullptr;
-}
-
-worker &slot_for_thread(runtime &rt) {
-  worker *first = rt.slots[0].load(std::memory_order_relaxed);
-  if (!first)
-    return make_worker(rt, 0);
-  if (!first->adopted)
-    return *first;
-  if (rt.foreign < k_thread_slots - rt.workers)
-    if (worker *w = free_slot(rt))
-      return *w;
-  throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead",
-              k_thread_slots - rt.workers);
-}
-
-/// For the timer's thread, once there are services that it calls.
-executor *adopt_timer() noexcept {
-  try {
-    worker &w = this_worker();
-    w.keeps_time.store(true, std::memory_order_relaxed); // told by the timer's lock
-    return &w;
-  } catch (const error &e) {
-    static std::atomic<bool> said{false};
-    if (e.code() != errc::shut_down)
-      warn_once(said, "services cannot be called by the timer: %s", e.what());
-    return nullptr;
-  } catch (const std::bad_alloc &) { // next time, perhaps
-    return nullptr;
-  }
-}
-
-} // namespace
-
-worker &adopt() {
-  const int saved_errno = errno;
-  start_lock lock;
-  start_locked();
-  worker &w = slot_for_thread(*g_runtime);
-  watch_end_of_thread(w);
-  w.adopted = true;
-  w.keeps_time.store(false, std::memory_order_relaxed);
-  if (w.messages && w.id >= g_runtime->workers)
-    w.messages->may_manage = !g_runtime->manage.is_restricted();
-  if (w.id != 0)
-    ++g_runtime->foreign;
-  w.root.label = w.id == 0 ? "main" : "thread";
-  settle_on_thread(w);
-  w.current = &w.root;
-  if (w.trace)
-    trace_root(*w.trace, w.root);
-  install_overflow_stack();
-  g_runtime->gate.pass();
-  errno = saved_errno;
-  return w;
-}
-
-void settle_on_thread(worker &w) {
-  const std::span<const char> own = thread_stack();
-  w.thread_stack_low = own.data();
-  w.thread_stack_bytes = own.size();
-  w.stack_low = w.thread_stack_low;
-  announce_thread_stack(w.thread_stack);
-  w.sanitized = &w.thread_stack;
-  w.tid.store(this_thread_id(), std::memory_order_relaxed); // a hint for the watcher
-  w.exceptions = weft_exception_globals();
-  w.error_number = &errno;
-  set_this_executor(&w);
-  count_hardware(w.id, *w.counts);
-  watch_this_thread(w.id);
-}
-
-worker *make_spare_worker(runtime &rt, spare &taker) {
-  start_lock lock;
-  worker *w = free_slot(rt);
-  if (w) {
-    w->stand_in = &taker;
-    block_of_slot(w->id, block_kind::spare);
-    if (w->messages)
-      w->messages->may_manage = true; // for the one that is stuck
-  }
-  return w;
 }
 
 worker::worker(unsigned number, std::size_t join_capacity)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork(): what the child may use, and what it must forget.
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "manage/dispatcher.hpp"
+#include "mem/overflow.hpp"
+#include "observe/hardware.hpp"
+#include "observe/store.hpp"
+#include "task/held.hpp"
+#include "task/tracing.hpp"
+#include "trace/session.hpp"
+#include "worker/functions.hpp"
+#include "worker/phase.hpp"
+#include "worker/reporting.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+void before_fork() {
+  pthread_mutex_lock(&g_start_mutex);
+  services_before_fork();
+  lock_settings();
+  store_before_fork();
+}
+
+void after_fork_in_parent() {
+  store_after_fork();
+  unlock_settings();
+  services_after_fork_in_parent();
+  pthread_mutex_unlock(&g_start_mutex);
+}
+
+char g_forking_task[64]; // of a process that was forked inside of a task: its label
+
+} // namespace
+
+void refuse_forked_task() noexcept {
+  fatal("Weft is used in a process that was forked inside of task '%s'; there it may only exec or _exit. Fork outside of tasks to "
+        "use Weft in the child", g_forking_task);
+}
+
+namespace {
+
+/// The child of a task has the task's stack, but nobody to return to. Whatever it does with Weft ends in a fault of this range.
+void forbid_all_use(const executor &e) {
+  const char *label = e.current ? label_of(*e.current) : "service";
+  std::strncpy(g_forking_task, label, sizeof g_forking_task - 1);
+  g_phase.store(phase::forked_in_task, std::memory_order_relaxed);
+  constexpr std::size_t k_bytes = (std::max(sizeof(worker), sizeof(runtime)) + 4095) & ~std::size_t{4095};
+  void *nowhere = mmap(nullptr, k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (nowhere == MAP_FAILED)
+    refuse_forked_task();
+  set_forbidden_range(nowhere, k_bytes, &refuse_forked_task);
+  set_this_executor(static_cast<executor *>(nowhere));
+  g_runtime = static_cast<runtime *>(nowhere);
+}
+
+void after_fork_in_child() {
+  pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
+  store_after_fork();
+  forget_store_in_child();
+  forget_trace_in_child();
+  forget_publisher_in_child();
+  forget_reporting_in_child();
+  forget_hardware_in_child();
+  unlock_settings();
+  services_after_fork_in_child();
+  forget_functions_after_fork();
+  worker *w = this_worker_or_null();
+  const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
+  forget_heaps_in_child();
+  forget_stacks_in_child();
+  forget_held_in_child();
+  if (again)
+    return;
+  g_runtime = nullptr; // the threads are gone; what they held stays where it is
+  if (w && (w->standing_on || w->current != &w->root || !w->joins.empty()))
+    return forbid_all_use(*w);
+  if (g_phase.load(std::memory_order_relaxed) == phase::running)
+    g_phase.store(phase::not_started, std::memory_order_relaxed);
+  if (w)
+    w->root.label = k_parent_process;
+  set_this_executor(nullptr);
+}
+
+// When the library is loaded: handlers that are registered while another thread forks may not be called in that child.
+[[maybe_unused]] const int g_fork_is_handled = pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+
+} // namespace
+
+} // namespace rt
+} // namespace weft::inline v0
