@@ -57,9 +57,10 @@ auto spawn_taskiter(Body &&body, const Clauses &...clauses) {
 /// The whole has the accesses of its clauses towards its siblings (weak ones count as strong); those of its tasks order these among
 /// themselves only. A recorded task is an ordinary one in its body: it may spawn, wait, have events, use task_local values; it is
 /// over, each time, when all of its descendants are. Its callable is called again and again, by reference, and destroyed at the
-/// end. Labels, priorities, onready and stack_bytes are kept. What cannot be recorded is refused with weft::error
+/// end. Labels, priorities, onready and stack_bytes are kept. What tasks reduce is added to the object before the next task that names it in
+/// another way, of this iteration or the next, before a condition is asked, and at the end. What cannot be recorded is refused with weft::error
 /// (invalid_argument), thrown by the spawn or taskwait inside of `record`: a task with a handle (tracked, or one that returns
-/// something), if_(false), a group, a wait for recorded tasks. Clauses: those of spawn() but final and if_, and in_group; with
+/// something), if_(false), a group, a region, a wait for recorded tasks. Clauses: those of spawn() but final and if_, and in_group; with
 /// tracked it returns a handle<void>.
 /// Exceptions: the first one that a task throws is that of the whole, further ones are reported; tasks that begin later are skipped, and no
 /// iteration follows; the same happens when the group of the taskiter is cancelled.

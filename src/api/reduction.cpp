@@ -15,8 +15,8 @@ namespace {
 
 using namespace rt;
 
-WEFT_INLINE data_access *find_access(task &t, const void *address) noexcept {
-  for (data_access *a = t.accesses(), *const end = a + t.extent; a != end; ++a)
+WEFT_INLINE data_access *find_access(task &t, const void *address, std::uint32_t count) noexcept {
+  for (data_access *a = t.accesses(), *const end = a + count; a != end; ++a)
     if (a->address == address && !is_finished(*a))
       return a;
   return nullptr;
@@ -75,14 +75,15 @@ WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::si
   task &t = covering_task(asking);
   if (t.has(k_implicit))
     throw_error(errc::not_a_task, "reduction_local() outside of a task; spawn a task that names weft::reduction()");
-  if (data_access *a = find_access(t, address)) {
+  if (data_access *a = find_access(t, address, known_accesses(t))) {
     if (reduces(*a))
       return borrow(*a, asking, t, w, bytes * static_cast<std::size_t>(count));
     if (has_for_itself(*a))
       return const_cast<void *>(address);
   } else if (writes_region(t, address, bytes * static_cast<std::size_t>(count))) { // reductions of regions are in place
     return const_cast<void *>(address);
-  } else if (!is_entered(asking)) { // data that the final task does not name: its children touch it in place
+  } else if (!is_entered(asking) || (is_recorded(t) && recorded_as_writer(t, address))) {
+    // data that a final task does not name: its children touch it in place
     return const_cast<void *>(address);
   }
   throw_error(errc::invalid_argument, "task '%s' has asked for its copy of %p, which it does not reduce; name weft::reduction() "
@@ -95,7 +96,7 @@ void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t byte
   worker *w = this_worker_or_null();
   if (!w || w->current->has(k_implicit | k_final)) [[unlikely]]
     return find_copy(address, count, bytes);
-  data_access *a = find_access(*w->current, address);
+  data_access *a = find_access(*w->current, address, w->current->extent);
   if (!a || !reduces(*a) || !a->joined->copies->holds(count, bytes)) [[unlikely]]
     return find_copy(address, count, bytes);
   reduction_store::copy *c = copy_of(*a);

@@ -31,6 +31,29 @@ struct control {
 };
 constexpr body_ops k_control_ops{&control::invoke, nullptr, nullptr, false, sizeof(control)};
 
+/// The task behind those that reduce an object.
+struct combining {
+  reduction_store *copies;
+  const task *whole;
+
+  static void invoke(void *p) {
+    const auto *self = static_cast<combining *>(p);
+    combine_copies_so_far(*self->copies, *self->whole);
+  }
+};
+constexpr body_ops k_combining_ops{&combining::invoke, nullptr, nullptr, false, sizeof(combining)};
+
+void record_combinations(iteration &whole, bool controlled) {
+  spawn_options options;
+  options.label = "reduction";
+  for (const iteration::combination &c : whole.combinations(controlled)) {
+    task *t = task_create_with(k_combining_ops, 1, options);
+    ::new (storage(t)) combining{c.copies, &whole.owner()};
+    whole.stand_behind(c.behind);
+    task_submit(t, access{c.address, access_mode::inout});
+  }
+}
+
 void record_control(iteration &whole, const char *name, bool (*more)(void *), void *context) {
   spawn_options options;
   options.label = name;
@@ -50,6 +73,7 @@ void iterate(std::uint64_t rounds, bool (*more)(void *), void (*record)(void *),
   x.iterated = whole.get();
   try {
     record(context);
+    record_combinations(*whole, more != nullptr);
     if (more)
       record_control(*whole, t.label, more, context);
     whole->link(rounds, more != nullptr);

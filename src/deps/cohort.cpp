@@ -30,7 +30,7 @@ void free_cohort(void *storage) noexcept {
 }
 
 data_access *access_of(task &t, const void *address) noexcept {
-  for (std::uint32_t i = 0; i < t.extent; ++i)
+  for (std::uint32_t i = 0, count = known_accesses(t); i < count; ++i)
     if (t.accesses()[i].address == address)
       return &t.accesses()[i];
   return nullptr;
@@ -58,17 +58,16 @@ task_arbiter &arbiter_of_children(task &parent) noexcept {
 static_assert(k_arbiters == std::size_t{1} << (64 - 58));
 
 void set_up(cohort &c, task &below, const data_access &member) {
-  task &parent = covering_task(below);
-  cohort *above = joined_by(parent, member.address, c.how);
   if (c.how == sharing::commutative) {
+    task &parent = covering_task(below);
+    cohort *above = joined_by(parent, member.address, c.how);
     c.guard = &arbiter_of_children(parent);
     if (above && is_weak(*access_of(parent, member.address)))
       c.turns = above->turns;
   } else if (c.how == sharing::reduction) {
-    if (above && is_same(above->copies->how(), *member.wanted)) {
-      c.copies = above->copies;
+    c.copies = copies_below(below, *member.wanted);
+    if (c.copies)
       return;
-    }
     c.copies = new reduction_store(*member.wanted);
     c.combines = true;
   }
@@ -121,6 +120,11 @@ void end_cohort(cohort &c, mailbox &box) noexcept {
 } // namespace
 
 const body_ops k_cohort_ops{nullptr, nullptr, &free_cohort, true, sizeof(cohort)};
+
+reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexcept {
+  cohort *above = joined_by(covering_task(t), how.address, sharing::reduction);
+  return above && is_same(above->copies->how(), how) ? above->copies : nullptr;
+}
 
 bool take_exclusions(task &t) noexcept {
   task_arbiter *guard = nullptr;

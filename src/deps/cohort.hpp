@@ -10,6 +10,7 @@
 #include "deps/cohort_state.hpp"
 #include "deps/exclusion.hpp"
 #include "deps/reduction.hpp"
+#include "task/recorded.hpp"
 #include "task/task.hpp"
 
 namespace weft::inline v0 {
@@ -56,10 +57,11 @@ struct cohort {
 extern const body_ops k_cohort_ops;
 [[nodiscard]] inline bool is_cohort(const task &t) noexcept { return t.ops == &k_cohort_ops; }
 
-/// Whose accesses cover what runs as `t`: a branch of a join belongs to its task, and children of a final task are not entered.
+/// Whose accesses cover what runs as `t`: a branch of a join belongs to its task, and children of a final task are not entered. What a taskiter
+/// records is.
 [[nodiscard]] inline task &covering_task(task &t) noexcept {
   task *covers = &t;
-  while (covers->parent && (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has_meanwhile(detail::k_final))))
+  while (covers->parent && !is_recorded(*covers) && (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has_meanwhile(detail::k_final))))
     covers = covers->parent;
   return *covers;
 }
@@ -83,6 +85,9 @@ void exclusion_traits::for_each(task &t, F f) {
 /// The task has satisfied accesses: takes what its commutative ones need. False: it waits, and is announced later. A second
 /// call for a task that was handed what it waited for returns true.
 [[nodiscard]] bool take_exclusions(task &t) noexcept;
+
+/// The copies that children of `t` use which reduce in this way; null: `t` does not, and they need copies of their own.
+[[nodiscard]] reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexcept;
 
 /// For the new accesses of `t` that share: finds the cohort of each, or makes it. Throws std::bad_alloc or what copying an identity
 /// throws, with nothing changed.

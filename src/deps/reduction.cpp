@@ -16,8 +16,7 @@ reduction_store::reduction_store(const detail::reduction_spec &spec) : m_how(spe
 }
 
 reduction_store::~reduction_store() {
-  for (copy *c = m_shelf.first(); c;)
-    free(std::exchange(c, c->next.get()));
+  free_all(nullptr);
   if (m_how.how)
     m_how.ops->drop(const_cast<void *>(m_how.how));
 }
@@ -48,10 +47,19 @@ reduction_store::copy *reduction_store::make() {
   return c;
 }
 
-void reduction_store::free(copy *c) noexcept {
-  if (m_how.ops->destroy)
+void reduction_store::free(copy *c, bool is_filled) noexcept {
+  if (m_how.ops->destroy && is_filled)
     m_how.ops->destroy(c->data, static_cast<std::size_t>(m_how.count));
   ::operator delete(static_cast<void *>(c), alignment_of(*m_how.ops));
+}
+
+void reduction_store::free_all(const copy *unfilled) noexcept {
+  for (copy *c = m_shelf.first(); c;) {
+    copy *const next = c->next.get();
+    free(c, c != unfilled);
+    c = next;
+  }
+  m_shelf.clear();
 }
 
 reduction_store::copy &reduction_store::copy_for(const void *holder, const void *place, unsigned id) {
@@ -65,20 +73,68 @@ reduction_store::copy &reduction_store::copy_for(const void *holder, const void 
 
 void reduction_store::combine() {
   for (const copy *c = m_shelf.first(); c; c = c->next.get())
-    m_how.ops->combine(const_cast<void *>(m_how.address), c->data, static_cast<std::size_t>(m_how.count), m_how.how);
+    add(*c);
 }
 
+void reduction_store::combine_and_begin_anew() {
+  const auto count = static_cast<std::size_t>(m_how.count);
+  const copy *unfilled = nullptr;
+  try {
+    for (copy *c = m_shelf.first(); c; c = c->next.get()) {
+      if (c->fresh.get())
+        continue;
+      add(*c);
+      if (m_how.ops->destroy)
+        m_how.ops->destroy(c->data, count);
+      unfilled = c;
+      m_how.ops->fill(c->data, count, m_how.how);
+      unfilled = nullptr;
+      c->fresh.set(true);
+    }
+  } catch (...) {
+    free_all(unfilled);
+    throw;
+  }
+  m_shelf.forget_hints();
+}
+
+namespace {
+
+constexpr const char *k_combining = "the operation of a reduction below task";
+
+/// What it calls neither waits nor suspends.
+class combining {
+public:
+  explicit combining(const task &below) noexcept
+      : m_self{k_combining, label_of(below)}, m_executor(this_executor()), // null on a thread that only takes events back
+        m_outer(m_executor ? std::exchange(m_executor->in_callback, &m_self) : nullptr) {}
+  combining(const combining &) = delete;
+  combining &operator=(const combining &) = delete;
+  ~combining() {
+    if (m_executor)
+      m_executor->in_callback = m_outer;
+  }
+
+private:
+  const callback m_self;
+  executor *const m_executor;
+  const callback *const m_outer;
+};
+
+} // namespace
+
 void combine_copies(reduction_store &store, task &parent) noexcept {
-  executor *e = this_executor(); // null on a thread that only takes events back
-  const callback self{"the operation of a reduction below task", label_of(parent)};
-  const callback *const outer = e ? std::exchange(e->in_callback, &self) : nullptr;
+  const combining now(parent);
   try {
     store.combine();
   } catch (...) {
-    fail_for(parent, self.what, std::current_exception());
+    fail_for(parent, k_combining, std::current_exception());
   }
-  if (e)
-    e->in_callback = outer;
+}
+
+void combine_copies_so_far(reduction_store &store, const task &whole) {
+  const combining now(whole);
+  store.combine_and_begin_anew();
 }
 
 void give_back_copy(data_access &a) noexcept {
@@ -87,13 +143,13 @@ void give_back_copy(data_access &a) noexcept {
 }
 
 void give_back_copies(task &t) noexcept {
-  for (std::uint32_t i = 0; i < t.extent; ++i)
+  for (std::uint32_t i = 0, count = known_accesses(t); i < count; ++i)
     give_back_copy(t.accesses()[i]);
 }
 
 void give_back_copies_of_branch(task &branch) noexcept {
   task &t = covering_task(branch);
-  for (std::uint32_t i = 0; i < t.extent; ++i) {
+  for (std::uint32_t i = 0, count = known_accesses(t); i < count; ++i) {
     const data_access &a = t.accesses()[i];
     if (!is_finished(a) && a.joined && a.joined->how == sharing::reduction)
       a.joined->copies->give_back_of(&branch);

@@ -6,7 +6,7 @@
 // Word        holder of a copy: who has it, or null. A copy belongs to a place, the worker that it was made on; what is near to a
 //             place, a hint to one of its copies, stands in a table by the number of the worker. The list of all is guarded by m_lock.
 // Invariants  I1  Only the worker that is its place lends a copy, so of those that find it free nobody else lends it as well.
-//             I2  Copies are never taken out: a hint stays good.
+//             I2  Copies are taken out only while nobody borrows, with all hints: a hint is good.
 // Orders      O1  near store release, load acquire, with each other: the copy's place and data are written before it is found.
 //             O2  holder store release when it is given back, load acquire when it is lent: the next borrower goes on where the last
 //                 one left. Relaxed when it is lent (I1), and when a borrower looks for itself.
@@ -64,6 +64,7 @@ public:
     }
     m_lock.unlock();
     if (found) {
+      found->fresh.set(false);
       found->holder.store(holder, std::memory_order_relaxed); // O2
       near(id).store(found, std::memory_order_release);       // O1
     }
@@ -98,6 +99,17 @@ public:
 
   /// When nobody borrows any more: the oldest copy.
   [[nodiscard]] Copy *first() const noexcept { return m_first.get(); }
+  /// When nobody borrows for a while: no copy is near, so borrow() sees which are used from then on. What follows that while sees it.
+  void forget_hints() noexcept {
+    for (hint &h : m_near)
+      h.store(nullptr, std::memory_order_relaxed); // O1: nothing is handed on
+  }
+  /// The copies are gone.
+  void clear() noexcept {
+    forget_hints();
+    m_first.set(nullptr);
+    m_last.set(nullptr);
+  }
 
 private:
   static constexpr unsigned k_near = 16; // a power of two; with more workers, those of one number take turns with the lock
@@ -117,6 +129,7 @@ struct basic_reduction_copy {
   typename P::template atomic<const void *> holder{nullptr}; // null: free
   typename P::template var<const void *> place{};            // the worker that it was made on
   void *data = nullptr;
+  typename P::template var<bool> fresh{}; // nobody has borrowed it since it was filled
 };
 
 class reduction_store {
@@ -138,10 +151,15 @@ public:
   void give_back_of(const void *holder) noexcept { m_shelf.give_back_of(holder); }
   /// Adds all copies to the target, oldest copy first. When nobody borrows any more. Throws what the operation throws.
   void combine();
+  /// The same, after which the copies begin anew. When nobody borrows for a while. Throws also what the identity throws; copies that
+  /// were not added are dropped then.
+  void combine_and_begin_anew();
 
 private:
   copy *make();
-  void free(copy *c) noexcept;
+  void free(copy *c, bool is_filled) noexcept;
+  void free_all(const copy *unfilled) noexcept;
+  void add(const copy &c) { m_how.ops->combine(const_cast<void *>(m_how.address), c.data, static_cast<std::size_t>(m_how.count), m_how.how); }
 
   detail::reduction_spec m_how;
   copy_shelf<real_atomics, copy> m_shelf;
@@ -149,6 +167,8 @@ private:
 
 /// Everything that reduces has released. An exception is the failure of `parent`, whose children they were.
 void combine_copies(reduction_store &store, task &parent) noexcept;
+/// All that has reduced so far below `whole` has released; more may come. Throws.
+void combine_copies_so_far(reduction_store &store, const task &whole);
 
 /// The copy that a task has borrowed by a strong access of its own. It stands where a weak access has the link to a child: a child
 /// below a strong access is satisfied at once, and needs none.

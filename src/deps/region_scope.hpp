@@ -169,6 +169,8 @@ void crew::for_each(F &&f) const {
 /// Setting deps.system: whether the accesses of all tasks are regions. Before any task.
 void use_regions(bool on) noexcept;
 
+[[nodiscard]] bool all_are_regions() noexcept;
+
 /// Whether the next child's accesses are regions.
 [[nodiscard]] bool orders_regions(const task &parent) noexcept;
 /// From now on they are. What was entered by address before stays as it is; the caller sees to it that nobody needs it.

@@ -117,6 +117,8 @@ bool enter_filled(task &t, Fill fill) {
 
 void use_regions(bool on) noexcept { g_always = on; }
 
+bool all_are_regions() noexcept { return g_always; }
+
 bool orders_regions(const task &parent) noexcept {
   return parent.children_domain ? parent.children_domain->regional() : g_always;
 }

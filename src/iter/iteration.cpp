@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t k_most_tasks = std::size_t{1} << 31; // numbers of two passes fit 32 bits
 
 recorded_node &node_of(const task &t) noexcept {
-  return *static_cast<recorded_node *>(t.done_word.load(std::memory_order_relaxed)); // written before the first round
+  return *static_cast<recorded_node *>(static_cast<runnable *>(t.done_word.load(std::memory_order_relaxed))); // before the first round
 }
 
 /// `parent`'s group, or none that is ever cancelled.
@@ -40,20 +40,7 @@ void refuse_what_ends(const task &t, const task &owner) {
     throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': %s", label_of(t), label_of(owner), why);
 }
 
-void refuse_reduction(const access &a, const task &t, const task &owner) {
-  if (a.mode == access_mode::reduction || a.mode == access_mode::weak_reduction)
-    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': it has a reduction; let each task write a place of its "
-                "own, and one task add them", label_of(t), label_of(owner));
-}
-
 } // namespace
-
-/// Commutative tasks keep the recorded order, which is one of those that they may have.
-iteration::sharing iteration::sharing_of(access_mode mode) noexcept {
-  if (mode == access_mode::in || mode == access_mode::weak_in)
-    return sharing::readers;
-  return mode == access_mode::concurrent || mode == access_mode::weak_concurrent ? sharing::concurrent : sharing::none;
-}
 
 iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)) {}
 
@@ -66,43 +53,28 @@ iteration::~iteration() {
   }
 }
 
-/// Two accesses of one task to an address are one, which is shared if both are in the same way. Returns how many there are.
-std::size_t iteration::merge_uses(std::size_t begin) {
-  const auto from = m_uses.begin() + static_cast<std::ptrdiff_t>(begin);
-  std::sort(from, m_uses.end());
-  auto kept = from;
-  for (auto u = from; u != m_uses.end(); ++u) {
-    if (kept == from || (kept - 1)->address != u->address)
-      *kept++ = *u;
-    else if ((kept - 1)->how != u->how)
-      (kept - 1)->how = sharing::none;
-  }
-  m_uses.erase(kept, m_uses.end());
-  return m_uses.size() - begin;
-}
-
 void iteration::record(task &t, const access *first, std::size_t first_count, const access *second,
                        std::size_t second_count) {
   refuse_what_ends(t, m_owner);
   if (m_tasks.size() == k_most_tasks)
     throw_error(errc::out_of_resources, "taskiter '%s' records more than 2^31 tasks; make an iteration smaller", label_of(m_owner));
   const std::size_t begin = m_uses.size();
+  const std::uint32_t behind = std::exchange(m_behind, k_itself);
+  if (is_final(m_owner))
+    t.set(detail::k_final);
   try {
     for (const auto &[list, count] : {std::pair(first, first_count), std::pair(second, second_count)})
       for (std::size_t i = 0; i < count; ++i)
-        if (list[i].address) {
-          refuse_reduction(list[i], t, m_owner);
-          m_uses.push_back({list[i].address, sharing_of(list[i].mode)});
-        }
-    m_tasks.push_back({&t, begin, 0});
+        if (list[i].address)
+          add_use(t, list[i]);
+    const std::size_t uses = merge_uses(t, begin);
+    m_tasks.push_back({&t, begin, uses, 0, behind == k_itself ? static_cast<std::uint32_t>(m_tasks.size()) : behind});
+    m_tasks.back().reductions = fill_reductions(t, m_uses.data() + begin, uses);
   } catch (...) {
     m_uses.resize(begin);
     throw;
   }
-  m_tasks.back().uses = merge_uses(begin);
   t.what = runnable::kind::recorded;
-  if (is_final(m_owner))
-    t.set(detail::k_final);
 }
 
 namespace {
@@ -148,6 +120,7 @@ runnable *complete_round(task &t) noexcept {
     (void)release_accesses(t, ready); // it has none of its own: closes the domain of the children
     enqueue_all(ready);
   }
+  give_back_copies(t);
   t.children.reset();
   t.owned_children = 0;
   if (task_extra *x = peek_extra(t))
@@ -201,6 +174,7 @@ void iteration::fail(const task &t, std::exception_ptr error) noexcept {
 
 void iteration::finish() noexcept {
   task &owner = m_owner;
+  combine_the_rest();
   std::exception_ptr error = std::move(m_error);
   task_extra &x = *peek_extra(owner);
   x.iterated = nullptr;
@@ -221,6 +195,8 @@ runnable *execute_recorded(executor &here, recorded_node &n) noexcept {
   if (!ends_commonly(t)) [[unlikely]]
     return end_round(t, outer);
   this_executor()->current = outer; // the thread may have changed
+  if (n.extent != 0) [[unlikely]]
+    give_back_copies(t);
   return pass_on(n);
 }
 
@@ -241,6 +217,11 @@ void recorded_is_over(task &t) noexcept {
 void recorded_is_complete(task &t) noexcept {
   if (runnable *next = complete_round(t))
     enqueue_ready(*next);
+}
+
+bool recorded_as_writer(const task &t, const void *address) noexcept {
+  const recorded_node &n = node_of(t);
+  return n.whole->writes(n, address);
 }
 
 bool is_final(const task &t) noexcept {

@@ -2,19 +2,21 @@
 // The graph of a taskiter: recorded from spawns, then run round after round.
 #pragma once
 
+#include "deps/cohort.hpp"
 #include "iter/cycle.hpp"
 #include "task/group.hpp"
 
 #include <weft/access.hpp>
 
 #include <compare>
+#include <map>
 #include <memory>
 #include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
 
-/// A recorded task as the scheduler sees it.
+/// A recorded task as the scheduler sees it. Its extent: of the accesses of the body, those that reduce; see known_accesses().
 struct recorded_node : cycle_node<real_atomics> {
   task *body = nullptr;
   iteration *whole = nullptr;
@@ -33,6 +35,18 @@ public:
   void record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
   [[nodiscard]] bool empty() const noexcept { return m_tasks.empty(); }
 
+  /// What tasks have reduced is to be added up behind one of them, before others touch the object.
+  struct combination {
+    reduction_store *copies;
+    const void *address;
+    std::uint32_t behind; // the number of a task
+  };
+  /// One for each time that tasks which reduce an object in one way give way to others. `controlled`: the end of a round does so, too.
+  [[nodiscard]] std::vector<combination> combinations(bool controlled) const;
+  /// The task that is recorded next stands there.
+  void stand_behind(std::uint32_t number) noexcept { m_behind = number; }
+  [[nodiscard]] const task &owner() const noexcept { return m_owner; }
+
   /// Makes the graph. `controlled`: the last task comes after all others and before their next round. Throws std::bad_alloc.
   void link(std::uint64_t rounds, bool controlled);
   /// Gives the first round away; may be over afterwards.
@@ -44,25 +58,43 @@ public:
   /// The graph ends, and with it the taskiter's last event.
   void finish() noexcept;
 
+  /// For recorded_as_writer().
+  [[nodiscard]] bool writes(const recorded_node &n, const void *address) const noexcept;
+
 private:
   struct recorded {
     task *body;
     std::size_t first_use, uses; // of m_uses
+    std::uint32_t reductions;    // of the uses
+    std::uint32_t behind;        // stands behind the task of this number, if it is not its own
   };
   /// Tasks of one sharing kind that come one after the other are not ordered; all others that use the address are.
-  enum class sharing : std::uint8_t { none, readers, concurrent };
+  enum class sharing : std::uint8_t { none, readers, concurrent, reduction };
+  /// Tasks that reduce one object in one way. Their accesses belong to a cohort that is in no chain and has no members.
+  struct team {
+    cohort stands_for{rt::sharing::reduction};
+    std::unique_ptr<reduction_store> own; // null: the taskiter itself reduces the object, and its copies serve
+  };
   struct use {
     const void *address;
     sharing how;
+    team *reducing = nullptr; // of a reduction, which may have been made sharing::none
+    bool weak = false;
+    [[nodiscard]] bool shares_with(const use &other) const noexcept { return how == other.how && reducing == other.reducing; }
     auto operator<=>(const use &) const = default;
   };
   [[nodiscard]] static sharing sharing_of(access_mode mode) noexcept;
+  void add_use(const task &t, const access &a);
+  team &team_of(const detail::reduction_spec &how);
+  std::uint32_t fill_reductions(task &t, const use *first, std::size_t count) noexcept;
+  void put_in_place();
+  void combine_the_rest() noexcept;
   struct edge {
     std::uint32_t from, to;
     bool to_next_round;
     auto operator<=>(const edge &) const = default;
   };
-  std::size_t merge_uses(std::size_t begin);
+  std::size_t merge_uses(const task &t, std::size_t begin);
   [[nodiscard]] std::vector<edge> conflicts();
   [[nodiscard]] std::vector<edge> under_control();
   void connect(const std::vector<edge> &edges);
@@ -71,6 +103,9 @@ private:
   const std::atomic<bool> &m_cancelled;
   std::vector<recorded> m_tasks;
   std::vector<use> m_uses;
+  std::multimap<const void *, team> m_teams; // by object
+  static constexpr std::uint32_t k_itself = ~std::uint32_t{0};
+  std::uint32_t m_behind = k_itself;
   std::unique_ptr<recorded_node[]> m_nodes;
   std::unique_ptr<cycle_node<real_atomics> *[]> m_successors;
   std::vector<recorded_node *> m_first; // of the first round

@@ -9,9 +9,9 @@ namespace rt {
 namespace {
 
 /// Who used an address last: tasks that share it, or one that does not. Tasks of the second pass are numbered behind those of the first.
-template <class Sharing>
+template <class Use>
 struct place {
-  Sharing how{};
+  const Use *how = nullptr;
   std::vector<std::uint32_t> users, before; // they follow those before them
 };
 
@@ -24,7 +24,7 @@ std::vector<iteration::edge> iteration::conflicts() {
     addresses.push_back(u.address);
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-  std::vector<place<sharing>> places(addresses.size());
+  std::vector<place<use>> places(addresses.size());
 
   const auto count = static_cast<std::uint32_t>(m_tasks.size());
   std::vector<edge> edges;
@@ -39,11 +39,11 @@ std::vector<iteration::edge> iteration::conflicts() {
     for (std::size_t i = 0; i < r.uses; ++i) {
       const use &u = m_uses[r.first_use + i];
       const auto at = std::lower_bound(addresses.begin(), addresses.end(), u.address) - addresses.begin();
-      place<sharing> &p = places[static_cast<std::size_t>(at)];
-      if (u.how == sharing::none || u.how != p.how) {
+      place<use> &p = places[static_cast<std::size_t>(at)];
+      if (u.how == sharing::none || !p.how || !u.shares_with(*p.how)) {
         p.before.swap(p.users);
         p.users.clear();
-        p.how = u.how;
+        p.how = &u;
       }
       for (const std::uint32_t earlier : p.before)
         follow(earlier, t);
@@ -89,7 +89,13 @@ void iteration::connect(const std::vector<edge> &edges) {
   }
 }
 
+/// Those that were recorded late stand behind the others of their number.
+void iteration::put_in_place() {
+  std::stable_sort(m_tasks.begin(), m_tasks.end(), [](const recorded &a, const recorded &b) { return a.behind < b.behind; });
+}
+
 void iteration::link(std::uint64_t rounds, bool controlled) {
+  put_in_place();
   std::vector<edge> edges = controlled ? under_control() : conflicts();
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
@@ -100,10 +106,11 @@ void iteration::link(std::uint64_t rounds, bool controlled) {
     n.what = runnable::kind::recorded;
     n.flags = body.flags & detail::k_special;
     n.priority = body.priority;
+    n.extent = m_tasks[t].reductions;
     n.rounds.set(rounds);
     n.body = &body;
     n.whole = this;
-    body.done_word.store(&n, std::memory_order_relaxed); // published with the first round
+    body.done_word.store(static_cast<runnable *>(&n), std::memory_order_relaxed); // published with the first round
   }
   connect(edges);
   for (std::size_t t = 0; t < m_tasks.size(); ++t)

@@ -152,6 +152,7 @@ struct reduced {
     model_var<copy *> next{};
     model_atomic<const void *> holder{nullptr};
     model_var<const void *> place{};
+    model_var<bool> fresh{};
     model_var<int> value{0};
   };
   struct member {

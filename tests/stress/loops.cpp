@@ -31,45 +31,75 @@ private:
   std::mt19937_64 m_engine;
 };
 
-/// A task of an iteration: mixes what it reads into the cell that it writes.
+/// A task of an iteration: mixes what it reads into the cell that it writes, or reduces it to that.
 struct step {
   std::vector<std::size_t> reads;
   std::size_t writes;
   enum class manner { plain, nested, yielding, shared } how;
+  enum class effect { mixes, sums, toggles } does;
 
-  void run(cells &c, std::uint64_t salt) const {
+  [[nodiscard]] bool reduces() const { return does != effect::mixes; }
+  void run(cells &c, std::uint64_t salt) const { apply(c, salt, c[writes]); }
+  void run_as_task(cells &c, std::uint64_t salt) const {
+    apply(c, salt, reduces() ? weft::reduction_local(c[writes]) : c[writes]);
+  }
+
+private:
+  void apply(const cells &c, std::uint64_t salt, std::uint64_t &into) const {
     std::uint64_t v = salt;
     for (const std::size_t r : reads)
       v = v * 31 + c[r];
-    c[writes] = c[writes] * 33 + v;
-  }
-  [[nodiscard]] std::vector<weft::access> accesses(cells &c) const {
-    std::vector<weft::access> list{weft::inout(c[writes])};
-    for (const std::size_t r : reads)
-      list.push_back(weft::in(c[r]));
-    return list;
+    into = does == effect::sums ? into + v : does == effect::toggles ? into ^ v : into * 33 + v;
   }
 };
 
+/// The access to the cell that a step writes; valid while this is there.
+class target {
+public:
+  enum class strength { strong, weak };
+  target(cells &c, const step &s, strength how = strength::strong)
+      : m_reduction(reduction_of(c[s.writes], s, how)), m_access(s.reduces() ? m_reduction.as_access() : weft::inout(c[s.writes])) {}
+  target(const target &) = delete;
+  target &operator=(const target &) = delete;
+  [[nodiscard]] weft::access access() const { return m_access; }
+
+private:
+  using clause = weft::reduction_clause<std::uint64_t>;
+  static clause reduction_of(std::uint64_t &cell, const step &s, strength how) {
+    const bool sums = s.does == step::effect::sums;
+    if (how == strength::weak)
+      return sums ? weft::weak_reduction(cell, weft::sum) : weft::weak_reduction(cell, weft::bit_xor);
+    return sums ? weft::reduction(cell, weft::sum) : weft::reduction(cell, weft::bit_xor);
+  }
+  clause m_reduction;
+  weft::access m_access;
+};
+
 void spawn_step(cells &c, const step &s, std::uint64_t salt) {
+  const bool below = s.how == step::manner::nested || s.how == step::manner::shared;
+  const target own(c, s, below ? target::strength::weak : target::strength::strong);
+  std::vector<weft::access> list{own.access()};
+  for (const std::size_t r : s.reads)
+    list.push_back(weft::in(c[r]));
   weft::spawn(
       [&c, &s, salt] {
+        const target mine(c, s);
         switch (s.how) {
         case step::manner::plain:
-          return s.run(c, salt);
+          return s.run_as_task(c, salt);
         case step::manner::nested:
-          return weft::spawn([&c, &s, salt] { s.run(c, salt); }, weft::inout(c[s.writes]));
+          return weft::spawn([&c, &s, salt] { s.run_as_task(c, salt); }, mine.access());
         case step::manner::yielding:
           weft::taskyield();
-          return s.run(c, salt);
+          return s.run_as_task(c, salt);
         case step::manner::shared:
           weft::taskfor(weft::range(4), [&c, &s, salt](int i) {
             if (i == 2)
-              s.run(c, salt);
-          }, weft::grain_size(1));
+              s.run_as_task(c, salt);
+          }, weft::grain_size(1), mine.access());
         }
       },
-      weft::accesses(s.accesses(c)), weft::priority(static_cast<int>(salt % 7) / 6));
+      weft::accesses(list), weft::priority(static_cast<int>(salt % 7) / 6));
 }
 
 std::vector<step> draw_iteration(dice &d, std::size_t n) {
@@ -79,6 +109,9 @@ std::vector<step> draw_iteration(dice &d, std::size_t n) {
       s.reads.push_back(d(n));
     s.writes = d(n);
     s.how = d(4) ? step::manner::plain : static_cast<step::manner>(d(4));
+    s.does = d(2) ? step::effect::mixes : static_cast<step::effect>(d(3));
+    if (s.reduces())
+      std::erase(s.reads, s.writes);
   }
   return tasks;
 }

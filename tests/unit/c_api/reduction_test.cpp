@@ -155,4 +155,42 @@ TEST(c_reduction, misuse_is_refused) {
   EXPECT_EQ(weft_taskwait(nullptr), 0);
 }
 
+struct iterated {
+  std::int64_t x, reads, wrong;
+  static int add(void *arg) {
+    void *mine = nullptr;
+    auto *self = *static_cast<iterated **>(arg);
+    if (int status = weft_reduction_local(&self->x, sizeof self->x, &mine))
+      return status;
+    *static_cast<std::int64_t *>(mine) += 2;
+    return 0;
+  }
+  static int read(void *arg) {
+    auto *self = *static_cast<iterated **>(arg);
+    self->wrong += self->x != 8 * ++self->reads;
+    return 0;
+  }
+  static int record(void *arg) {
+    auto *self = *static_cast<iterated **>(arg);
+    weft_reduction r;
+    if (int status = weft_reduction_builtin(&r, &self->x, 1, WEFT_INT64, WEFT_SUM))
+      return status;
+    const weft_access reduces = weft_reduce(&r), reads[] = {weft_in(&self->x), weft_inout(&self->reads)};
+    for (int i = 0; i != 4; ++i)
+      if (int status = weft_spawn(&add, &self, sizeof self, &reduces, 1, nullptr, nullptr))
+        return status;
+    return weft_spawn(&read, &self, sizeof self, reads, 2, nullptr, nullptr);
+  }
+};
+
+TEST(c_reduction, of_every_round_of_a_taskiter) {
+  iterated all{0, 0, 0};
+  iterated *const self = &all;
+  ASSERT_EQ(weft_taskiter(25, nullptr, &iterated::record, &self, sizeof self, nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(all.x, 200);
+  EXPECT_EQ(all.reads, 25);
+  EXPECT_EQ(all.wrong, 0);
+}
+
 } // namespace

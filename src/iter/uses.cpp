@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recorded tasks do with objects, and those of them that reduce.
+#include "deps/access.hpp"
+#include "deps/region_scope.hpp"
+#include "iter/iteration.hpp"
+
+#include <algorithm>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Commutative tasks keep the recorded order, which is one of those that they may have.
+iteration::sharing iteration::sharing_of(access_mode mode) noexcept {
+  switch (mode) {
+  case access_mode::in:
+  case access_mode::weak_in:
+    return sharing::readers;
+  case access_mode::concurrent:
+  case access_mode::weak_concurrent:
+    return sharing::concurrent;
+  case access_mode::reduction:
+  case access_mode::weak_reduction:
+    return sharing::reduction;
+  default:
+    return sharing::none;
+  }
+}
+
+iteration::team &iteration::team_of(const detail::reduction_spec &how) {
+  const auto [first, end] = m_teams.equal_range(how.address);
+  for (auto i = first; i != end; ++i)
+    if (is_same(i->second.stands_for.copies->how(), how))
+      return i->second;
+  reduction_store *const above = copies_below(m_owner, how);
+  auto own = above ? nullptr : std::make_unique<reduction_store>(how);
+  team &made = m_teams.emplace(std::piecewise_construct, std::tuple(how.address), std::tuple())->second;
+  made.stands_for.copies = above ? above : own.get();
+  made.own = std::move(own);
+  return made;
+}
+
+void iteration::add_use(const task &t, const access &a) {
+  const sharing how = sharing_of(a.mode);
+  if (how != sharing::reduction)
+    return m_uses.push_back({a.address, how});
+  const auto &wanted = *static_cast<const detail::reduction_spec *>(a.address);
+  check_extent(t, wanted);
+  if (!wanted.address || wanted.count == 0)
+    return;
+  team &reducing = team_of(wanted);
+  if (all_are_regions()) // there children reduce in place
+    return m_uses.push_back({wanted.address, sharing::none, &reducing});
+  const bool weak = a.mode == access_mode::weak_reduction && !t.has(detail::k_final); // children of a final task run in place
+  m_uses.push_back({wanted.address, how, &reducing, weak});
+}
+
+/// Two accesses of one task to an address are one, which is shared if both are in the same way. Returns how many there are.
+std::size_t iteration::merge_uses(const task &t, std::size_t begin) {
+  const auto from = m_uses.begin() + static_cast<std::ptrdiff_t>(begin);
+  std::sort(from, m_uses.end());
+  auto kept = from;
+  for (auto u = from; u != m_uses.end(); ++u) {
+    if (kept == from || (kept - 1)->address != u->address) {
+      *kept++ = *u;
+      continue;
+    }
+    use &same = *(kept - 1);
+    if (same.shares_with(*u)) {
+      same.weak = same.weak && u->weak;
+      continue;
+    }
+    if (same.reducing && u->reducing)
+      check_same(t, same.reducing->stands_for.copies->how(), u->reducing->stands_for.copies->how());
+    same = {same.address, sharing::none};
+  }
+  m_uses.erase(kept, m_uses.end());
+  return m_uses.size() - begin;
+}
+
+/// The accesses of `t` that reduction_local() and children look for.
+std::uint32_t iteration::fill_reductions(task &t, const use *first, std::size_t count) noexcept {
+  std::uint32_t filled = 0;
+  for (const use *u = first; u != first + count; ++u) {
+    if (u->how != sharing::reduction)
+      continue;
+    data_access &a = fill(t, filled++, u->address, k_next_known | k_both_ok | (u->weak ? k_weak : 0u));
+    a.shared = rt::sharing::reduction;
+    a.joined = &u->reducing->stands_for;
+  }
+  return filled;
+}
+
+std::vector<iteration::combination> iteration::combinations(bool controlled) const {
+  struct turn {
+    const void *address;
+    std::uint32_t number;
+    const team *reducing;
+    auto operator<=>(const turn &) const = default;
+  };
+  std::vector<turn> turns;
+  for (std::uint32_t t = 0; t < m_tasks.size(); ++t)
+    for (std::size_t i = 0; i < m_tasks[t].uses; ++i)
+      if (const use &u = m_uses[m_tasks[t].first_use + i]; m_teams.contains(u.address))
+        turns.push_back({u.address, t, u.how == sharing::reduction ? u.reducing : nullptr});
+  std::sort(turns.begin(), turns.end());
+  std::vector<combination> all;
+  for (auto first = turns.begin(); first != turns.end();) {
+    const auto end = std::find_if(first, turns.end(), [&](const turn &x) { return x.address != first->address; });
+    for (auto i = first; i != end; ++i) {
+      const team *const next = i + 1 != end ? (i + 1)->reducing : controlled ? nullptr : first->reducing;
+      if (i->reducing && i->reducing->own && next != i->reducing)
+        all.push_back({i->reducing->own.get(), i->address, i->number});
+    }
+    first = end;
+  }
+  return all;
+}
+
+/// Of rounds whose combination was not to come, or was skipped.
+void iteration::combine_the_rest() noexcept {
+  for (auto &[address, reducing] : m_teams)
+    try {
+      if (reducing.own)
+        combine_copies_so_far(*reducing.own, m_owner);
+    } catch (...) {
+      fail(m_owner, std::current_exception());
+    }
+}
+
+bool iteration::writes(const recorded_node &n, const void *address) const noexcept {
+  const recorded &r = m_tasks[static_cast<std::size_t>(&n - m_nodes.get())];
+  const use *const first = m_uses.data() + r.first_use;
+  return std::any_of(first, first + r.uses, [&](const use &u) { return u.address == address && u.how == sharing::none; });
+}
+
+} // namespace rt
+} // namespace weft::inline v0
