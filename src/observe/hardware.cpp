@@ -2,14 +2,19 @@
 #include "observe/hardware.hpp"
 
 #include "base/clock.hpp"
+#include "observe/power.hpp"
 #include "observe/store.hpp"
-#include "os/file.hpp"
+#include "os/thread.hpp"
+#include "os/thread_state.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 #include <linux/perf_event.h>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,51 +25,56 @@ namespace rt {
 namespace {
 
 // A read takes 0.3 us per event and worker: five times per second is nothing, a hundred times would show.
+// A read takes 0.3 us per event and worker: five times per second is nothing, a hundred times would show.
 constexpr std::uint64_t k_least_ns = 200'000'000;
 constexpr char k_off[] = "not counted: set counters.hardware=true";
+constexpr char k_powercap[] = "/sys/class/powercap";
+
+/// How it is counted, from the best to the worst.
+enum class way { all, user_only, proc, none };
 
 struct event {
   const char *name;
   std::uint64_t counter_block::*field;
   std::uint32_t type;
   std::uint64_t config;
-  bool available;
+  std::initializer_list<way> ways; // to be tried; those of the scheduler would always be 0 without the kernel's part
+  way how = way::none;
 };
 event g_events[] = {
-    {"/hardware/cycles", &counter_block::cycles, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false},
-    {"/hardware/instructions", &counter_block::instructions, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false},
-    {"/hardware/cache-misses", &counter_block::cache_misses, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false},
-    {"/hardware/page-faults", &counter_block::page_faults, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false},
-    {"/hardware/migrations", &counter_block::migrations, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false},
+    {"/hardware/cycles", &counter_block::cycles, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, {way::user_only}},
+    {"/hardware/instructions", &counter_block::instructions, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, {way::user_only}},
+    {"/hardware/cache-misses", &counter_block::cache_misses, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, {way::user_only}},
+    {"/hardware/branch-misses", &counter_block::branch_misses, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, {way::user_only}},
+    {"/hardware/page-faults", &counter_block::page_faults, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, {way::all, way::user_only}},
+    {"/hardware/context-switches", &counter_block::context_switches, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, {way::all, way::proc}},
+    {"/hardware/migrations", &counter_block::migrations, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, {way::all}},
 };
 constexpr std::size_t k_events = sizeof g_events / sizeof g_events[0];
 
 struct slot {
   unsigned id;
   counter_block *block;
+  int tid = 0;
   int files[k_events];
   std::uint64_t before[k_events]{}; // of threads that stood there earlier
 };
 
-struct domain {
-  std::string file;
-  std::uint64_t last, range;
-};
-
 std::mutex g_lock;
 std::vector<std::unique_ptr<slot>> *g_slots = nullptr; // guarded by the lock; never freed: threads may come late
-std::vector<domain> g_package, g_memory;               // of the publisher
+std::vector<energy_domain> g_package, g_memory;        // of the publisher
 bool g_wanted = false;
 std::uint64_t g_published = 0;
 
-/// Of the calling thread. Software events without the kernel's part would always be 0.
-int open_event(const event &e) noexcept {
+/// Of the calling thread.
+int open_event(const event &e, way how) noexcept {
   perf_event_attr a{};
   a.size = sizeof a;
   a.type = e.type;
   a.config = e.config;
-  a.exclude_kernel = e.type == PERF_TYPE_HARDWARE;
+  a.exclude_kernel = how == way::user_only;
   a.exclude_hv = 1;
+  a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   return static_cast<int>(syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
@@ -76,40 +86,36 @@ std::string why_not(int failure) {
   return std::string("perf_event_open: ") + std::strerror(failure);
 }
 
-std::uint64_t number_in(const std::string &file) noexcept {
-  const auto text = read_file(file);
-  return text ? parse_unsigned(trim(*text)).value_or(0) : 0;
-}
-
-/// The domains of that name below the first two levels of powercap.
-void find_domains(std::vector<domain> &found, std::string_view prefix) {
-  found.clear();
-  const auto look = [&](const std::string &folder) {
-    const auto name = read_file(folder + "/name");
-    if (name && trim(*name).starts_with(prefix) && read_file(folder + "/energy_uj"))
-      found.push_back({folder + "/energy_uj", number_in(folder + "/energy_uj"), number_in(folder + "/max_energy_range_uj")});
-    return name.has_value();
-  };
-  for (int package = 0;; ++package) {
-    const std::string folder = "/sys/class/powercap/intel-rapl:" + std::to_string(package);
-    if (!look(folder))
-      return;
-    for (int part = 0; look(folder + ":" + std::to_string(part)); ++part) {
-    }
+/// The first way that works here; else why none does.
+std::string find_way(event &e) {
+  for (const way w : e.ways) {
+    const int file = w == way::proc ? -1 : open_event(e, w);
+    if (file < 0 && w != way::proc)
+      continue;
+    if (file >= 0)
+      close(file);
+    else if (!thread_switches(this_thread_id()))
+      return errno = EACCES, "neither perf_event_open nor /proc tells it";
+    return e.how = w, "";
   }
+  return why_not(errno);
 }
 
-void add_energy(std::vector<domain> &domains, std::uint64_t &sum) noexcept {
-  for (domain &d : domains) {
-    const std::uint64_t now = number_in(d.file);
-    count(sum, now >= d.last ? now - d.last : d.range - d.last + now);
-    d.last = now;
-  }
-}
-
+/// Events that had to share the processor's counters are scaled to the whole time.
 std::uint64_t read_event(int file) noexcept {
-  std::uint64_t n = 0;
-  return file >= 0 && read(file, &n, sizeof n) == sizeof n ? n : 0;
+  struct {
+    std::uint64_t value, enabled, running;
+  } r{};
+  if (read(file, &r, sizeof r) != sizeof r || r.running == 0)
+    return 0;
+  return r.running == r.enabled ? r.value
+                                : static_cast<std::uint64_t>(static_cast<double>(r.value) * static_cast<double>(r.enabled) / static_cast<double>(r.running));
+}
+
+std::uint64_t count_of(const slot &s, std::size_t i) noexcept {
+  if (g_events[i].how == way::proc)
+    return s.tid ? thread_switches(s.tid).value_or(0) : 0;
+  return s.files[i] >= 0 ? read_event(s.files[i]) : 0;
 }
 
 slot &slot_of(unsigned id, counter_block &block) {
@@ -129,25 +135,23 @@ slot &slot_of(unsigned id, counter_block &block) {
 
 } // namespace
 
-void open_hardware(bool wanted) noexcept {
+void open_hardware(bool wanted) noexcept try {
   g_wanted = wanted;
   for (event &e : g_events) {
-    const int file = wanted ? open_event(e) : -1;
-    e.available = file >= 0;
-    if (!e.available)
-      mark_absent(e.name, wanted ? why_not(errno).c_str() : k_off);
-    else
-      close(file);
+    e.how = way::none;
+    if (const std::string why = wanted ? find_way(e) : k_off; !why.empty())
+      mark_absent(e.name, why.c_str());
   }
-  if (wanted) {
-    find_domains(g_package, "package");
-    find_domains(g_memory, "dram");
-  }
-  const char *why = wanted ? "no powercap of this processor can be read (/sys/class/powercap)" : k_off;
-  if (g_package.empty())
-    mark_absent("/power/package", why);
-  if (g_memory.empty())
-    mark_absent("/power/memory", why);
+  const auto find = [wanted](const char *counter, const char *prefix) {
+    energy_domains all = wanted ? find_energy(k_powercap, prefix) : energy_domains{{}, k_off};
+    if (all.found.empty())
+      mark_absent(counter, all.why.c_str());
+    return std::move(all.found);
+  };
+  g_package = find("/power/package", "package");
+  g_memory = find("/power/memory", "dram");
+} catch (const std::bad_alloc &) {
+  g_wanted = false;
 }
 
 void count_hardware(unsigned id, counter_block &block) noexcept {
@@ -156,12 +160,18 @@ void count_hardware(unsigned id, counter_block &block) noexcept {
   const std::lock_guard guard(g_lock);
   slot &s = slot_of(id, block);
   for (std::size_t i = 0; i < k_events; ++i) {
-    if (s.files[i] >= 0) {
+    const event &e = g_events[i];
+    if (e.how == way::none)
+      continue;
+    if (e.how == way::proc) // a thread that has ended tells nothing any more: what was published last counts
+      s.before[i] = peek(block.*e.field);
+    else if (s.files[i] >= 0) {
       s.before[i] += read_event(s.files[i]);
       close(s.files[i]);
     }
-    s.files[i] = g_events[i].available ? open_event(g_events[i]) : -1;
+    s.files[i] = e.how == way::proc ? -1 : open_event(e, e.how);
   }
+  s.tid = this_thread_id();
 }
 
 void publish_hardware(bool now) noexcept {
@@ -175,10 +185,10 @@ void publish_hardware(bool now) noexcept {
   if (g_slots)
     for (const auto &s : *g_slots)
       for (std::size_t i = 0; i < k_events; ++i)
-        if (g_events[i].available)
-          put(s->block->*g_events[i].field, s->before[i] + read_event(s->files[i]));
-  add_energy(g_package, process_counters().energy_package);
-  add_energy(g_memory, process_counters().energy_memory);
+        if (std::uint64_t &field = s->block->*g_events[i].field; g_events[i].how != way::none)
+          put(field, std::max(peek(field), s->before[i] + count_of(*s, i))); // what is scaled might fall
+  count(process_counters().energy_package, spent_energy(g_package));
+  count(process_counters().energy_memory, spent_energy(g_memory));
 }
 
 void forget_hardware_in_child() noexcept {

@@ -51,6 +51,22 @@ bool thread_sleeps(int tid) noexcept {
   return state == 'S' || state == 'D';
 }
 
+std::optional<std::uint64_t> thread_switches(int tid) noexcept {
+  char path[64], buffer[4096];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/status", tid);
+  const std::string_view text = read_beginning(path, buffer, sizeof buffer);
+  std::uint64_t sum = 0;
+  for (const std::string_view key : {"\nvoluntary_ctxt_switches:\t", "\nnonvoluntary_ctxt_switches:\t"}) {
+    const auto at = text.find(key);
+    if (at == std::string_view::npos)
+      return std::nullopt;
+    std::uint64_t n = 0;
+    std::from_chars(text.data() + at + key.size(), text.data() + text.size(), n);
+    sum += n;
+  }
+  return sum;
+}
+
 unsigned process_threads() noexcept {
   char buffer[512];
   std::string_view line = read_beginning("/proc/self/stat", buffer, sizeof buffer);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -12,6 +13,9 @@ namespace rt {
 
 /// Whether the thread sleeps in the kernel; one that waits for a CPU does not. False where that cannot be known. Several microseconds.
 [[nodiscard]] bool thread_sleeps(int tid) noexcept;
+
+/// How often the thread has left its CPU, of its own will or not; none where that cannot be known. Twenty microseconds.
+[[nodiscard]] std::optional<std::uint64_t> thread_switches(int tid) noexcept;
 
 /// How many threads this process has; 0 where that cannot be known.
 [[nodiscard]] unsigned process_threads() noexcept;

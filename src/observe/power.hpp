@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Energy as the kernel's powercap tells it (RAPL of Intel's and AMD's processors): files that count microjoules and begin anew at their range.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct energy_domain {
+  std::string file;
+  std::uint64_t last = 0, range = 0; // uJ
+};
+
+struct energy_domains {
+  std::vector<energy_domain> found;
+  std::string why; // none was found, or none may be read
+};
+
+/// Those whose name begins with `prefix` in the first two levels below `root`, "/sys/class/powercap" but for tests.
+[[nodiscard]] energy_domains find_energy(const std::string &root, std::string_view prefix);
+/// What all of them have used since they were found or asked last.
+[[nodiscard]] std::uint64_t spent_energy(std::vector<energy_domain> &domains);
+
+} // namespace rt
+} // namespace weft::inline v0

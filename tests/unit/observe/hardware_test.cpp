@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine counts, where it does; and why not, where it does not.
+#include "observe/format.hpp"
+#include "observe/power.hpp"
+#include "observe/reading.hpp"
+#include "os/thread.hpp"
+#include "os/thread_state.hpp"
+#include "support/case_process.hpp"
+#include "support/fake_tree.hpp"
+
+#include <weft/counters.hpp>
+#include <weft/weft.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace weft::rt;
+using namespace std::chrono_literals;
+
+void put_domain(test::fake_tree &tree, const std::string &folder, const char *name, const char *energy, const char *range = "1000\n") {
+  tree.put("/powercap/" + folder + "/name", std::string(name) + "\n");
+  tree.put("/powercap/" + folder + "/energy_uj", energy);
+  tree.put("/powercap/" + folder + "/max_energy_range_uj", range);
+}
+
+TEST(power, sums_the_packages_of_a_machine_and_goes_on_over_their_range) {
+  test::fake_tree tree;
+  put_domain(tree, "intel-rapl:0", "package-0", "900\n");
+  put_domain(tree, "intel-rapl:0:0", "core", "1\n");
+  put_domain(tree, "intel-rapl:0:1", "dram", "10\n");
+  put_domain(tree, "intel-rapl:1", "package-1", "100\n");
+  put_domain(tree, "intel-rapl:1:0", "dram", "20\n");
+  energy_domains packages = find_energy(tree.root() + "/powercap", "package"), memory = find_energy(tree.root() + "/powercap", "dram");
+  ASSERT_EQ(packages.found.size(), 2u);
+  ASSERT_EQ(memory.found.size(), 2u);
+  EXPECT_EQ(spent_energy(packages.found), 0u);
+  tree.put("/powercap/intel-rapl:0/energy_uj", "50\n"); // over the range
+  tree.put("/powercap/intel-rapl:1/energy_uj", "107\n");
+  EXPECT_EQ(spent_energy(packages.found), 150u + 7u);
+  tree.put("/powercap/intel-rapl:1:0/energy_uj", "25\n");
+  EXPECT_EQ(spent_energy(memory.found), 5u);
+  tree.put("/powercap/intel-rapl:0/energy_uj", "?\n"); // not to be read for a moment
+  EXPECT_EQ(spent_energy(packages.found), 0u);
+  tree.put("/powercap/intel-rapl:0/energy_uj", "60\n");
+  EXPECT_EQ(spent_energy(packages.found), 10u);
+}
+
+TEST(power, says_why_there_is_none) {
+  test::fake_tree tree;
+  const std::string root = tree.root() + "/powercap";
+  EXPECT_NE(find_energy(root, "package").why.find("no powercap"), std::string::npos);
+  put_domain(tree, "intel-rapl:0", "package-0", "900\n");
+  EXPECT_NE(find_energy(root, "dram").why.find("does not tell"), std::string::npos);
+  put_domain(tree, "intel-rapl:0:0", "dram", "denied\n");
+  EXPECT_NE(find_energy(root, "dram").why.find("intel-rapl:0:0/energy_uj"), std::string::npos);
+  EXPECT_EQ(find_energy(root, "package").why, "");
+}
+
+TEST(hardware, the_kernel_tells_how_often_a_thread_has_slept) {
+  const auto before = thread_switches(this_thread_id());
+  if (!before)
+    GTEST_SKIP() << "/proc does not tell";
+  for (int i = 0; i < 5; ++i)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_GE(*thread_switches(this_thread_id()), *before + 5);
+  EXPECT_FALSE(thread_switches(0x7ffffff));
+}
+
+/// Sleeps, faults and computes in tasks.
+void toil() {
+  for (int i = 0; i < 8; ++i)
+    weft::spawn([] {
+      constexpr std::size_t k_bytes = 64 << 12;
+      auto *const p = static_cast<char *>(mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      for (std::size_t at = 0; at < k_bytes; at += 4096)
+        p[at] = 1;
+      munmap(p, k_bytes);
+      usleep(1000);
+    });
+  weft::taskwait();
+}
+
+std::vector<weft::counters::info> of_the_machine() {
+  auto all = weft::counters::list("/hardware/*");
+  for (const weft::counters::info &i : weft::counters::list("/power/*"))
+    all.push_back(i);
+  return all;
+}
+
+TEST(hardware, each_counter_counts_or_says_why_not) {
+  const auto end = test::in_process({{"WEFT_COUNTERS_HARDWARE", "true"}, {"WEFT_WORKERS", "2"}}, [] {
+    const auto before = weft::counters::take();
+    toil();
+    const auto spent = weft::counters::take() - before;
+    int seen = 0, absent = 0;
+    for (const weft::counters::info &i : of_the_machine()) {
+      ++seen;
+      if (i.absent) {
+        ++absent;
+        EXPECT_GT(i.help.size(), 10u) << i.name;
+        EXPECT_EQ(i.help.find("counters.hardware"), std::string::npos) << "it was asked for: " << i.name;
+      }
+    }
+    EXPECT_EQ(seen, 9);
+    EXPECT_LT(absent, 9) << "context switches are told by /proc";
+    EXPECT_GE(spent.value("/hardware/context-switches"), 8);
+    const auto faults = weft::counters::list("/hardware/page-faults");
+    if (!faults.at(0).absent) {
+      EXPECT_GE(spent.value("/hardware/page-faults"), 8 * 32);
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(hardware, is_absent_unless_it_is_asked_for) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
+    toil();
+    for (const weft::counters::info &i : of_the_machine())
+      EXPECT_TRUE(i.absent && i.help.find("set counters.hardware=true") != std::string::npos) << i.name;
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+} // namespace
