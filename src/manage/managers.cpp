@@ -111,7 +111,7 @@ void managers::wake() noexcept {
     wake_for_message();
 }
 
-/// Of the queue's worker. False: it is full, and the caller acts itg_work.
+/// Of the queue's worker. False: it is full, and the caller acts itself.
 bool managers::push(message_queue<request> &q, request m) noexcept {
   while (!q.push(m)) {
     if (!m_forced)
