@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""conformance_test.py FOLDER COMPILER: what the conformance runs read, assert and write, with programs made here. FOLDER has Weft's library."""
+import importlib.machinery
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+FOLDER, COMPILER = os.path.abspath(sys.argv[1]), sys.argv[2]
+CONFORMANCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "conformance")
+sys.dont_write_bytecode = True
+sys.path.insert(0, CONFORMANCE)
+import suite # noqa: E402
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name + "_run", os.path.join(CONFORMANCE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+libgomp, llvm = load("libgomp"), load("llvm")
+ENDLESS = "#include <unistd.h>\nint main(void) { for (;;) sleep(1); }\n"
+PRINTS = '#include <omp.h>\n#include <stdio.h>\nint main(void) { printf("threads %d\\n", omp_get_max_threads()); return omp_get_max_threads() != 3; }\n'
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def program(self, name, text, options=("-fopenmp",)):
+        """A record as of a test that was built."""
+        path = os.path.join(self.folder, name)
+        subprocess.run([COMPILER, *options, "-o", path, self.write(name + ".c", text)], check=True)
+        os.makedirs(path + ".d")
+        return {"lang": "c", "name": name, "program": path, "target": False, "state": "ready", "why": "",
+                "test": {"env": [], "fails": False, "output": ""}}
+
+    def test_heads_of_tests_are_understood(self):
+        path = self.write("t.c", '/* { dg-do run { target hppa*-*-* } } */\n')
+        self.assertEqual(libgomp.read(path)["do"], "other targets")
+        path = self.write("t.c", '/* { dg-do run } */\n/* { dg-options "-O1" } */\n/* { dg-additional-options "-DX" { target ia32 } } */\n'
+                          '/* { dg-shouldfail "it ends" } */\n/* { dg-set-target-env-var OMP_NUM_THREADS "3" } */\n/* { dg-output "is 42(\\n|\\r)+" } */\n')
+        test = libgomp.read(path)
+        self.assertEqual((test["do"], test["options"], test["more"], test["fails"], test["env"]), ("run", ["-O1"], [], True, ["OMP_NUM_THREADS=3"]))
+        self.assertRegex("the answer is 42\n", test["output"])
+
+    def test_a_program_passes_on_weft_only_with_what_it_is_to_do(self):
+        record = self.program("prints", PRINTS)
+        self.assertEqual(libgomp.failure(record, FOLDER, ["OMP_NUM_THREADS=3"], 60), "")
+        self.assertIn("exit status 1", libgomp.failure(record, FOLDER, ["OMP_NUM_THREADS=4"], 60))
+        record["test"]["output"] = "threads 7"
+        self.assertIn("not as asked", libgomp.failure(record, FOLDER, ["OMP_NUM_THREADS=3"], 60))
+        record["test"] = {"env": ["OMP_NUM_THREADS=3"], "fails": True, "output": ""}
+        self.assertIn("exit status 0", libgomp.failure(record, FOLDER, ["OMP_NUM_THREADS=4"], 60))
+
+    def test_another_runtime_is_told(self):
+        record = self.program("prints", PRINTS, ("-fopenmp",))
+        with tempfile.TemporaryDirectory() as nothing:
+            self.assertIn("another OpenMP runtime", libgomp.failure(record, nothing, ["OMP_NUM_THREADS=3"], 60))
+
+    def test_what_does_not_end_fails_and_is_run_on_the_stock_runtime(self):
+        records = [self.program("endless", ENDLESS, ())]
+        arguments = types.SimpleNamespace(stock=False, libraries=FOLDER, jobs=1, timeout=0.3)
+        result, = libgomp.judge(records, arguments, [])
+        self.assertEqual((result["state"], result["why"]), ("apart", "fail on GCC's own runtime, too"))
+        self.assertEqual(list(libgomp.summary([result], "")), ["- c: 0 passed, 0 failed, 1 set apart (1 fail on GCC's own runtime, too)", "  - `endless` is set apart"])
+
+    def test_a_page_keeps_what_is_around_the_marks(self):
+        path = self.write("page.md", "a\n<!-- x -->\nold\n<!-- end x -->\nb\n")
+        suite.write_page(path, "x", ["new"])
+        with open(path) as file:
+            self.assertEqual(file.read(), "a\n<!-- x -->\nnew\n<!-- end x -->\nb\n")
+        with self.assertRaises(SystemExit):
+            suite.write_page(path, "y", [])
+
+    def test_what_lit_leaves_out_has_a_reason(self):
+        self.write("a.c", "// REQUIRES: ompt, multicpu\n")
+        self.write("b.c", "// UNSUPPORTED: gcc\n")
+        self.assertEqual(llvm.reason(self.folder, "a.c"), "need OMPT")
+        self.assertEqual(llvm.reason(self.folder, "b.c"), "not for this compiler or system")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
