@@ -66,8 +66,8 @@ def foreign_runtimes(program, env, libraries):
 
 
 def run(command, env, folder, limit):
-    """(exit status, output), the status None when it was not over in time; what it started is ended with it."""
-    with subprocess.Popen(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    """(exit status, output), the status None when it was not over in time; what it started is ended with it. It ends when this process does."""
+    with subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           start_new_session=True) as process:
         try:
             output, _ = process.communicate(timeout=limit)
