@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/detail/core.hpp>
+#include <weft/worker_set.hpp>
 
 namespace weft::inline v0 {
 
@@ -36,6 +37,7 @@ struct function_options {
   const char *label = nullptr;  ///< for messages and this_task::label(); must outlive the function
   std::int32_t priority = 0;    ///< as clause priority
   stream *in = nullptr;         ///< null: it starts as soon as a worker is free
+  worker_set on = {};           ///< the workers that alone run it, its descendants and its completion function
 };
 
 /// Spawns f(arg) as an independent task: it has no parent that waits for it, no group, and a dependency namespace of its own: its
@@ -45,7 +47,7 @@ struct function_options {
 ///
 /// What f or on_completion throw is reported on standard error, and on_completion runs nevertheless. Any thread, inside of tasks and
 /// outside, also in services and onready functions. Cost: that of a task, two with on_completion. Throws weft::error:
-/// invalid_argument without f, and for a stream that was made before fork(); out_of_resources; shut_down; then nothing was spawned.
+/// invalid_argument without f, and for a stream or a set of workers that was made before fork(); out_of_resources; shut_down; then nothing was spawned.
 WEFT_API void spawn_function(void (*f)(void *arg), void *arg, void (*on_completion)(void *arg) = nullptr,
                              void *completion_arg = nullptr, const function_options &options = {});
 

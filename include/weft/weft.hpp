@@ -21,3 +21,4 @@
 #include <weft/taskiter.hpp>
 #include <weft/taskloop.hpp>
 #include <weft/version.hpp>
+#include <weft/worker_set.hpp>

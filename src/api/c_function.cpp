@@ -41,7 +41,8 @@ weft::function_options known_options(const weft_function_options *from) {
                   "version lacks; link a newer libweft",
                   from->size, sizeof known);
   std::memcpy(&known, from, std::min(from->size, sizeof known));
-  return {known.label, known.priority, known.stream ? &known.stream->stream : nullptr};
+  return {known.label, known.priority, known.stream ? &known.stream->stream : nullptr,
+          weft::worker_set({known.on.number, known.on.generation})};
 }
 
 } // namespace
@@ -64,6 +65,31 @@ int weft_stream_wait(weft_stream *stream) {
 
 int weft_stream_destroy(weft_stream *stream) {
   return guarded([&] { delete stream; });
+}
+
+namespace {
+
+int put_set(const char *function, const int *numbers, std::size_t count, weft_worker_set *set,
+            weft::worker_set (*make)(std::span<const int>)) {
+  if (set)
+    *set = {0, 0};
+  return guarded([&] {
+    require(set, function, "set");
+    if (count > 0)
+      require(numbers, function, "the list");
+    const auto made = make({numbers, count}).internals();
+    *set = {made.number, made.generation};
+  });
+}
+
+} // namespace
+
+int weft_worker_set_of_workers(const int *ids, size_t count, weft_worker_set *set) {
+  return put_set("weft_worker_set_of_workers", ids, count, set, &weft::worker_set::of_workers);
+}
+
+int weft_worker_set_of_cpus(const int *cpus, size_t count, weft_worker_set *set) {
+  return put_set("weft_worker_set_of_cpus", cpus, count, set, &weft::worker_set::of_cpus);
 }
 
 int weft_spawn_function(weft_body body, void *arg, void (*on_completion)(void *), void *completion_arg,

@@ -97,13 +97,14 @@ void call_directly(void *storage) {
   reinterpret_cast<void (*)(void *)>(c->f)(c->arg);
 }
 
-task &make(worker &w, const closure &c, const char *label, std::int32_t priority) {
+task &make(worker &w, const closure &c, const char *label, std::int32_t priority, unsigned set = 0) {
   void *block = w.memory->allocate(task::block_bytes(k_ops, 0));
   if (!block)
     throw_error(errc::out_of_resources, "no memory for function '%s'; spawn fewer at a time or lower throttle.bytes",
                 label ? label : "task");
   task *t = ::new (block) task(k_ops, &functions_root(), nullptr);
   t->label = label;
+  t->confine(set);
   t->priority = static_cast<std::int16_t>(std::clamp(priority, -32768, 32767));
   if (t->priority < 0)
     t->set(detail::k_special); // never an immediate successor
@@ -169,11 +170,12 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
     throw_error(errc::invalid_argument, "spawn_function() has no function to call; pass one");
   worker &w = this_worker();
   stream_state *const in = state_of(options.in);
-  task &t = make(w, {f, arg, invoke, nullptr, in}, options.label, options.priority);
+  const unsigned set = number_of(options.on);
+  task &t = make(w, {f, arg, invoke, nullptr, in}, options.label, options.priority, set);
   if (on_completion)
     try {
       const auto after = reinterpret_cast<any_function>(on_completion);
-      content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in}, options.label, options.priority);
+      content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in}, options.label, options.priority, set);
       functions_root().children.add_by_stranger();
       count(w.counts->without_accesses);
       trace_function(w, *content_of(t).completion);

@@ -64,7 +64,7 @@ statistics stats() {
   const std::uint64_t begun = s.executed + rt.manage.news_queued();
   s.in_graph = s.spawned > begun ? s.spawned - begun : 0;
   s.queued = rt.manage.queued();
-  s.ready += rt.ready->length(k_outside);
+  s.ready += rt.ready->length(k_outside) + rt.confined.length();
   if (worker *w = this_worker_or_null())
     w->memory->flush_accounting();
   const std::int64_t live = live_bytes();

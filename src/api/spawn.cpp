@@ -161,6 +161,8 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
                           const checked_regions *regions = nullptr) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
+  if (parent.confinement() != 0) [[unlikely]]
+    t->confine(parent.confinement());
   if (w.trace) [[unlikely]]
     trace_submission(t, first, first_count, second, second_count, regions);
   if (parent.has(k_final))
@@ -198,7 +200,7 @@ WEFT_NOINLINE void submit_slowly(task *t) { submit(t, nullptr, 0, nullptr, 0); }
 
 /// Nothing about the task or its parent asks for more than the common way.
 WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
-  return t.is_plain(k_special | k_undeferred) && !parent.has(k_final);
+  return t.is_plain(k_special | k_undeferred) && !parent.leads_astray();
 }
 
 WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) noexcept {

@@ -29,7 +29,7 @@ void taskwait() {
 void taskyield() {
   worker &w = this_worker();
   offer_time(place::scheduling_point);
-  runnable *other = the_runtime().ready->get(w.id);
+  runnable *other = take_ready(w);
   if (!other && !w.own_frame.full()) // the thread's own stack stands in no queue
     return;
   // What was found goes first: it is what the worker does next.
@@ -38,9 +38,9 @@ void taskyield() {
     suspend(
         [](executor &e, frame &f, void *) {
           if (f.home)
-            make_ready(f);
-          else
-            enqueue(static_cast<worker *>(&e), f, origin::yielded);
+            return make_ready(f);
+          confine_frame(f);
+          enqueue(static_cast<worker *>(&e), f, origin::yielded);
         },
         nullptr);
   } catch (const error &) { // no stack to go on with; what was found is queued again
@@ -178,7 +178,7 @@ void unblock(task_ref r) {
                 label_of(*r.get()));
   if (!done.resumed || mutant(bug::unblock_wakes_nobody))
     return;
-  if (done.resumed->what == runnable::kind::frame)
+  if (done.resumed->base() == runnable::kind::frame)
     return make_ready(*static_cast<frame *>(done.resumed));
   forget_held(*peek_extra(*r.get())); // it waits to run again
   enqueue_ready(*done.resumed);
@@ -213,7 +213,7 @@ WEFT_COLD void offer_join_jobs(worker &w) {
   if (choice == 0)
     return;
   while (detail::join_job *job = w.joins.pop()) // the outer ones as well: they lie below it
-    enqueue(&w, *job, origin::fresh);
+    enqueue_job(w, *job);
   if (choice == 1)
     return;
   try {

@@ -75,6 +75,7 @@ void iteration::record(task &t, const access *first, std::size_t first_count, co
     throw;
   }
   t.what = runnable::kind::recorded;
+  t.confine(m_owner.confinement());
 }
 
 namespace {

@@ -103,7 +103,7 @@ void iteration::link(std::uint64_t rounds, bool controlled) {
   for (std::size_t t = 0; t < m_tasks.size(); ++t) {
     recorded_node &n = m_nodes[t];
     task &body = *m_tasks[t].body;
-    n.what = runnable::kind::recorded;
+    n.what = body.what;
     n.flags = body.flags & detail::k_special;
     n.priority = body.priority;
     n.extent = m_tasks[t].reductions;

@@ -8,7 +8,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// The task belongs to the graph of its parent, a taskiter: it is neither freed nor counted when it is over.
-[[nodiscard]] inline bool is_recorded(const task &t) noexcept { return t.what == runnable::kind::recorded; }
+[[nodiscard]] inline bool is_recorded(const task &t) noexcept { return t.base() == runnable::kind::recorded; }
 
 /// The accesses that can be asked for. Those of a recorded task are edges of its graph, but for what it reduces: its node counts these.
 [[nodiscard]] inline std::uint32_t known_accesses(const task &t) noexcept {

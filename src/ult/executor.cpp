@@ -108,7 +108,7 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
   f.saved_errno = *e.error_number;
   runnable *next = pick(e);
   destination d;
-  if (next && next->what == runnable::kind::frame) {
+  if (next && next->base() == runnable::kind::frame) {
     d = to_frame(*static_cast<frame *>(next));
   } else {
     context start;

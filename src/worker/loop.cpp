@@ -31,7 +31,16 @@ runnable *own_frame(worker &w) noexcept {
   return w.own_frame.take();
 }
 
-runnable *steal_join(worker &w) noexcept {
+/// False: the branch of a task that the thief may not run goes to those who may.
+bool may_run(worker &w, detail::join_job &job) {
+  const unsigned set = job.parent->confinement();
+  if (set == 0 || the_runtime().confined.serves(w.id, set)) [[likely]]
+    return true;
+  enqueue_job(w, job);
+  return false;
+}
+
+runnable *steal_join(worker &w) {
   runtime &rt = the_runtime();
   const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O2: pairs with adoption
   w.seed = w.seed * 1664525u + 1013904223u;
@@ -42,6 +51,8 @@ runnable *steal_join(worker &w) noexcept {
       continue;
     for (;;) {
       auto s = victim->joins.steal();
+      if (s && !may_run(w, *s.item)) [[unlikely]]
+        continue;
       if (s) {
         count(w.counts->joins_stolen);
         return s.item;
@@ -66,9 +77,40 @@ void tell_parent_at_once(worker &w) {
 runnable *look_for_ready(worker &w) {
   if (runnable *f = own_frame(w)) [[unlikely]]
     return f;
-  if (runnable *r = the_runtime().ready->get(w.id))
+  if (runnable *r = take_ready(w))
     return r;
   return steal_join(w);
+}
+
+void wake_one_of(unsigned set) noexcept {
+  runtime &rt = the_runtime();
+  for (const unsigned id : rt.confined.workers_of(set))
+    if (rt.idle.notify_worker(id))
+      return;
+}
+
+/// Confined work first, since few may run it; not always, so that other work does not starve.
+WEFT_NOINLINE runnable *take_of_both(worker &w) {
+  runtime &rt = the_runtime();
+  if (++w.own_in_a_row >= k_own_in_a_row) {
+    w.own_in_a_row = 0;
+    if (runnable *r = rt.ready->get_shared_first(w.id)) {
+      if (const unsigned set = rt.confined.waiting_for(w.id)) // the worker may have been woken for that
+        wake_one_of(set);
+      return r;
+    }
+  }
+  if (runnable *r = rt.confined.get(w.id, w.last_set))
+    return r;
+  return rt.ready->get(w.id);
+}
+
+runnable *take_shared_first(worker &w) {
+  runtime &rt = the_runtime();
+  if (rt.confined.any()) [[unlikely]]
+    if (runnable *r = rt.confined.get(w.id, w.last_set))
+      return r;
+  return rt.ready->get_shared_first(w.id);
 }
 
 /// One look at every source of work. What others handed on may make some.
@@ -230,7 +272,7 @@ WEFT_INLINE runnable *next_own(worker &w) {
     return deque->pop();
   w.own_in_a_row = 0;
   offer_time_between(w);
-  return the_runtime().ready->get_shared_first(w.id);
+  return take_shared_first(w);
 }
 
 WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &r) {
@@ -295,7 +337,7 @@ void run_recorded(worker &w, runnable *r) {
       continue;
     here->own_in_a_row = 0;
     offer_time(place::scheduling_point);
-    if (runnable *other = the_runtime().ready->get_shared_first(here->id)) {
+    if (runnable *other = take_shared_first(*here)) {
       here->handoff = other;
       return enqueue(here, *r, origin::fresh);
     }
@@ -313,7 +355,7 @@ void run(worker &w, runnable *r) {
   if (r->what == runnable::kind::task) [[likely]]
     return run_task(w, r);
   tell_parent(w);
-  switch (r->what) {
+  switch (r->base()) {
   case runnable::kind::frame:
     leave_for_frame(*static_cast<frame *>(r));
   case runnable::kind::join:
@@ -322,19 +364,39 @@ void run(worker &w, runnable *r) {
     return begin_gap(this_worker_or_null()->time);
   case runnable::kind::recorded:
     return run_recorded(w, r);
-  case runnable::kind::task:
-    break;
+  case runnable::kind::task: // a confined one
+    return run_task(w, r);
   }
 }
 
 } // namespace
+
+runnable *take_ready(worker &w) {
+  runtime &rt = the_runtime();
+  return rt.confined.any() ? take_of_both(w) : rt.ready->get(w.id);
+}
+
+void enqueue_confined(runnable &r) {
+  const unsigned set = r.confinement();
+  the_runtime().confined.add(r);
+  wake_one_of(set);
+}
+
+void enqueue_job(worker &w, detail::join_job &job) {
+  job.confine(job.parent->confinement());
+  enqueue(&w, job, origin::fresh);
+}
 
 runnable *execute_timed(worker &w, task &t, bool in_place) noexcept {
   return timed(w, t, [&] { return in_place ? execute_in_place(w, t) : execute(w, t); });
 }
 
 void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
-void enqueue_resumed(executor *here, runnable &r) { enqueue(static_cast<worker *>(here), r, origin::resumed); }
+void enqueue_resumed(executor *here, runnable &r) {
+  if (r.base() == runnable::kind::frame)
+    confine_frame(static_cast<frame &>(r));
+  enqueue(static_cast<worker *>(here), r, origin::resumed);
+}
 void wake_for_message() noexcept {
   runtime &rt = the_runtime();
   if (!rt.manage.is_restricted())
@@ -384,12 +446,12 @@ runnable *pick(executor &e) {
     tell_parent_at_once(w);
   offer_time(place::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
-    enqueue(&w, *job, origin::fresh);
+    enqueue_job(w, *job);
   if (runnable *kept = std::exchange(w.handoff, nullptr))
     enqueue(&w, *kept, origin::fresh);
   if (runnable *f = own_frame(w))
     return f;
-  return the_runtime().ready->get(w.id);
+  return take_ready(w);
 }
 
 bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned) {
@@ -420,14 +482,14 @@ void get_by() {
   worker &w = *this_worker_or_null();
   runnable *r = nullptr;
   if (!w.in_callback && stack_left(w) >= k_stack_reserve) {
-    r = the_runtime().ready->get(w.id);
+    r = take_ready(w);
     if (!r)
       r = steal_join(w);
   }
   if (!r)
     return has_managers() && apply_messages(w, place::idle) ? void() : os_yield();
   task *const waiting = w.current;
-  switch (r->what) {
+  switch (r->base()) {
   case runnable::kind::frame: // the next attempt to suspend finds it
     enqueue(&w, *r, origin::resumed);
     return os_yield();
@@ -449,6 +511,7 @@ void get_by() {
 
 void run_join(detail::join_job &job) {
   task branch("join branch", job.parent);
+  branch.confine(job.parent->confinement());
   branch.done_word.store(&job, std::memory_order_relaxed); // for reports: whose end it is
   worker &w = *this_worker_or_null();
   w.current = &branch;

@@ -22,7 +22,7 @@ void publish_queues(runtime &rt) noexcept {
   for (unsigned id = 0; id < used; ++id)
     if (worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1
       put(w->counts->queued, rt.ready->length(id));
-  put(process_counters().shared_queue, rt.ready->length(k_outside));
+  put(process_counters().shared_queue, rt.ready->length(k_outside) + rt.confined.length());
 }
 
 void publish_process(const runtime &rt) noexcept {

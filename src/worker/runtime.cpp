@@ -43,6 +43,14 @@ runtime *g_runtime = nullptr;
 pthread_mutex_t g_start_mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<phase> g_phase{phase::not_started};
 
+int cpu_of_worker(const runtime &rt, unsigned id) {
+  if (rt.cfg.bind == bind_kind::none || id == 0)
+    return -1;
+  const machine &m = this_machine();
+  const std::vector<int> order = rt.cfg.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
+  return order[id % order.size()];
+}
+
 namespace {
 
 /// Under Valgrind all threads but one sleep. (A seed implies none by the setting: its order must not depend on time.)
@@ -86,12 +94,11 @@ void worker_main(void *p) {
 }
 
 void bind_worker(const runtime &rt, worker &w) {
-  if (rt.cfg.bind == bind_kind::none)
+  const int cpu = cpu_of_worker(rt, w.id);
+  if (cpu < 0)
     return;
-  const machine &m = this_machine();
-  const std::vector<int> order = rt.cfg.bind == bind_kind::compact ? m.compact_order() : m.spread_order();
-  if (int e = bind_this_thread(order[w.id % order.size()]))
-    warn("worker %u cannot be bound to cpu %d (%s); it goes on unbound", w.id, order[w.id % order.size()], std::strerror(e));
+  if (int e = bind_this_thread(cpu))
+    warn("worker %u cannot be bound to cpu %d (%s); it goes on unbound", w.id, cpu, std::strerror(e));
 }
 
 void started_worker_main(void *p) {

@@ -13,6 +13,7 @@
 #include "park/eventcount.hpp"
 #include "queue/deque.hpp"
 #include "queue/spin_lock.hpp"
+#include "sched/confined.hpp"
 #include "sched/policy.hpp"
 #include "task/lifecycle.hpp"
 #include "task/wait.hpp"
@@ -23,6 +24,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <mutex>
 
@@ -39,6 +41,7 @@ struct alignas(128) worker : executor {
   const unsigned id;
   own_queue own; // of the policy
   std::uint32_t seed;          // of its random choices
+  unsigned last_set = 0;       // whose confined work it has run
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false;          // a thread of the user stands in it
   std::atomic<bool> keeps_time{false}; // it is the timer's
@@ -81,6 +84,7 @@ public:
   unsigned slot_limit; // ids are below; the watcher sleeps as the next one
   std::atomic<unsigned> started_workers{1};
   std::unique_ptr<policy> ready;
+  confined_work confined; // beside `ready`
   eventcount<> idle;
   throttle producers;
   timer clock;
@@ -126,6 +130,8 @@ void start_runtime();
 void stop_runtime();
 /// The calling thread becomes the worker's thread.
 void settle_on_thread(worker &w);
+/// The cpu that a started worker is bound to; -1 for the others, and where workers are not.
+[[nodiscard]] int cpu_of_worker(const runtime &rt, unsigned id);
 /// A worker for a spare, in a free slot; null when all are taken.
 worker *make_spare_worker(runtime &rt, spare &taker);
 
@@ -138,16 +144,37 @@ inline void expect_priorities() noexcept {
   rt.plain_odds.store(0, std::memory_order_relaxed);
 }
 
+/// Hands work that only some workers may run to one of them.
+WEFT_COLD void enqueue_confined(runnable &r);
+
+/// Neither a priority nor a set of workers, in one comparison.
+[[nodiscard]] inline bool is_for_own_queue(const runnable &r) noexcept {
+  constexpr auto bits = [](runnable::kind k, std::int16_t p) { return std::bit_cast<std::uint64_t>(detail::runnable_traits{k, 0, p, 0}); };
+  return (std::bit_cast<std::uint64_t>(detail::runnable_traits{r.what, r.flags, r.priority, 0}) & bits(runnable::kind{0xFC}, -1)) == 0;
+}
+
 /// Hands ready work to the policy and wakes a worker for it.
 inline void enqueue(worker *here, runnable &r, origin from) {
   runtime &rt = the_runtime();
-  const bool own = here && here->own.deque && r.priority == 0 && from != origin::yielded;
-  if (!own || !here->own.deque->try_push(&r)) [[unlikely]]
+  const bool own = here && here->own.deque && is_for_own_queue(r) && from != origin::yielded;
+  if (!own || !here->own.deque->try_push(&r)) [[unlikely]] {
+    if (r.confinement() != 0) [[unlikely]]
+      return enqueue_confined(r);
     rt.ready->add(&r, here ? here->id : k_outside, from);
+  }
   if (!mutant(bug::enqueue_wakes_nobody))
     rt.idle.notify_one();
 }
 void run_join(detail::join_job &job);
+/// A branch that lies open to everybody who may run its task.
+void enqueue_job(worker &w, detail::join_job &job);
+/// Before a frame is enqueued: it goes on where its task may.
+inline void confine_frame(frame &f) noexcept {
+  if (f.current && f.current->confinement() != 0) [[unlikely]]
+    f.confine(f.current->confinement());
+}
+/// What the policy, or a set that the worker belongs to, has for it; or null.
+[[nodiscard]] runnable *take_ready(worker &w);
 
 /// A task that is timed; see observe/timekeeper.hpp.
 WEFT_COLD runnable *execute_timed(worker &w, task &t, bool in_place) noexcept;

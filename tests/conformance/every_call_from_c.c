@@ -110,9 +110,16 @@ static void functions_run_in_their_stream(void) {
   o.stream = stream;
   EXPECT(weft_spawn_function(set_one, &x, count_call, &completed, &o) == 0);
   EXPECT(weft_spawn_function(increment, &x, count_call, &completed, &o) == 0);
+  const int first = 0, nobody = -1;
+  EXPECT(weft_worker_set_of_workers(&first, 1, &o.on) == 0 && o.on.number != 0);
+  EXPECT(weft_spawn_function(increment, &x, NULL, NULL, &o) == 0);
+  EXPECT(weft_worker_set_of_workers(&nobody, 1, &o.on) == WEFT_ERR_INVALID_ARGUMENT && o.on.number == 0);
+  EXPECT(weft_worker_set_of_workers(NULL, 1, &o.on) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_worker_set_of_cpus(&nobody, 1, &o.on) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_worker_set_of_cpus(&first, 1, NULL) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_spawn_function(NULL, &x, NULL, NULL, NULL) == WEFT_ERR_INVALID_ARGUMENT);
   EXPECT(weft_stream_wait(stream) == 0);
-  EXPECT(x == 2 && completed == 2);
+  EXPECT(x == 3 && completed == 2);
   EXPECT(weft_stream_destroy(stream) == 0);
 }
 

@@ -35,15 +35,37 @@ WEFT_API int weft_stream_wait(weft_stream *stream);
 // Blocks: never.
 WEFT_API int weft_stream_destroy(weft_stream *stream);
 
+// Some of the workers, the place of a function. A value; all zero: all workers. There may be 63 different ones.
+typedef struct weft_worker_set {
+  unsigned number;     // of the library
+  unsigned generation; // of the library
+} weft_worker_set;
+
+// The set of the workers of these numbers, as weft_worker_id() tells them.
+//
+// Ownership: `ids` is read before the call returns.
+// Callable from: any thread, and tasks.
+// Blocks: never.
+// Errors: INVALID_ARGUMENT (NULL, no number, a number that is none), OUT_OF_RESOURCES (also the 64th set),
+//   SHUT_DOWN.
+WEFT_API int weft_worker_set_of_workers(const int *ids, size_t count, weft_worker_set *set);
+
+// The set of the workers that are bound to one of these cpus (setting bind; worker 0 never is), or of all
+// workers when these are all cpus that the process may use. Else as weft_worker_set_of_workers().
+//
+// Errors: also INVALID_ARGUMENT when no worker is left.
+WEFT_API int weft_worker_set_of_cpus(const int *cpus, size_t count, weft_worker_set *set);
+
 // What can be said of a function. Later versions add members at the end; `size` says which the caller knows.
 typedef struct weft_function_options {
   size_t size;         // sizeof(weft_function_options)
   const char *label;   // for messages and tools; must outlive the function; or NULL
   int priority;        // larger runs earlier where the policy has a choice; clamped to -32768..32767
   weft_stream *stream; // the stream it runs in; or NULL
+  weft_worker_set on;  // the workers that alone run it, its descendants and its completion function
 } weft_function_options;
 
-#define WEFT_FUNCTION_OPTIONS_INIT {sizeof(weft_function_options), 0, 0, 0}
+#define WEFT_FUNCTION_OPTIONS_INIT {sizeof(weft_function_options), 0, 0, 0, {0, 0}}
 
 // Spawns body(arg) as an independent task: nobody waits for it but the end of the program, and its
 // children are ordered among themselves, with no other task. When it and all of its descendants are
@@ -54,7 +76,7 @@ typedef struct weft_function_options {
 //   returns.
 // Callable from: any thread, and tasks, services and onready functions.
 // Blocks: when the creator is throttled (setting throttle.bytes).
-// Errors: INVALID_ARGUMENT (no body, options without size), NOT_SUPPORTED (options of a later version),
+// Errors: INVALID_ARGUMENT (no body, options without size, a set of workers of before fork()), NOT_SUPPORTED (options of a later version),
 //   OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_spawn_function(weft_body body, void *arg, void (*on_completion)(void *arg), void *completion_arg,
                                  const weft_function_options *options);

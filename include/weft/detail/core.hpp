@@ -22,11 +22,16 @@ struct frame;
 
 /// One word: it is copied as such.
 struct runnable_traits {
-  enum class kind : std::uint8_t { task, frame, join, recorded };
+  enum class kind : std::uint8_t { task, frame, join, recorded }; // in two bits; those above name a set of workers that alone may run it
   kind what = kind::task;
   std::uint8_t flags = 0; // task_flag, of tasks only
   std::int16_t priority = 0;
   std::uint32_t extent = 0; // of tasks: number of accesses
+
+  [[nodiscard]] constexpr kind base() const noexcept { return static_cast<kind>(static_cast<unsigned>(what) & 3u); }
+  /// The number of that set; 0: all workers.
+  [[nodiscard]] constexpr unsigned confinement() const noexcept { return static_cast<unsigned>(what) >> 2; }
+  constexpr void confine(unsigned set) noexcept { what = static_cast<kind>((static_cast<unsigned>(what) & 3u) | set << 2); }
 };
 
 /// What a scheduler orders: a task, a suspended frame, a join job, or a round of a recorded task.
