@@ -37,7 +37,8 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 bool writes(access_mode m) { return m != access_mode::in && m != access_mode::weak_in; }
 bool is_concurrent(access_mode m) { return m == access_mode::concurrent || m == access_mode::weak_concurrent; }
 bool is_weak(access_mode m) {
-  return m == access_mode::weak_in || m == access_mode::weak_out || m == access_mode::weak_inout || m == access_mode::weak_concurrent;
+  return m == access_mode::weak_in || m == access_mode::weak_out || m == access_mode::weak_inout || m == access_mode::weak_concurrent ||
+         m == access_mode::weak_commutative;
 }
 
 struct use {
@@ -152,6 +153,13 @@ private:
     return {weft::region(&g_shape[static_cast<std::size_t>(cell)], 1), {cell}, access_mode::in, true};
   }
 
+  /// Commutative regions run in the order of their creation; objects do so among regions only.
+  access_mode plain_mode(bool region, bool weak) {
+    if (region && chance(15))
+      return weak ? access_mode::weak_commutative : access_mode::commutative;
+    return static_cast<access_mode>(in_range(0, 2) + (weak ? 3 : 0));
+  }
+
   /// False: the parent may not pass that part on.
   bool allow(use &u, const rights &of) {
     const auto all = [&](auto has) {
@@ -162,7 +170,7 @@ private:
     if (!u.object && chance(20) && all([](const right &r) { return r.child_write; }))
       u.mode = shared;
     else if (all([](const right &r) { return r.child_write; }))
-      u.mode = static_cast<access_mode>(in_range(0, 2) + (weak ? 3 : 0));
+      u.mode = plain_mode(!u.object, weak);
     else if (all([](const right &r) { return r.child_read; }))
       u.mode = weak ? access_mode::weak_in : access_mode::in;
     else if (!u.object && all([](const right &r) { return r.child_add; }))

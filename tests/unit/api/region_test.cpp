@@ -118,6 +118,31 @@ TEST(region, concurrent_tasks_run_together_and_in_order_with_all_others) {
   EXPECT_EQ(after, 2);
 }
 
+TEST(region, children_of_weakly_sharing_parents_share_as_well) {
+  int v[10] = {};
+  gate met[2];
+  bool together[2] = {};
+  std::vector<int> order;
+  int seen = 0;
+  weft::spawn([&] { weft::taskyield(), v[0] = 1; }, weft::out(region(v).span(0, 2)));
+  for (int i : {0, 1})
+    weft::spawn([&, i] {
+      weft::spawn([&, i] {
+        met[i].open(), met[1 - i].pass();
+        together[i] = v[0] == 1;
+      }, weft::concurrent(region(v).span(i, 5)));
+    }, weft::weak_concurrent(region(v)));
+  for (int i = 0; i != 4; ++i)
+    weft::spawn([&, i] {
+      for (int k : {0, 1})
+        weft::spawn([&, i, k] { weft::taskyield(), ++v[4], order.push_back(2 * i + k); }, weft::commutative(region(v).span(4 - k, 3)));
+    }, weft::weak_commutative(region(v).range(3, 8)));
+  weft::spawn([&] { seen = together[0] && together[1] ? v[4] : -1; }, weft::in(region(v).span(4, 1)));
+  weft::taskwait();
+  EXPECT_EQ(seen, 8);
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6, 7})) << "one at a time, in the order of their creation";
+}
+
 TEST(region, reductions_among_regions_are_done_in_place) {
   int v[10] = {};
   int sum = 1, seen = 0;

@@ -83,6 +83,21 @@ TEST(taskfor, covers_ranges_beyond_two_to_the_sixty_third) {
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
 }
 
+TEST(taskfor, has_a_label_and_regions_as_any_task) {
+  std::vector<int> v(100, 0);
+  std::atomic<int> labelled{0};
+  int seen = 0;
+  weft::spawn([&] { dawdle(), v[10] = 5; }, weft::out(weft::region(v).span(8, 4)));
+  weft::taskfor(weft::range(10, 20), [&](int i) {
+    labelled += weft::this_task::label() == std::string("shared");
+    v[static_cast<std::size_t>(i)] += 1;
+  }, weft::grain_size(10), weft::inout(weft::region(v).range(10, 19)), weft::label("shared"));
+  weft::spawn([&] { seen = v[10] + v[19]; }, weft::in(weft::region(v).range(5, 19)));
+  weft::taskwait();
+  EXPECT_EQ(seen, 7);
+  EXPECT_EQ(labelled, 10);
+}
+
 TEST(taskfor, refuses_a_grain_of_zero) {
   EXPECT_THROW(weft::taskfor(weft::range(3), [](int) {}, weft::grain_size(0)), weft::error);
 }

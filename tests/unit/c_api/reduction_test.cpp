@@ -193,4 +193,17 @@ TEST(c_reduction, of_every_round_of_a_taskiter) {
   EXPECT_EQ(all.wrong, 0);
 }
 
+TEST(c_reduction, by_two_operations_in_one_list_is_refused) {
+  std::int32_t x = 0;
+  weft_reduction sum, product;
+  ASSERT_EQ(weft_reduction_builtin(&sum, &x, 1, WEFT_INT32, WEFT_SUM), 0);
+  ASSERT_EQ(weft_reduction_builtin(&product, &x, 1, WEFT_INT32, WEFT_PRODUCT), 0);
+  const weft_access both[] = {weft_reduce(&sum), weft_reduce(&product)};
+  weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+  o.label = "both";
+  EXPECT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, both, 2, &o, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(weft_last_error_message()).find("task 'both' reduces"), std::string::npos) << weft_last_error_message();
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
 } // namespace
