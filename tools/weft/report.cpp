@@ -118,7 +118,11 @@ std::string type_table(const report_data &d) {
       s += "<td>" + duration(t.on_path_ns) + "<td>" + (t.gain_percent < 0 ? std::string("-") : text("%.0f %% shorter", t.gain_percent));
     s += "</tr>";
   }
-  return s + "</table>";
+  s += "</table>";
+  if (d.has_graph)
+    s += "<p class=soft>Of the critical path of " + duration(d.bounds.span_ns) + ", " + duration(d.own_on_path_ns) +
+         " are the program's own code: what it does before, between and after the creation of tasks.</p>";
+  return s;
 }
 
 std::string what_if_table(const report_data &d) {
@@ -136,7 +140,7 @@ std::string what_if_table(const report_data &d) {
     return "<tr><td>" + what + "<td>" + duration(ns) + text("<td>%+.1f %%</tr>", now > 0 ? 100 * (ns / now - 1) : 0);
   };
   std::string s = "<h2>What if</h2><table><tr><th>the same graph<th>time<th>against the prediction for this run</tr>";
-  s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.duration_ns).c_str()), now);
+  s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.graph_ns).c_str()), now);
   s += row("no overhead between tasks", d.no_overhead_ns);
   for (const auto &[name, ns] : d.faster)
     s += row("'" + html(name) + "' twice as fast", ns);

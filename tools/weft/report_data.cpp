@@ -236,13 +236,16 @@ void use_graph(trace_reader &r, report_data &d) {
   const trace_graph g(r);
   d.has_graph = true;
   d.gap_ns = static_cast<double>(g.overhead);
+  d.graph_ns = static_cast<double>(g.duration());
   replay_options o;
   o.overhead_ns = d.gap_ns;
   d.bounds = bounds_of(g, o);
   explain_idleness(g, r, d);
   std::map<std::string, double> on_path;
-  for (const path_step &s : d.bounds.path)
+  for (const path_step &s : d.bounds.path) {
     on_path[r.type_name(g.tasks[s.task].type)] += s.ns;
+    d.own_on_path_ns += g.tasks[s.task].is_root ? s.ns : 0;
+  }
   for (o.workers = 1; o.workers <= 256; o.workers *= 2)
     d.predicted.emplace_back(o.workers, replay(g, o).ns);
   replay_options bare;

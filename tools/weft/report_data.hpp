@@ -52,6 +52,8 @@ struct report_data {
   bool has_graph = false;
   graph_bounds bounds;
   double gap_ns = 0; // between two tasks
+  double graph_ns = 0; // from the first task to the end of the last: what predictions are of
+  double own_on_path_ns = 0; // of the critical path, the program's own code
   std::vector<std::pair<unsigned, double>> predicted; // workers, ns
   double no_overhead_ns = 0;
   std::vector<std::pair<std::string, double>> faster; // a type twice as fast, on as many workers

@@ -60,7 +60,7 @@ function draw(){cols_=D.types.map((t,i)=>color(i));while(cols_.length<256)cols_.
  const at=D.live.map((_,i)=>D.ns*(i+.5)/D.live.length);
  lines("tasks",[{v:D.live,c:color(0),n:"tasks in the graph"},{v:D.ready,c:color(1),n:"ready"},{v:D.running,c:color(2),n:"running"}],at,dur,"",false);
  if(D.graph){const p=D.graph.predicted,one=p[0][1],x=p.map(q=>q[0]);
-  lines("speed",[{v:p.map(q=>one/q[1]),c:color(0),n:"predicted speedup"},{v:x.map(n=>Math.min(n,D.graph.work/D.graph.span)),c:css("--soft"),n:"bound by work and span",d:[5,4]}],x,n=>n,"",true)
+  lines("speed",[{v:p.map(q=>one/q[1]),c:color(0),n:"predicted speedup"},{v:x.map(n=>Math.min(n,one/D.graph.span)),c:css("--soft"),n:"bound by work and span",d:[5,4]}],x,n=>n,"",true)
   const law=D.grains.map((_,i)=>{const g=64*2**((i+.5)/2);return 100*g/(g+D.gap)});
   lines("law",[{v:law,c:color(3),n:"efficiency of that grain, %"}],law.map((_,i)=>64*2**(i/2)),n=>Math.log2(n)%4?"":dur(n),"",true)}}
 const cv=$("time");

@@ -42,6 +42,10 @@ class stretcher {
     std::int64_t since = 0;
     std::int64_t idle_since = -1, away_since = -1;
   };
+  /// Ends of bodies are not recorded.
+  [[nodiscard]] bool implied() const noexcept { return m_reader.about().level < trace_level::tasks; }
+  void begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
+  void resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
   void close(worker &w, unsigned slot, std::int64_t now, bool ends);
   worker &at(unsigned slot);
 

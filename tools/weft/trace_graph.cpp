@@ -86,63 +86,76 @@ void trace_graph::add_access(std::uint32_t task, std::uint8_t mode, std::uint64_
     c.last_group = entry;
 }
 
+void trace_graph::begin_root(worker &w, const trace_record &x, std::int64_t now) {
+  const std::uint32_t t = index_of(x.task);
+  tasks[t].is_root = true;
+  tasks[t].type = x.type;
+  tasks[t].begun = now;
+  w.stack.assign(1, {t});
+}
+
+void trace_graph::create(worker &w, const trace_record &x) {
+  const std::uint32_t t = index_of(x.task), id = static_cast<std::uint32_t>(x.a);
+  const std::uint32_t parent = id ? index_of(id) : k_nobody;
+  tasks[t].type = x.type;
+  tasks[t].parent = parent;
+  act(w, t);
+}
+
+void trace_graph::begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {
+  const std::uint32_t t = index_of(x.task);
+  tasks[t].begun = now;
+  tasks[t].slot = static_cast<std::uint16_t>(slot);
+  tasks[t].type = x.type;
+  if (const std::int64_t gap = now - w.free_since; w.free_since >= 0 && gap < k_longest_gap) {
+    ++m_gaps;
+    m_gap_ns += gap;
+  }
+  w.free_since = -1;
+  if (!w.stack.empty() && w.stack.back().before_others < 0)
+    w.stack.back().before_others = w.stack.back().computed;
+  w.stack.push_back({t});
+}
+
+void trace_graph::end_body(worker &w, std::int64_t now) {
+  act(w, action::k_ends);
+  if (!w.stack.empty()) {
+    tasks[w.stack.back().task].ended = now;
+    w.stack.pop_back();
+  }
+  w.free_since = w.stack.empty() ? now : -1;
+}
+
 void trace_graph::take(trace_reader &r, const trace_item &i) {
   const trace_record &x = *i.record;
   const auto e = static_cast<trace_event>(x.event);
   if (e == trace_event::counted || e == trace_event::switched_in || e == trace_event::switched_out)
     return;
   const std::int64_t now = r.ns(x.time);
-  last = std::max(last, now);
+  if (e != trace_event::idle && e != trace_event::busy && e != trace_event::sleep && e != trace_event::wake) // of workers whom nobody needs any more
+    last = std::max(last, now);
   if (m_workers.size() <= i.slot)
     m_workers.resize(i.slot + 1);
   advance(m_workers[i.slot], now);
   worker &w = m_workers[i.slot];
   switch (e) {
-  case trace_event::root: {
-    const std::uint32_t t = index_of(x.task);
-    tasks[t].is_root = true;
-    tasks[t].type = x.type;
-    tasks[t].begun = now;
-    w.stack.assign(1, {t});
+  case trace_event::root:
+    begin_root(w, x, now);
     break;
-  }
-  case trace_event::create: {
-    const std::uint32_t t = index_of(x.task), id = static_cast<std::uint32_t>(x.a);
-    const std::uint32_t parent = id ? index_of(id) : k_nobody;
-    tasks[t].type = x.type;
-    tasks[t].parent = parent;
-    act(w, t);
+  case trace_event::create:
+    create(w, x);
     break;
-  }
   case trace_event::access:
     add_access(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a);
     break;
   case trace_event::ready:
     tasks[index_of(x.task)].ready = now;
     break;
-  case trace_event::begin: {
-    const std::uint32_t t = index_of(x.task);
-    tasks[t].begun = now;
-    tasks[t].slot = static_cast<std::uint16_t>(i.slot);
-    tasks[t].type = x.type;
-    if (const std::int64_t gap = now - w.free_since; w.free_since >= 0 && gap < k_longest_gap) {
-      ++m_gaps;
-      m_gap_ns += gap;
-    }
-    w.free_since = -1;
-    if (!w.stack.empty() && w.stack.back().before_others < 0)
-      w.stack.back().before_others = w.stack.back().computed;
-    w.stack.push_back({t});
+  case trace_event::begin:
+    begin_body(w, x, now, i.slot);
     break;
-  }
   case trace_event::end:
-    act(w, action::k_ends);
-    if (!w.stack.empty()) {
-      graph_task &t = tasks[w.stack.back().task];
-      t.ended = now;
-      w.stack.pop_back();
-    }
-    w.free_since = w.stack.empty() ? now : -1;
+    end_body(w, now);
     break;
   case trace_event::waited:
     act(w, action::k_waits);

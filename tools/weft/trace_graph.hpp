@@ -73,6 +73,10 @@ class trace_graph {
     std::size_t operator()(const place &p) const noexcept { return static_cast<std::size_t>((p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17); }
   };
   void take(trace_reader &r, const trace_item &i);
+  void begin_root(worker &w, const trace_record &x, std::int64_t now);
+  void create(worker &w, const trace_record &x);
+  void begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
+  void end_body(worker &w, std::int64_t now);
   std::uint32_t index_of(std::uint32_t id);
   void advance(worker &w, std::int64_t now);
   void act(worker &w, std::uint32_t what);

@@ -33,6 +33,26 @@ void stretcher::close(worker &w, unsigned slot, std::int64_t now, bool ends) {
   w.since = now;
 }
 
+void stretcher::begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
+  if (implied() && r.a == 0 && !w.running.empty()) { // the one before has ended
+    close(w, slot, now, true);
+    w.running.pop_back();
+  }
+  close(w, slot, now, false);
+  w.running.push_back(r.task);
+  w.since = now;
+}
+
+void stretcher::resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
+  if (implied() && !w.running.empty())
+    close(w, slot, now, true);
+  if (auto below = m_suspended.extract(r.task); !below.empty())
+    w.running = std::move(below.mapped());
+  else
+    w.running.assign(1, r.task);
+  w.since = now;
+}
+
 void stretcher::take(const trace_item &i) {
   const trace_record &r = *i.record;
   const std::int64_t now = m_reader.ns(r.time);
@@ -41,18 +61,11 @@ void stretcher::take(const trace_item &i) {
     return;
   m_last = std::max(m_last, now);
   worker &w = at(i.slot);
-  const bool implied = m_reader.about().level < trace_level::tasks;
   if (r.type)
     m_types.put(r.task, r.type);
   switch (e) {
   case trace_event::begin:
-    if (implied && r.a == 0 && !w.running.empty()) { // the one before has ended
-      close(w, i.slot, now, true);
-      w.running.pop_back();
-    }
-    close(w, i.slot, now, false);
-    w.running.push_back(r.task);
-    w.since = now;
+    begin(w, i.slot, r, now);
     break;
   case trace_event::root:
     w.running.assign(1, r.task);
@@ -69,16 +82,10 @@ void stretcher::take(const trace_item &i) {
     m_suspended[r.task] = std::exchange(w.running, {});
     break;
   case trace_event::resume:
-    if (implied && !w.running.empty())
-      close(w, i.slot, now, true);
-    if (auto below = m_suspended.extract(r.task); !below.empty())
-      w.running = std::move(below.mapped());
-    else
-      w.running.assign(1, r.task);
-    w.since = now;
+    resume(w, i.slot, r, now);
     break;
   case trace_event::idle:
-    if (implied && w.running.size() == 1) {
+    if (implied() && w.running.size() == 1) {
       close(w, i.slot, now, true);
       w.running.clear();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that take long: of large traces, interrupted, telling how far they are.
-#include "support/case_process.hpp"
+#include "support/babeltrace.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -43,6 +43,7 @@ class long_commands : public testing::Test {
     const std::string trace = m_folder + "/trace";
     const auto end = test::run({beside("weft-make-trace"), "--tasks", tasks, "--workers", workers, trace}, {});
     EXPECT_TRUE(end.exited(0)) << end;
+    test::expect_babeltrace_reads(trace);
     return trace;
   }
   std::string m_folder;

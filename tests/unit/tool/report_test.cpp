@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft report names the planted cause first; weft predict and diff; weft dump and why of programs that stand still.
 #include "observe/segment.hpp"
-#include "support/case_process.hpp"
+#include "support/babeltrace.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -66,6 +66,7 @@ class reports : public testing::Test {
     int status = 0;
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0) << name;
+    test::expect_babeltrace_reads(folder);
     return folder;
   }
   static std::string first_finding(const std::string &folder) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of programs that end in order, are killed, fork, or write none; weft trace reads them, and babeltrace2 where it is installed.
-#include "support/case_process.hpp"
+#include "support/babeltrace.hpp"
 #include "support/scale.hpp"
 
 #include <atomic>
@@ -121,6 +121,7 @@ TEST_F(traces, counters_equal_the_replayed_trace_for_random_programs_under_every
       const auto end = weft({"trace", "check", m_folder});
       EXPECT_TRUE(end.exited(0)) << policy << " " << level << "\n" << end;
       EXPECT_TRUE(contains(end.output, "as the counters say")) << end;
+      test::expect_babeltrace_reads(m_folder);
       ++seed;
     }
 }
@@ -155,6 +156,7 @@ TEST_F(traces, what_a_killed_program_has_written_is_read_up_to_the_end) {
   EXPECT_TRUE(end.exited(0)) << end;
   end = weft({"trace", "check", whole});
   EXPECT_TRUE(end.exited(0)) << end;
+  test::expect_babeltrace_reads(whole);
   EXPECT_FALSE(contains(end.output, "has not ended")) << end;
 }
 
