@@ -89,6 +89,25 @@ void trace_checker::end(const trace_record &r, state &s) {
   s.ended = !(r.a & k_again);
 }
 
+void trace_checker::suspend(const trace_record &r, state &s) {
+  ++suspended;
+  if (++s.away > 1 && complete() && !is_close(r, s))
+    fault(r, "it is suspended already");
+}
+
+void trace_checker::resume(const trace_record &r, state &s) {
+  if (--s.away < 0 && complete() && !is_close(r, s))
+    fault(r, "it was not suspended");
+}
+
+void trace_checker::make_ready(const trace_record &r, state &s) {
+  if (!s.created && complete())
+    s.early = true;
+  if (s.ended && !s.recorded && complete())
+    fault(r, "it has ended");
+  s.ready = 1;
+}
+
 void trace_checker::take(const trace_item &i) {
   const trace_record &r = *i.record;
   ++events[r.event];
@@ -122,20 +141,13 @@ void trace_checker::take(const trace_item &i) {
     s.running = 1;
     break;
   case trace_event::suspend:
-    ++suspended;
-    if (++s.away > 1 && complete() && !is_close(r, s))
-      fault(r, "it is suspended already");
+    suspend(r, s);
     break;
   case trace_event::resume:
-    if (--s.away < 0 && complete() && !is_close(r, s))
-      fault(r, "it was not suspended");
+    resume(r, s);
     break;
   case trace_event::ready:
-    if (!s.created && complete())
-      s.early = true;
-    if (s.ended && !s.recorded && complete())
-      fault(r, "it has ended");
-    s.ready = 1;
+    make_ready(r, s);
     break;
   default:
     break;

@@ -44,6 +44,9 @@ class trace_checker {
   void begin(const trace_record &r, state &s);
   void end(const trace_record &r, state &s);
   void create(const trace_record &r, state &s);
+  void suspend(const trace_record &r, state &s);
+  void resume(const trace_record &r, state &s);
+  void make_ready(const trace_record &r, state &s);
   void compare_with_counters();
   void fault(const trace_record &r, const char *what);
   [[nodiscard]] bool is_close(const trace_record &r, const state &s) const noexcept;
