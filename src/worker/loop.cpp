@@ -308,7 +308,7 @@ WEFT_COLD runnable *execute_round_timed(worker &w, runnable &r) noexcept {
 }
 
 /// Runs a task, and its immediate successors.
-void run_task(worker &w, runnable *r) {
+WEFT_INLINE void run_task(worker &w, runnable *r) {
   worker *here = &w;
   for (;;) {
     r = execute_counted(*here, *static_cast<task *>(r), false);
@@ -320,6 +320,8 @@ void run_task(worker &w, runnable *r) {
       return enqueue(here, *r, origin::fresh);
   }
 }
+
+WEFT_NOINLINE void run_confined(worker &w, runnable *r) { run_task(w, r); }
 
 /// Runs a round of a recorded task, and those that follow from it. That may go on for very long: other work gets a look as well.
 void run_recorded(worker &w, runnable *r) {
@@ -364,8 +366,8 @@ void run(worker &w, runnable *r) {
     return begin_gap(this_worker_or_null()->time);
   case runnable::kind::recorded:
     return run_recorded(w, r);
-  case runnable::kind::task: // a confined one
-    return run_task(w, r);
+  case runnable::kind::task:
+    return run_confined(w, r);
   }
 }
 
