@@ -14,6 +14,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <unistd.h>
 #include <vector>
 
@@ -41,7 +42,7 @@ class stream {
   }
   /// Nothing earlier than that will come.
   void settle(std::uint64_t until) {
-    std::stable_sort(m_records.begin(), m_records.end(), [](const trace_record &a, const trace_record &b) { return a.time < b.time; });
+    sort();
     const auto end = std::find_if(m_records.begin(), m_records.end(), [until](const trace_record &r) { return r.time >= until; });
     std::size_t at = 0;
     for (const auto known = static_cast<std::size_t>(end - m_records.begin()); known - at >= k_packet_records || (until == UINT64_MAX && known > at);) {
@@ -59,6 +60,13 @@ class stream {
   }
 
  private:
+  /// Nearly sorted, so each goes a few places; those of one time stay in their order.
+  void sort() {
+    for (std::size_t i = 1; i < m_records.size(); ++i)
+      for (std::size_t k = i; k > 0 && m_records[k].time < m_records[k - 1].time; --k)
+        std::swap(m_records[k], m_records[k - 1]);
+  }
+
   int m_file;
   packet_header m_head;
   std::vector<trace_record> m_records;
@@ -184,11 +192,11 @@ int main(int argc, char **argv) try {
   shape s;
   for (int at = 1; at < argc; ++at) {
     const std::string word = argv[at];
-    const auto number = at + 1 < argc ? parse_unsigned(argv[at + 1]) : std::nullopt;
-    if (word == "--tasks" && number && *number >= 1 && *number <= 4'000'000'000u)
-      s.tasks = *number, ++at;
-    else if (word == "--workers" && number && *number >= 2 && *number <= 4096)
-      s.workers = static_cast<unsigned>(*number), ++at;
+    const std::uint64_t number = at + 1 < argc ? parse_unsigned(argv[at + 1]).value_or(0) : 0;
+    if (word == "--tasks" && number >= 1 && number <= 4'000'000'000u)
+      s.tasks = number, ++at;
+    else if (word == "--workers" && number >= 2 && number <= 4096)
+      s.workers = static_cast<unsigned>(number), ++at;
     else if (word.starts_with("-") || !s.folder.empty())
       return usage();
     else

@@ -33,19 +33,19 @@ class sorter {
   struct line {
     std::int64_t at, end; // end: of a state, else -1
     unsigned thread, value;
-    std::uint32_t task;
+    std::uint32_t task, order; // order: of those at one time
   };
   void take(const stretch &s) {
     static constexpr unsigned k_states[] = {state_running, state_idle, state_away};
     const std::int64_t begin = std::max<std::int64_t>(s.begin, 0);
-    m_pending.push_back({begin, s.end, s.slot + 1, k_states[s.what], 0});
+    put({begin, s.end, s.slot + 1, k_states[s.what], 0, 0});
     if (s.what != stretch::body)
       return;
-    m_pending.push_back({begin, -1, s.slot + 1, s.type, s.task});
-    m_pending.push_back({s.end, -1, s.slot + 1, 0, 0});
+    put({begin, -1, s.slot + 1, s.type, s.task, 0});
+    put({s.end, -1, s.slot + 1, 0, 0, 0});
   }
   void write() {
-    std::stable_sort(m_pending.begin(), m_pending.end(), [](const line &a, const line &b) { return a.at < b.at; });
+    std::sort(m_pending.begin(), m_pending.end(), [](const line &a, const line &b) { return a.at != b.at ? a.at < b.at : a.order < b.order; });
     for (const line &l : m_pending) {
       put(l.end >= 0 ? "1:" : "2:", l.thread);
       put(":1:1:", l.thread);
@@ -62,6 +62,10 @@ class sorter {
       m_out.put('\n');
     }
     m_pending.clear();
+  }
+  void put(line l) {
+    l.order = static_cast<std::uint32_t>(m_pending.size());
+    m_pending.push_back(l);
   }
   void put(std::string_view text, std::uint64_t n) {
     m_out.put(text);
