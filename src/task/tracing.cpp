@@ -17,18 +17,19 @@ std::uint16_t type_of(tracer &x, const task &t) noexcept { return x.types.find(t
 /// Before tasks are entered one by one, only a body tells that there is one.
 bool is_named(const task &t) noexcept { return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit); }
 
-void put_access(trace_ring &r, const task &t, const void *address, access_mode mode, std::uint64_t bytes) noexcept {
+void put_access(trace_ring &r, const task &t, const void *address, access_mode mode, std::uint64_t bytes, bool by_bytes) noexcept {
   constexpr std::uint64_t k_most = UINT32_MAX;
   if (address)
     r.put(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
-          std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32);
+          std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 | (by_bytes ? k_by_bytes : 0));
 }
 
-void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t count) noexcept {
+void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t count, bool by_bytes) noexcept {
   for (const access *a = list; a != list + count; ++a) {
     const bool reduces = a->mode == access_mode::reduction || a->mode == access_mode::weak_reduction;
     const auto *wanted = reduces ? static_cast<const detail::reduction_spec *>(a->address) : nullptr;
-    put_access(r, t, wanted ? wanted->address : a->address, a->mode, a->bytes);
+    const std::uint64_t bytes = wanted ? wanted->bytes * static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(wanted->count, 0)) : a->bytes;
+    put_access(r, t, wanted ? wanted->address : a->address, a->mode, bytes, by_bytes);
   }
 }
 
@@ -50,11 +51,12 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
         reinterpret_cast<std::uintptr_t>(t.group));
   if (!traces(trace_level::graph))
     return;
-  put_accesses(r, t, a.first, a.first_count);
-  put_accesses(r, t, a.second, a.second_count);
+  const bool by_bytes = a.region_count > 0 || orders_regions(*t.parent);
+  put_accesses(r, t, a.first, a.first_count, by_bytes);
+  put_accesses(r, t, a.second, a.second_count, by_bytes);
   for (const region_entry *g = a.regions; g != a.regions + a.region_count; ++g)
     g->shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
-      put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low);
+      put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true);
     });
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/log.hpp"
 #include "trace/folder.hpp"
+#include "trace/tracepoint.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,8 @@
 #include <linux/perf_event.h>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,20 +52,24 @@ struct watching {
   std::vector<source> sources;
   std::vector<output> outputs;
   std::vector<char> scratch;
+  std::optional<switch_tracepoint> tracepoint;
+  std::string seen; // what is, and what is not; in words
 };
 watching *g_watching = nullptr; // before any worker; never freed
 std::atomic<watching *> g_ended{nullptr}; // within reach, for checkers of leaks
 
 
-int open_switches() noexcept {
+/// With the tracepoint, each switch is told twice: by it, and by the record that needs no privilege.
+int open_switches(const switch_tracepoint *with) noexcept {
   perf_event_attr a{};
   a.size = sizeof a;
-  a.type = PERF_TYPE_SOFTWARE;
-  a.config = PERF_COUNT_SW_DUMMY;
-  a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  a.type = with ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
+  a.config = with ? with->id : std::uint64_t{PERF_COUNT_SW_DUMMY};
+  a.sample_period = with ? 1 : 0;
+  a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | (with ? std::uint64_t{PERF_SAMPLE_RAW} : 0);
   a.context_switch = 1;
   a.sample_id_all = 1;
-  a.exclude_kernel = 1;
+  a.exclude_kernel = !with;
   a.exclude_hv = 1;
   a.use_clockid = 1;
   a.clockid = CLOCK_MONOTONIC;
@@ -80,12 +87,36 @@ struct switch_tail {
   std::uint32_t cpu, unused;
 };
 
+/// Of the tracepoint: the same words as at the end of a switch, then the record.
+void take_sample(const watching &w, output &to, const char *body, std::size_t bytes) {
+  struct {
+    switch_tail t;
+    std::uint32_t size;
+  } head;
+  constexpr std::size_t k_head = sizeof(switch_tail) + sizeof(std::uint32_t);
+  if (bytes < k_head)
+    return;
+  std::memcpy(&head.t, body, sizeof head.t);
+  std::memcpy(&head.size, body + sizeof head.t, sizeof head.size);
+  const auto facts = read_switch(*w.tracepoint, body + k_head, std::min<std::size_t>(head.size, bytes - k_head));
+  if (!facts)
+    return;
+  trace_record r{};
+  r.time = ticks_at(w.clock, head.t.time);
+  r.event = static_cast<std::uint16_t>(trace_event::replaced);
+  r.a = facts->next_pid;
+  r.b = facts->state;
+  to.records.push_back(r);
+}
+
 void take_event(watching &w, output &to, const perf_event_header &h, const char *body, std::size_t bytes) {
   if (h.type == PERF_RECORD_LOST) {
     std::uint64_t words[2];
     std::memcpy(words, body, std::min(bytes, sizeof words));
     to.lost += words[1];
   }
+  if (h.type == PERF_RECORD_SAMPLE && w.tracepoint)
+    return take_sample(w, to, body, bytes);
   if (h.type != PERF_RECORD_SWITCH || bytes < sizeof(switch_tail))
     return;
   switch_tail t;
@@ -122,7 +153,7 @@ void read_source(watching &w, const source &from, output &to) {
 }
 
 void write_out(watching &w, output &to) {
-  std::sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) { return a.time < b.time; });
+  std::stable_sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) { return a.time < b.time; });
   for (trace_record &r : to.records)
     r.time = to.last = std::max(r.time, to.last); // the clocks agree to some ten nanoseconds
   packet_header h;
@@ -139,6 +170,21 @@ void write_out(watching &w, output &to) {
     write_whole(to.file, reinterpret_cast<const char *>(to.records.data()), to.records.size() * sizeof(trace_record));
   }
   to.records.clear();
+}
+
+/// The tracepoint too, if that is allowed.
+int open_source(watching &w) {
+  const std::lock_guard guard(w.lock);
+  if (w.tracepoint) {
+    const int file = open_switches(&*w.tracepoint);
+    if (file >= 0) {
+      w.seen = "context switches of the workers' threads, and who replaced them (sched_switch)";
+      return file;
+    }
+    w.seen = std::string("context switches of the workers' threads; nothing of who replaced them: sched_switch: ") + std::strerror(errno);
+    w.tracepoint.reset(); // for all threads
+  }
+  return open_switches(nullptr);
 }
 
 output &output_of(watching &w, unsigned slot) {
@@ -159,6 +205,9 @@ void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16], co
   w->folder = folder;
   std::memcpy(w->uuid, uuid, sizeof w->uuid);
   w->clock = clock;
+  std::string why;
+  w->tracepoint = find_switch_tracepoint("", why);
+  w->seen = "context switches of the workers' threads; nothing of who replaced them: " + why;
   g_watching = w.release();
 } catch (const std::bad_alloc &) { // without
 }
@@ -169,10 +218,16 @@ void watch_this_thread(unsigned slot) noexcept try {
     return;
   source s;
   s.slot = slot;
-  s.file = open_switches();
+  s.file = open_source(*w);
   void *const p = s.file < 0 ? MAP_FAILED : mmap(nullptr, k_page + k_room, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
   if (p == MAP_FAILED) {
     static std::atomic<bool> said{false};
+    const int failure = errno;
+    {
+      const std::lock_guard guard(w->lock);
+      w->seen = std::string("nothing: perf_event_open: ") + std::strerror(failure);
+    }
+    errno = failure;
     warn_once(said, "trace.kernel: context switches cannot be seen (perf_event_open: %s); the trace is without them", std::strerror(errno));
     if (s.file >= 0)
       close(s.file);
@@ -204,6 +259,13 @@ void end_kernel_events() noexcept {
   for (const source &s : g_watching->sources)
     close(s.file);
   g_ended.store(std::exchange(g_watching, nullptr), std::memory_order_relaxed);
+}
+
+std::string seen_of_kernel() {
+  if (!g_watching)
+    return "";
+  const std::lock_guard guard(g_watching->lock);
+  return g_watching->seen;
 }
 
 void forget_kernel_events_in_child() noexcept { g_ended.store(std::exchange(g_watching, nullptr), std::memory_order_relaxed); }

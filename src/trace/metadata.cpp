@@ -133,6 +133,8 @@ std::string own_description(const trace_description &d) {
   s += text("pid %ld\nworkers %u\nlevel %u\nmode %u\nfrequency %llu\nticks %llu\nmonotonic %llu\nrealtime %llu\nfirst %llu\ndiscarded %llu\nstate %s\n", d.pid,
             d.workers, static_cast<unsigned>(d.level), static_cast<unsigned>(d.mode), wide(d.clock.frequency), wide(d.clock.ticks),
             wide(d.clock.monotonic_ns), wide(d.clock.realtime_ns), wide(d.first_ticks), wide(d.discarded), k_states[d.state]);
+  if (!d.kernel.empty())
+    s += "kernel " + d.kernel + "\n";
   for (std::size_t i = 1; i < d.types.size(); ++i)
     if (!d.types[i].empty())
       s += "type " + std::to_string(i) + " " + d.types[i] + "\n";
@@ -170,6 +172,8 @@ trace_description parse_description(const std::string &all) {
     const std::uint64_t n = parse_unsigned(value).value_or(0);
     if (key == "program")
       d.program = value;
+    else if (key == "kernel")
+      d.kernel = value;
     else if (key == "uuid")
       take_uuid(d, value);
     else if (key == "pid")

@@ -24,6 +24,7 @@ struct trace_description {
   std::uint64_t first_ticks = 0; // the trace began
   std::uint64_t discarded = 0;
   enum { running, ended, exact } state = running; // exact: the workers had stopped
+  std::string kernel; // what of it is in the trace, in words; empty: it was not asked for
   std::vector<std::string> types;                 // by number; "": none
 };
 

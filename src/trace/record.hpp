@@ -23,6 +23,8 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   abandon   a task that was created cannot be entered, and is gone
 ///   root      a thread stands in the worker; its task
 ///   counted   at the end: a counter of the worker
+///   replaced  of the kernel's tracepoint sched_switch, with privilege: who got the processor next (0: nobody), and why it was lost, in
+///             the kernel's bits (0: by force)
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or by waiting), and has one again
 #define WEFT_TRACE_EVENTS(X)                                                                                                           \
   X(begin, switches, outer, flags)                                                                                                     \
@@ -42,7 +44,8 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(wake, runtime, unused, unused2)                                                                                                    \
   X(held_back, runtime, unused, unused2)                                                                                               \
   X(switched_out, switches, cpu, preempted)                                                                                            \
-  X(switched_in, switches, cpu, unused)
+  X(switched_in, switches, cpu, unused)                                                                                                \
+  X(replaced, switches, next_pid, state)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,
@@ -57,6 +60,12 @@ enum body_flag : std::uint64_t {
   k_again = 4,   // the body is to run once more
   k_branch = 8,  // a join's branch that was taken by another worker: neither created nor counted
 };
+/// Of `extent` of an access: bytes in the low half, the mode in the byte above; and this, where siblings are ordered by the bytes that they have
+/// in common rather than by first bytes.
+inline constexpr std::uint64_t k_by_bytes = std::uint64_t{1} << 40;
+[[nodiscard]] inline bool is_of_kernel(trace_event e) noexcept {
+  return e == trace_event::switched_out || e == trace_event::switched_in || e == trace_event::replaced;
+}
 enum creation_flag : std::uint64_t { k_created_for_rounds = std::uint64_t{1} << 63 }; // of `parent`
 
 /// What `counted` tells, at the end of an orderly run.

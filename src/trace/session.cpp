@@ -66,6 +66,8 @@ void describe(session &s) {
   s.described = known_types();
   s.described_ns = now_ns();
   s.what.types = type_names(type_table());
+  if (std::string seen = seen_of_kernel(); !seen.empty())
+    s.what.kernel = std::move(seen);
   if (!replace_file(s.options.folder + "/metadata", ctf_metadata(s.what)) || !replace_file(description_path(s.options.folder), own_description(s.what)))
     complain(s);
 }
@@ -267,6 +269,7 @@ void end_trace(const std::vector<slot_counts> &counts) noexcept try {
   write_counts(*s, counts);
   for (stream &x : s->streams)
     write_rest(*s, x);
+  s->what.kernel = seen_of_kernel();
   end_kernel_events();
   const trace_clock start = std::exchange(s->what.clock, read_trace_clock()); // the longer the run, the better the frequency is known
   s->what.clock = {s->what.clock.frequency, start.ticks, start.monotonic_ns, start.realtime_ns};

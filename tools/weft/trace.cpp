@@ -38,6 +38,8 @@ int info(trace_reader &r) {
   std::printf("program    %s (pid %ld), %u workers\nlevel      %s, %s\n", d.program.c_str(), d.pid, d.workers, k_levels[static_cast<int>(d.level)],
               d.mode == trace_mode::flight ? "flight recorder" : "written as it ran");
   std::printf("duration   %.6f s\nrecords    %llu, %llu discarded\n", static_cast<double>(c.last_ns) / 1e9, wide(r.records()), wide(r.discarded()));
+  if (!d.kernel.empty())
+    std::printf("kernel     %s\n", d.kernel.c_str());
   for (std::size_t e = 0; e < static_cast<std::size_t>(trace_event::limit); ++e)
     if (c.events[e])
       std::printf("  %-12s %llu\n", event_name(static_cast<trace_event>(e)), wide(c.events[e]));

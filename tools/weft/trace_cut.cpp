@@ -118,7 +118,7 @@ void copy_records(trace_reader &r, const std::string &output, std::uint64_t from
   trace_item i;
   while (r.next(i)) {
     const auto e = static_cast<trace_event>(i.record->event);
-    const bool kernel = e == trace_event::switched_out || e == trace_event::switched_in;
+    const bool kernel = is_of_kernel(e);
     if (i.record->time < from || i.record->time > to || (e == trace_event::counted && !whole))
       continue;
     auto found = writers.find({i.slot, kernel});

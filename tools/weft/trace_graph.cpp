@@ -86,6 +86,36 @@ void trace_graph::add_access(std::uint32_t task, std::uint8_t mode, std::uint64_
     c.last_group = entry;
 }
 
+/// No segment goes on over `at`. What comes behind needs no more of the past than the newest group: older ones are linked in the first part.
+void trace_graph::cut(segments &all, std::uint64_t at) {
+  auto before = all.upper_bound(at);
+  if (before == all.begin() || (--before)->first == at || before->second.end <= at)
+    return;
+  segment rest{before->second.end, {before->second.groups.back()}};
+  before->second.end = at;
+  all.emplace(at, std::move(rest));
+}
+
+/// As regions are ordered: those that commute or reduce, in the order of creation.
+void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t low, std::uint64_t bytes) {
+  segments &all = m_segments[tasks[task].parent];
+  const std::uint64_t end = low + std::max<std::uint64_t>(bytes, 1);
+  std::uint8_t h = how_of(mode);
+  h = h == commutes || h == reduces ? std::uint8_t{writes} : h;
+  cut(all, low);
+  cut(all, end);
+  for (std::uint64_t at = low; at < end;) {
+    auto here = all.lower_bound(at);
+    if (here == all.end() || here->first > at) // nobody has named these yet
+      here = all.emplace(at, segment{here == all.end() ? end : std::min(end, here->first), {}}).first;
+    std::vector<group> &groups = here->second.groups;
+    if (groups.empty() || h == writes || groups.back().how != h)
+      groups.push_back({{}, h});
+    groups.back().members.push_back(task);
+    at = here->second.end;
+  }
+}
+
 void trace_graph::begin_root(worker &w, const trace_record &x, std::int64_t now) {
   const std::uint32_t t = index_of(x.task);
   tasks[t].is_root = true;
@@ -129,7 +159,7 @@ void trace_graph::end_body(worker &w, std::int64_t now) {
 void trace_graph::take(trace_reader &r, const trace_item &i) {
   const trace_record &x = *i.record;
   const auto e = static_cast<trace_event>(x.event);
-  if (e == trace_event::counted || e == trace_event::switched_in || e == trace_event::switched_out)
+  if (e == trace_event::counted || is_of_kernel(e))
     return;
   const std::int64_t now = r.ns(x.time);
   if (e != trace_event::idle && e != trace_event::busy && e != trace_event::sleep && e != trace_event::wake) // of workers whom nobody needs any more
@@ -146,7 +176,10 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
     create(w, x);
     break;
   case trace_event::access:
-    add_access(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a);
+    if (x.b & k_by_bytes)
+      add_bytes(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a, x.b & UINT32_MAX);
+    else
+      add_access(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a);
     break;
   case trace_event::ready:
     tasks[index_of(x.task)].ready = now;
@@ -176,13 +209,30 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
 }
 
 /// Whoever must be over before what follows the task's access may go on: itself, and those of its children that name the same data.
-void trace_graph::exits(std::uint32_t task, std::uint64_t address, std::vector<std::uint32_t> &out) const {
+void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const {
   out.push_back(task);
-  const auto below = m_chains.find({task, address});
-  if (below == m_chains.end())
+  if (const auto below = m_chains.find({task, low}); below != m_chains.end())
+    for (std::uint32_t e = below->second.last_group; e != k_nobody; e = m_accesses[e].next)
+      exits(m_accesses[e].task, low, end, out);
+  const auto parts = m_segments.find(task);
+  if (parts == m_segments.end())
     return;
-  for (std::uint32_t e = below->second.last_group; e != k_nobody; e = m_accesses[e].next)
-    exits(m_accesses[e].task, address, out);
+  auto part = parts->second.upper_bound(low);
+  if (part != parts->second.begin())
+    --part;
+  for (; part != parts->second.end() && part->first < end; ++part)
+    if (part->second.end > low)
+      for (const std::uint32_t child : part->second.groups.back().members)
+        exits(child, std::max(low, part->first), std::min(end, part->second.end), out);
+}
+
+void trace_graph::link_bytes(std::uint64_t low, const segment &s) {
+  for (std::size_t i = 1; i < s.groups.size(); ++i) {
+    m_before.clear();
+    for (const std::uint32_t t : s.groups[i - 1].members)
+      exits(t, low, s.end, m_before);
+    link(m_before, s.groups[i].members);
+  }
 }
 
 void trace_graph::link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after) {
@@ -212,7 +262,7 @@ void trace_graph::link_chain(std::uint64_t address, const chain &c) {
     is_first = false;
     m_before.clear();
     for (const std::uint32_t t : m_after)
-      exits(t, address, m_before);
+      exits(t, address, address + 1, m_before);
     m_after.clear();
   };
   for (std::uint32_t e = c.first; e != k_nobody; e = m_accesses[e].next) {
@@ -229,6 +279,9 @@ void trace_graph::link_all() {
     link_chain(where.address, c);
     weft_tool::advance(1);
   }
+  for (const auto &[parent, parts] : m_segments)
+    for (const auto &[low, part] : parts)
+      link_bytes(low, part);
 }
 
 /// Sorted by where they begin; each once.

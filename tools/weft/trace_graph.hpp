@@ -5,6 +5,7 @@
 #include "paged_table.hpp"
 #include "trace_reader.hpp"
 
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -64,6 +65,16 @@ class trace_graph {
   struct chain {
     std::uint32_t first, last, last_group; // entries
   };
+  /// Bytes that have been named together so far, of those siblings that are ordered by bytes; by their first.
+  struct group {
+    std::vector<std::uint32_t> members;
+    std::uint8_t how = 0;
+  };
+  struct segment {
+    std::uint64_t end;
+    std::vector<group> groups;
+  };
+  using segments = std::map<std::uint64_t, segment>;
   struct place {
     std::uint32_t parent;
     std::uint64_t address;
@@ -81,10 +92,13 @@ class trace_graph {
   void advance(worker &w, std::int64_t now);
   void act(worker &w, std::uint32_t what);
   void add_access(std::uint32_t task, std::uint8_t mode, std::uint64_t address);
+  static void cut(segments &all, std::uint64_t at);
+  void add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t low, std::uint64_t bytes);
   void link_all();
   void link_chain(std::uint64_t address, const chain &c);
+  void link_bytes(std::uint64_t low, const segment &s);
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
-  void exits(std::uint32_t task, std::uint64_t address, std::vector<std::uint32_t> &out) const;
+  void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const;
   void store_actions();
   void store_edges();
 
@@ -97,6 +111,7 @@ class trace_graph {
   };
   std::vector<logged> m_log;
   std::unordered_map<place, chain, place_hash> m_chains;
+  std::unordered_map<std::uint32_t, segments> m_segments; // by parent
   std::vector<access_entry> m_accesses;
   std::vector<std::uint32_t> m_before, m_after; // of the groups that are being linked
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_edges;

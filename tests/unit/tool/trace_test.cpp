@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <sstream>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -224,6 +227,43 @@ TEST_F(traces, exporters_write_what_their_readers_expect) {
   }
   EXPECT_TRUE(contains(weft({"trace", "export", "--format", "dot", m_folder}).output, " -> "));
   EXPECT_TRUE(contains(weft({"trace", "export", "--format", "csv", m_folder}).output, ",0,root,1,main,0,0\n"));
+}
+
+TEST_F(traces, regions_are_linked_where_they_overlap) {
+  static char data[256];
+  in_child(settings("graph"), false, [] {
+    const auto part = [](int from, int bytes) { return weft::region(data).span(from, bytes); };
+    weft::spawn([] {}, weft::inout(part(0, 64)), weft::label("low"));
+    weft::spawn([] {}, weft::inout(part(128, 64)), weft::label("high"));
+    weft::spawn([] {}, weft::inout(part(32, 128)), weft::label("both")); // behind both, and begins where neither does
+    weft::spawn([] {}, weft::inout(part(192, 32)), weft::label("apart"));
+    weft::spawn([] {}, weft::in(part(40, 8)), weft::label("within"));
+    weft::taskwait();
+  });
+  const auto end = weft({"trace", "export", "--format", "dot", m_folder});
+  std::map<std::string, std::string> name_of; // by node
+  std::vector<std::pair<std::string, std::string>> links;
+  std::istringstream lines(end.output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string from, arrow, to;
+    words >> from >> arrow >> to;
+    to = to.substr(0, to.find_first_of(";["));
+    if (arrow == "->" && line.find("dotted") == std::string::npos)
+      links.emplace_back(from, to);
+    for (const char *name : {"low", "high", "both", "apart", "within"})
+      if (arrow != "->" && line.find('"' + std::string(name)) != std::string::npos)
+        name_of[from] = name;
+  }
+  std::set<std::string> edges;
+  for (const auto &[from, to] : links)
+    edges.insert(name_of[from] + " " + name_of[to]);
+  EXPECT_TRUE(edges.count("low both")) << end;
+  EXPECT_TRUE(edges.count("high both")) << end;
+  EXPECT_TRUE(edges.count("both within")) << end;
+  EXPECT_FALSE(edges.count("low within")) << "by way of the one in between\n" << end;
+  for (const std::string &e : edges)
+    EXPECT_EQ(e.find("apart"), std::string::npos) << e;
 }
 
 TEST_F(traces, what_is_no_trace_is_said_to_be_none) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's tracepoint sched_switch, as tracefs describes it to those who may read that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace weft::inline v0 {
+namespace rt {
+
+struct switch_tracepoint {
+  std::uint64_t id = 0;
+  std::size_t next_pid = 0, prev_state = 0; // where they lie in a record
+  std::size_t state_bytes = 0;
+};
+
+/// `why` is set when there is none. `root`: "" but for tests.
+[[nodiscard]] std::optional<switch_tracepoint> find_switch_tracepoint(const std::string &root, std::string &why);
+
+/// Of a record of that tracepoint.
+struct switch_facts {
+  std::uint32_t next_pid = 0;
+  std::uint64_t state = 0; // of who lost the processor, as the kernel writes it; 0: it could go on
+};
+[[nodiscard]] std::optional<switch_facts> read_switch(const switch_tracepoint &t, const char *record, std::size_t bytes) noexcept;
+
+} // namespace rt
+} // namespace weft::inline v0
