@@ -4,6 +4,7 @@
 #include "deps/access.hpp"
 #include "iter/iteration.hpp"
 #include "task/messages.hpp"
+#include "task/places.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
@@ -114,6 +115,8 @@ WEFT_NOINLINE task *task_create_slowly(const body_ops &ops, std::size_t accesses
   task *const t = ::new (block) task(ops, w.current, group);
   if (w.trace) [[unlikely]]
     trace_birth(*w.trace, *t);
+  if (notes_places()) [[unlikely]]
+    note_place(*t);
   return t;
 }
 

@@ -19,6 +19,10 @@ extern "C" {
 /// be used in a function that calls this: the stack may continue on another thread.
 /// `context` is one register: (from, to.sp, value) are the first three arguments.
 void *weft_context_switch(context *from, context to, void *value) noexcept;
+
+/// Calls f(argument), on the caller's stack, so that whoever unwinds in it comes to `suspended` next. Nobody may continue that meanwhile, and
+/// `f` must not throw. Does nothing where the layout of suspended stacks is not ours (generic/).
+void weft_context_walk(context suspended, void (*f)(void *), void *argument);
 }
 
 /// A context that, when first switched to, calls `entry` with the value of that switch. `entry` must neither return nor

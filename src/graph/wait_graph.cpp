@@ -15,7 +15,7 @@ std::size_t wait_graph::find(const void *id) const noexcept {
 std::size_t wait_graph::add(node_kind kind, const void *id, std::string name) {
   const auto [it, fresh] = m_index.try_emplace(id, m_nodes.size());
   if (fresh)
-    m_nodes.push_back({kind, id, std::move(name)});
+    m_nodes.push_back({kind, id, std::move(name), {}, {}, {}, {}, {}});
   return it->second;
 }
 

@@ -22,6 +22,10 @@ public:
     node_kind kind;
     const void *id;
     std::string name;
+    std::string spawned{};            // where, in words
+    std::string state{};              // of one that waits for nothing, in words
+    std::vector<std::string> stack{}; // where it stands: functions, innermost first
+    std::vector<const void *> calls{}, spawn_calls{}; // the same as return addresses, before they have been given names
   };
   struct edge {
     std::size_t from, to;
@@ -33,6 +37,7 @@ public:
   std::size_t add(node_kind kind, const void *id, std::string name);
   /// As many nodes as there are; a node of an id that nobody has added.
   [[nodiscard]] std::size_t find(const void *id) const noexcept;
+  [[nodiscard]] node &at(std::size_t index) noexcept { return m_nodes[index]; }
   /// The same edge is kept once.
   void wait(std::size_t from, std::size_t to, std::string reason, certainty how = certain);
 

@@ -40,6 +40,9 @@ public:
   virtual void retire_spare(unsigned slot) = 0;
   /// Nobody has done anything for a while: is there a reason? True: ask again later, for who could say so may not.
   virtual bool examine() { return false; }
+  /// Whether somebody outside of the process may ask for something, by a word that wakes nobody; and an answer, if he has.
+  [[nodiscard]] virtual bool may_be_asked() const { return false; }
+  virtual void answer() {}
   /// Time to say how many tasks are ready, and the like.
   virtual void publish() {}
 };

@@ -18,7 +18,7 @@ constexpr std::uint64_t k_shortest_nap_ns = 500'000, k_longest_nap_ns = 10'000'0
 constexpr std::uint64_t k_patience_ns = 100'000'000; // between looks, where looking turns out to be expensive
 constexpr std::uint64_t k_share = 2000;              // 1/2000 of a CPU is what looking may cost while nobody is stuck
 constexpr std::uint64_t k_allowance_ns = 1'000'000;  // and this much more, once
-constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return
+constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return, or somebody may ask
 constexpr std::uint64_t k_rarely = 64; // times m_patience_ns: between examinations that may change for nothing
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
@@ -67,7 +67,7 @@ void watcher::nap(std::uint64_t ns) { os_futex_wait(m_stopping, 0, static_cast<s
 
 /// When a rest ends by itself; 0 for never.
 std::uint64_t watcher::end_of_rest() const noexcept {
-  const std::uint64_t calls = timer_has_services() ? now_ns() + k_longest_rest_ns : 0;
+  const std::uint64_t calls = timer_has_services() || m_world.may_be_asked() ? now_ns() + k_longest_rest_ns : 0;
   return calls && m_again_at ? std::min(calls, m_again_at) : std::max(calls, m_again_at);
 }
 
@@ -95,6 +95,7 @@ void watcher::examine_if_asked() {
 void watcher::run() {
   std::uint64_t rested_until = 0;
   while (!m_stopping.load(std::memory_order_acquire)) { // O1: pairs with stop
+    m_world.answer(); // may take half a second, for which nobody is to be blamed
     g_work.begins(now_ns());
     examine_if_asked();
     const std::uint64_t now = now_ns();

@@ -104,7 +104,14 @@ struct segment_header {
 
 inline constexpr std::uint32_t k_entry_limit = 256;
 inline constexpr std::size_t k_header_bytes = 4096;
-static_assert(sizeof(segment_header) <= k_header_bytes);
+
+/// At the end of the header's page: a reader that may write asks for the tasks that live by a number that is not in `answered`, and finds it there
+/// when they stand in the file beside (worker/last_census.hpp).
+struct segment_request {
+  std::uint64_t asked, answered;
+};
+inline constexpr std::size_t k_request_offset = k_header_bytes - 64;
+static_assert(sizeof(segment_header) <= k_request_offset);
 
 [[nodiscard]] inline bool is_running(std::uint64_t stopwatch) noexcept { return static_cast<std::int64_t>(stopwatch) < 0; }
 /// What a stopwatch shows at `now`.

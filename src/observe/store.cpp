@@ -132,6 +132,7 @@ void open_store(const store_options &o) {
 bool store_is_open() noexcept { return g_store.load(std::memory_order_acquire) != nullptr; } // O1
 const std::string &why_private() noexcept { return the_store().memory.trouble; }
 segment_header &store_header() noexcept { return the_store().header(); }
+segment_request &store_request() noexcept { return *reinterpret_cast<segment_request *>(the_store().memory.base + k_request_offset); }
 const char *store_base() noexcept { return the_store().memory.base; }
 process_block &process_counters() noexcept { return the_store().process(); }
 

@@ -33,6 +33,7 @@ counter_block &block_of_slot(unsigned id, block_kind kind);
 [[nodiscard]] counter_block *find_block(unsigned id) noexcept;
 [[nodiscard]] process_block &process_counters() noexcept;
 [[nodiscard]] segment_header &store_header() noexcept;
+[[nodiscard]] segment_request &store_request() noexcept;
 /// What a reader of this process looks at.
 [[nodiscard]] const char *store_base() noexcept;
 /// In order: the file goes, unless it is kept.

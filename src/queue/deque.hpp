@@ -149,6 +149,14 @@ class work_deque {
     return {top, m_bottom.load(std::memory_order_relaxed)};
   }
 
+  /// While nobody pushes, pops or steals: f(item) for each, the oldest first.
+  template <class F>
+  void for_each(F f) const {
+    const extent_type e = extent();
+    for (std::int64_t i = e.top; i < e.bottom; ++i)
+      f(m_ring.load(std::memory_order_acquire)->at(i).load(std::memory_order_relaxed)); // O6
+  }
+
  private:
   using slot = typename P::template atomic<T>;
   using index = typename P::template atomic<std::int64_t>;

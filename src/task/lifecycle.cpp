@@ -170,8 +170,10 @@ void fail_unentered(task &t, ready_list &ready) {
 
 namespace {
 
-enum body_hook : std::uint8_t { k_measures_stacks = 1, k_traces_bodies = 2 };
-std::uint8_t g_body_hooks = 0; // written before any task
+enum body_hook : std::uint8_t { k_measures_stacks = 1, k_traces_bodies = 2, k_halts = 4 };
+// Written before any task, but for k_halts, which is a hint: who misses it stops at the next body.
+std::atomic<std::uint8_t> g_body_hooks{0};
+WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory_order_relaxed); }
 bool g_traces_readiness = false; // the same
 
 /// Nothing about the end of `t` but its accesses is uncommon.
@@ -282,13 +284,17 @@ WEFT_INLINE void invoke_body(task &t) noexcept {
 
 void invoke_measured(task &t) noexcept {
   constexpr auto invoke = [](task &measured) noexcept { invoke_body(measured); };
-  g_body_hooks &k_measures_stacks ? run_measured(t, invoke) : invoke(t);
+  (hooks() & k_measures_stacks) != 0 ? run_measured(t, invoke) : invoke(t);
 }
 
-WEFT_COLD void run_hooked(task &t) noexcept { g_body_hooks &k_traces_bodies ? run_traced(t, &invoke_measured) : invoke_measured(t); }
+WEFT_COLD void run_hooked(task &t) noexcept {
+  if (hooks() & k_halts)
+    halt_here();
+  (hooks() & k_traces_bodies) != 0 ? run_traced(t, &invoke_measured) : invoke_measured(t);
+}
 
 WEFT_INLINE void run_body(task &t) noexcept {
-  if (g_body_hooks) [[unlikely]]
+  if (hooks()) [[unlikely]]
     run_hooked(t);
   else
     invoke_body(t);
@@ -308,8 +314,15 @@ WEFT_COLD void run_specially(task &t) noexcept {
 } // namespace
 
 void hook_bodies(bool measure, bool trace) noexcept {
-  g_body_hooks = static_cast<std::uint8_t>((measure ? k_measures_stacks : 0) | (trace ? k_traces_bodies : 0));
+  g_body_hooks.store(static_cast<std::uint8_t>((measure ? k_measures_stacks : 0) | (trace ? k_traces_bodies : 0)), std::memory_order_relaxed);
   g_traces_readiness = trace && traces(trace_level::graph);
+}
+
+void halt_bodies(bool on) noexcept {
+  if (on)
+    g_body_hooks.fetch_or(k_halts, std::memory_order_relaxed);
+  else
+    g_body_hooks.fetch_and(static_cast<std::uint8_t>(~k_halts), std::memory_order_relaxed);
 }
 
 void free_task(task &t, heap *mine) noexcept {
@@ -326,7 +339,7 @@ namespace {
 /// The body of a task whose group was cancelled is not run; its handle says so.
 WEFT_COLD void skip(task &t) noexcept {
   t.set(detail::k_cancelled);
-  if (g_body_hooks & k_traces_bodies)
+  if (hooks() & k_traces_bodies)
     trace_skipped(t);
   if (!t.has(detail::k_tracked))
     return;

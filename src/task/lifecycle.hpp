@@ -51,6 +51,12 @@ void events_are_over(task &t);
 /// The end of a task that somebody else than a worker has run. Any thread.
 void end_without_body(task &t);
 
+/// By a worker that is about to begin a body while halt_bodies() is on: waits as long as somebody looks at all tasks. Supplied by the worker
+/// room.
+void halt_here() noexcept;
+/// From now on who begins a body calls halt_here() first; or not any more. Any thread.
+void halt_bodies(bool on) noexcept;
+
 /// Setting stack.watermark, and whether there is a trace. Before any task.
 void hook_bodies(bool measure, bool trace) noexcept;
 

@@ -3,7 +3,9 @@
 
 #include "manage/dispatcher.hpp"
 #include "task/lock_queue.hpp"
+#include "task/places.hpp"
 #include "task/recorded.hpp"
+#include "ult/backtrace.hpp"
 #include "worker/functions.hpp"
 #include "worker/living.hpp"
 #include "worker/runtime.hpp"
@@ -53,7 +55,7 @@ const char *reason_of_held(const task &t) noexcept {
 
 class census {
 public:
-  explicit census(runtime &rt) : m_all(rt) {
+  explicit census(runtime &rt, bool amid = false) : m_all(rt, amid) {
     for (task *t : m_all.tasks) {
       if (t->parent)
         m_below[t->parent].push_back(t);
@@ -65,9 +67,25 @@ public:
   }
 
   wait_graph take() {
+    look_at_all();
+    note_places();
+    return std::move(m_graph);
+  }
+
+  running_census take_running() {
+    look_at_all();
+    std::vector<std::string> notes;
+    state_of_all(notes);
+    note_places();
+    return {std::move(m_graph), std::move(notes)};
+  }
+
+private:
+  void look_at_all() {
     note_descendants();
     for (frame *f : m_all.frames)
-      reason_of(*f);
+      if (!m_all.going.count(f->current))
+        reason_of(*f);
     for (task *t : m_all.tasks)
       if (is_cohort(*t))
         turns_of(*static_cast<cohort *>(detail::storage(t)));
@@ -79,10 +97,58 @@ public:
         functions_behind(*t);
         regions_behind(*t);
       }
-    return std::move(m_graph);
   }
 
-private:
+  /// What those do that wait for nothing.
+  void state_of_all(std::vector<std::string> &notes) {
+    constexpr std::size_t k_most = 10'000;
+    std::vector<bool> waits(m_graph.nodes().size());
+    for (const wait_graph::edge &e : m_graph.edges())
+      waits[e.from] = true;
+    std::size_t shown = 0, left = 0;
+    for (task *t : m_all.tasks) {
+      const std::size_t known = m_graph.find(t);
+      if (is_cohort(*t) || t->has(detail::k_implicit) || stands_for_nobody(*t) || (known < waits.size() && waits[known]))
+        continue;
+      const std::string state = state_of(*t);
+      if (!state.empty() && ++shown <= k_most)
+        m_graph.at(node(*t)).state = state;
+      else if (!state.empty())
+        ++left;
+    }
+    if (left)
+      notes.push_back(std::to_string(left) + " more tasks are ready");
+    if (m_all.elsewhere)
+      notes.push_back(std::to_string(m_all.elsewhere) + " items stand in queues that are not looked through; tasks among them that wait for no data are not shown");
+  }
+
+  std::string state_of(const task &t) const {
+    if (const auto at = m_all.beginning.find(&t); at != m_all.beginning.end())
+      return "begins on worker " + std::to_string(at->second);
+    if (m_all.going.count(&t))
+      return "is ready to go on";
+    if (m_all.standing.count(const_cast<task *>(&t)) || m_all.held.count(const_cast<task *>(&t)) || m_standing_below.count(&t) || has_ended(t))
+      return "";
+    return "is ready";
+  }
+
+  /// Of those that are in the graph: what names are made of later (describe.hpp), when nobody is kept from running.
+  void note_places() {
+    constexpr std::size_t k_most = 1000, k_deep = 64; // stacks: walking one takes some 10 us
+    for (task *t : m_all.tasks)
+      if (const std::size_t n = m_graph.find(t); n != m_graph.nodes().size()) {
+        const spawn_place p = place_of(*t);
+        m_graph.at(n).spawn_calls.assign(p.calls, p.calls + p.count);
+        if (const std::string_view closure = t->has(detail::k_implicit) ? std::string_view{} : closure_of(*t); !closure.empty())
+          m_graph.at(n).spawned = "written as " + std::string(closure);
+      }
+    std::size_t walked = 0;
+    const void *calls[k_deep];
+    for (frame *f : m_all.frames)
+      if (const std::size_t n = m_graph.find(f->current); n != m_graph.nodes().size() && walked++ < k_most)
+        m_graph.at(n).calls.assign(calls, calls + backtrace_of(*f, calls, k_deep));
+  }
+
   std::size_t node(task &t) {
     if (t.has(detail::k_implicit) && !t.parent)
       return m_graph.add(node_kind::thread, &t, label_of(t));
@@ -359,6 +425,7 @@ void census::turns_of(const cohort &c) {
 } // namespace
 
 wait_graph take_census(runtime &rt) { return census(rt).take(); }
+running_census take_running_census(runtime &rt) { return census(rt, true).take_running(); }
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -5,6 +5,9 @@
 
 #include "graph/wait_graph.hpp"
 
+#include <string>
+#include <vector>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -12,6 +15,13 @@ class runtime;
 
 /// Only while no worker runs and no thread enters: see hang.cpp. Throws std::bad_alloc.
 [[nodiscard]] wait_graph take_census(runtime &rt);
+
+/// The same of workers that were halted amid their work, with those that could go on; what it could not look at is said in `notes`.
+struct running_census {
+  wait_graph graph;
+  std::vector<std::string> notes;
+};
+running_census take_running_census(runtime &rt);
 
 } // namespace rt
 } // namespace weft::inline v0

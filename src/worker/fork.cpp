@@ -7,6 +7,7 @@
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
 #include "task/held.hpp"
+#include "task/places.hpp"
 #include "task/tracing.hpp"
 #include "trace/session.hpp"
 #include "worker/functions.hpp"
@@ -76,6 +77,7 @@ void after_fork_in_child() {
   forget_heaps_in_child();
   forget_stacks_in_child();
   forget_held_in_child();
+  forget_places_in_child();
   if (again)
     return;
   g_runtime = nullptr; // the threads are gone; what they held stays where it is

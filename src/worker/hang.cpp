@@ -4,10 +4,13 @@
 #include "atomic/atomic.hpp"
 #include "base/log.hpp"
 #include "manage/dispatcher.hpp"
+#include "observe/store.hpp"
 #include "os/thread_state.hpp"
 #include "task/messages.hpp"
 #include "trace/session.hpp"
 #include "worker/census.hpp"
+#include "worker/describe.hpp"
+#include "worker/halt.hpp"
 #include "worker/last_census.hpp"
 #include "worker/runtime.hpp"
 
@@ -49,6 +52,27 @@ void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
     warn("  and %zu more", left);
 }
 
+/// Where those of the cycle stand and were spawned, or, without one, the first that stand anywhere.
+void say_where(const wait_graph &g) {
+  constexpr std::size_t k_nodes = 8;
+  std::vector<std::size_t> told;
+  for (const std::size_t e : g.cycle())
+    told.push_back(g.edges()[e].from);
+  for (std::size_t n = 0; told.empty() && n < g.nodes().size(); ++n)
+    if (!g.nodes()[n].stack.empty())
+      told.push_back(n);
+  told.resize(std::min(told.size(), k_nodes));
+  std::erase_if(told, [&g](std::size_t n) { return g.nodes()[n].stack.empty() && g.nodes()[n].spawned.empty(); });
+  if (!told.empty())
+    warn("  where they stand:");
+  for (const std::size_t n : told) {
+    const wait_graph::node &node = g.nodes()[n];
+    warn("  %s%s%s", wait_graph::text(node).c_str(), node.spawned.empty() ? "" : ", ", node.spawned.c_str());
+    for (const std::string &f : node.stack)
+      warn("    in %s", f.c_str());
+  }
+}
+
 void say(const wait_graph &g) {
   const std::vector<std::size_t> cycle = g.cycle();
   warn("nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
@@ -62,6 +86,7 @@ void say(const wait_graph &g) {
   if (!cycle.empty() && !others.empty())
     warn("  and behind them:");
   say_some(g, others);
+  say_where(g);
 }
 
 } // namespace
@@ -122,17 +147,71 @@ bool hang_check::look() {
     return false;
   if (somebody_is_about())
     return true;
-  const wait_graph g = take_census(m_runtime);
+  wait_graph g = take_census(m_runtime);
   if (g.edges().empty())
     return false;
-  leave_census(g, now);
+  if (now != m_left) // else what is there is still so, and may have names
+    leave_census(g, now);
+  m_left = now;
   if (g.cycle().empty() && others_may_act())
     return true;
   m_reported = now;
+  describe(g);
   say(g);
+  leave_census(g, now);
   if (m_runtime.cfg.watch_hang == hang_kind::abort)
     fatal("the program hangs, and watch.hang is abort");
   return false;
+}
+
+namespace {
+
+constexpr std::uint64_t k_halt_limit_ns = 500'000'000; // that workers may be kept from beginning bodies, while some do not stop
+
+/// Their tasks are not looked at: those may end meanwhile.
+std::vector<std::string> who_is_about(runtime &rt) {
+  std::vector<std::string> notes;
+  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+    if (is_about(rt, i))
+      notes.push_back("worker " + std::to_string(i) + " has begun no task for " + std::to_string(k_halt_limit_ns / 1'000'000) +
+                      " ms: it runs a long one, or the program's own code; so nothing is known of tasks");
+  if (notes.empty())
+    notes.emplace_back("the workers did not stop at one time; ask again");
+  return notes;
+}
+
+running_census census_amid(runtime &rt) {
+  if (has_managers())
+    return {{}, {"with managers (manage.mode) what is handed on passes through states that are not looked at"}};
+  if (timer_has_services())
+    return {{}, {"services run that may continue tasks at any time"}};
+  if (!try_halt(rt, k_halt_limit_ns))
+    return {{}, who_is_about(rt)};
+  running_census all;
+  try {
+    all = take_running_census(rt);
+  } catch (const std::bad_alloc &) {
+    all.notes.emplace_back("no memory to look at all tasks");
+  }
+  go_on(rt);
+  return all;
+}
+
+} // namespace
+
+void hang_check::answer() noexcept try {
+  segment_request &r = store_request();
+  const std::uint64_t asked = __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE);
+  if (asked == __atomic_load_n(&r.answered, __ATOMIC_RELAXED))
+    return;
+  running_census all = census_amid(m_runtime);
+  describe(all.graph);
+  const std::uint64_t now = progress();
+  if (!all.graph.nodes().empty() || now != m_left) // else what was left is still so, and tells more
+    leave_census(all.graph, now, asked, all.notes);
+  m_left = now;
+  __atomic_store_n(&r.answered, asked, __ATOMIC_RELEASE); // pairs with the reader's load: the file is there
+} catch (const std::bad_alloc &) { // at the next look
 }
 
 bool hang_check::examine() {

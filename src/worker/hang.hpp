@@ -32,6 +32,8 @@ public:
   explicit hang_check(runtime &rt) : m_runtime(rt) {}
   /// The watcher's thread: reports when nothing can ever go on. True: threads are about that may yet end or fall asleep without asking.
   [[nodiscard]] bool examine();
+  /// The watcher's thread: leaves what lives where the command finds it, if that has asked. Stops the workers for a moment.
+  void answer() noexcept;
   [[nodiscard]] std::uint64_t examinations() const noexcept { return m_examinations.load(std::memory_order_relaxed); } // a hint
 
 private:
@@ -43,6 +45,7 @@ private:
 
   runtime &m_runtime;
   std::uint64_t m_reported = 0; // at this progress
+  std::uint64_t m_left = 0;     // the same: what waits has been left for the command
   std::atomic<std::uint64_t> m_examinations{0};
 };
 

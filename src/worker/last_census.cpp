@@ -21,10 +21,25 @@ std::string one_line(std::string s) {
   return s;
 }
 
-std::string census_text(const wait_graph &g, std::uint64_t progress) {
+std::string census_text(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) {
   std::string s = "weft waits 1\t" + std::to_string(progress) + "\n";
+  if (asked)
+    s += "asked\t" + std::to_string(asked) + "\n";
+  for (const std::string &n : notes)
+    s += "note\t" + one_line(n) + "\n";
   for (const wait_graph::node &n : g.nodes())
     s += "node\t" + std::to_string(static_cast<int>(n.kind)) + "\t" + one_line(n.name) + "\n";
+  for (std::size_t n = 0; n < g.nodes().size(); ++n) {
+    const wait_graph::node &node = g.nodes()[n];
+    const auto add = [&](const char *what, const std::string &text) {
+      if (!text.empty())
+        s += std::string(what) + "\t" + std::to_string(n) + "\t" + one_line(text) + "\n";
+    };
+    add("place", node.spawned);
+    add("state", node.state);
+    for (const std::string &f : node.stack)
+      add("stack", f);
+  }
   for (const wait_graph::edge &e : g.edges())
     s += "edge\t" + std::to_string(e.from) + "\t" + std::to_string(e.to) + "\t" + (e.how == wait_graph::certain ? "1" : "0") + "\t" + one_line(e.reason) + "\n";
   return s;
@@ -34,10 +49,10 @@ std::atomic<bool> g_left{false};
 
 } // namespace
 
-void leave_census(const wait_graph &g, std::uint64_t progress) noexcept try {
+void leave_census(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) noexcept try {
   if (!why_private().empty())
     return;
-  const std::string path = census_path(), fresh = path + ".new", text = census_text(g, progress);
+  const std::string path = census_path(), fresh = path + ".new", text = census_text(g, progress, asked, notes);
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
     return;

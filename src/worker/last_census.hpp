@@ -6,12 +6,15 @@
 #include "graph/wait_graph.hpp"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
 
 /// `progress`: what has happened until then, so that a reader can tell whether it is still so. Nothing where counters are not shared.
-void leave_census(const wait_graph &g, std::uint64_t progress) noexcept;
+/// `asked`: the request that this answers, 0 for none; with what could not be looked at.
+void leave_census(const wait_graph &g, std::uint64_t progress, std::uint64_t asked = 0, const std::vector<std::string> &notes = {}) noexcept;
 /// Takes it away: the program ends in order.
 void remove_census() noexcept;
 

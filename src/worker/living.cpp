@@ -9,7 +9,9 @@
 namespace weft::inline v0 {
 namespace rt {
 
-living::living(runtime &rt) {
+living::living(runtime &rt, bool amid) : m_amid(amid) {
+  if (amid)
+    find_ready(rt);
   find_roots(rt);
   while (!m_todo.empty()) {
     task &t = *m_todo.back();
@@ -31,14 +33,48 @@ void living::find_roots(runtime &rt) {
       this);
 }
 
+/// What workers have in hand, and what stands in their own queues.
+void living::find_ready(runtime &rt) {
+  for (unsigned i = 0; i < rt.crew.slots(); ++i) {
+    worker *w = rt.slots[i].load(std::memory_order_acquire); // O1
+    if (!w)
+      continue;
+    if (w->halted.load(std::memory_order_acquire) && w->current) { // O1 of halt.hpp
+      beginning.emplace(w->current, i);
+      standing.insert(w->current);
+      meet(*w->current);
+    }
+    if (w->suspended && w->own_frame.full())
+      meet_ready(*w->suspended);
+    if (w->own.deque)
+      w->own.deque->for_each([&](runnable *r) { meet_ready(*r); });
+    else
+      elsewhere += rt.ready->length(i);
+  }
+  elsewhere += rt.ready->length(k_outside);
+}
+
+void living::meet_ready(runnable &r) {
+  if (r.what == runnable::kind::task)
+    return meet(static_cast<task &>(r));
+  if (r.what != runnable::kind::frame || !static_cast<frame &>(r).current)
+    return;
+  task &t = *static_cast<frame &>(r).current;
+  going.insert(&t);
+  standing.insert(&t);
+  meet(t);
+}
+
 void living::meet(task &t) {
   if (tasks.insert(&t).second)
     m_todo.push_back(&t);
 }
 
 void living::meet(frame &f) {
-  if (!f.current || f.why.what == waits_for::nothing)
+  if (!f.current || (f.why.what == waits_for::nothing && !m_amid))
     return;
+  if (f.why.what == waits_for::nothing)
+    going.insert(f.current); // it yields, or has been held back
   frames.push_back(&f);
   standing.insert(f.current);
   meet(*f.current);

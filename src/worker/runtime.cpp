@@ -17,6 +17,7 @@
 #include "task/failure.hpp"
 #include "task/held.hpp"
 #include "task/locals.hpp"
+#include "task/places.hpp"
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"
@@ -233,6 +234,7 @@ runtime::runtime()
               cfg.trace_kernel});
   hook_bodies(cfg.stack_watermark, g_trace_level != trace_level::off);
   trace_suspensions(g_trace_level != trace_level::off);
+  note_places(cfg.watch_places);
   set_default_exception_policy(cfg.group_exceptions);
   check_suspensions(cfg.check_suspensions, &current_label);
   set_time_mode(static_cast<time_mode>(cfg.counters_time));

@@ -49,6 +49,7 @@ struct alignas(128) worker : executor {
   thread os_thread;            // of a started worker
   static constexpr int k_begins = -1;
   std::atomic<int> tid{0};     // of the thread that stands in it; k_begins until that has come so far
+  std::atomic<bool> halted{false}; // see worker/halt.hpp
   spare *stand_in = nullptr;   // not null: it is one
   task root;                   // stands for the thread
   work_deque<detail::join_job *> joins;

@@ -7,6 +7,7 @@
 #include "base/mutant.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
+#include "observe/store.hpp"
 #include "os/thread_state.hpp"
 #include "task/messages.hpp"
 #include "worker/runtime.hpp"
@@ -149,6 +150,8 @@ void spare_crew::retire_spare(unsigned slot) {
     make_ready(*w.thread_frame);
 }
 
+bool spare_crew::may_be_asked() const { return why_private().empty(); }
+void spare_crew::answer() { m_runtime.hangs.answer(); }
 bool spare_crew::examine() { return m_runtime.hangs.examine(); }
 
 bool spare_crew::leaves(spare &s) noexcept {

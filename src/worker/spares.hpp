@@ -53,6 +53,8 @@ public:
   bool add_spare() override;
   void retire_spare(unsigned slot) override;
   bool examine() override;
+  bool may_be_asked() const override;
+  void answer() override;
 
   /// A spare's own thread, when it has found nothing to run: true, it must continue its thread's own stack. False: the watcher was
   /// faster, and it will find that stack ready.

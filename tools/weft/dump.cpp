@@ -11,11 +11,17 @@
 
 #include <weft/error.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <deque>
+#include <fcntl.h>
+#include <map>
 #include <memory>
 #include <set>
+#include <unistd.h>
+#include <utility>
 
 namespace weft_tool {
 
@@ -23,8 +29,8 @@ using namespace weft::rt;
 
 const char k_dump_help[] = "usage: weft dump [--json | --dot] PID\n"
                            "\n"
-                           "Every task that waits, and for what, of a program that stands still: the circle first, where there is one. While tasks run, how many there are\n"
-                           "and what the workers do. Of a program that was killed, what it was when it last stood still.\n"
+                           "Every task that is not finished, its state and what it waits for; the circle first, where there is one. A program that runs is stopped for\n"
+                           "that, for half a second at the most. Of a program that was killed, what it was when it last stood still or was asked.\n"
                            "Exit status: 1 when PID shows nothing.\n";
 const char k_why_help[] = "usage: weft why PID TASK\n"
                           "\n"
@@ -36,6 +42,8 @@ namespace {
 struct census {
   wait_graph graph;
   std::uint64_t progress = 0;
+  std::uint64_t asked = 0;        // it answers this request
+  std::vector<std::string> notes; // what could not be looked at
 };
 
 std::vector<std::string> fields_of(std::string_view line) {
@@ -55,11 +63,22 @@ std::unique_ptr<census> read_census(long pid) {
     return nullptr;
   auto c = std::make_unique<census>();
   std::size_t nodes = 0;
+  const auto known = [&nodes](std::uint64_t n) { return n < nodes; };
   for_each_line(*text, [&](std::string_view line) {
     const auto f = fields_of(line);
     const auto number = [&f](std::size_t i) { return i < f.size() ? parse_unsigned(f[i]).value_or(0) : 0; };
     if (f[0] == "weft waits 1")
       c->progress = number(1);
+    else if (f[0] == "asked")
+      c->asked = number(1);
+    else if (f[0] == "note" && f.size() == 2)
+      c->notes.push_back(f[1]);
+    else if (f[0] == "place" && f.size() == 3 && known(number(1)))
+      c->graph.at(number(1)).spawned = f[2];
+    else if (f[0] == "state" && f.size() == 3 && known(number(1)))
+      c->graph.at(number(1)).state = f[2];
+    else if (f[0] == "stack" && f.size() == 3 && known(number(1)))
+      c->graph.at(number(1)).stack.push_back(f[2]);
     else if (f[0] == "node" && f.size() == 3)
       c->graph.add(static_cast<node_kind>(std::min<std::uint64_t>(number(1), 4)), reinterpret_cast<const void *>(++nodes), f[2]);
     else if (f[0] == "edge" && f.size() == 5 && number(1) < nodes && number(2) < nodes)
@@ -81,14 +100,36 @@ std::uint64_t progress_of(const reading &r) {
 struct seen {
   reading now;
   std::unique_ptr<census> waits;
-  bool current = false; // nothing has happened since
+  bool current = false; // nothing has happened since, or it was asked just now
+  bool amid = false;    // it was asked, and tasks may have gone on since
 };
+
+/// Asks the program to look at its tasks; 0: it does not answer, or nobody may ask.
+std::uint64_t ask(long pid) {
+  constexpr int k_times = 300; // 3 s: a watcher that rests looks once a second, and then has half a second for its workers to stop
+  const int file = open(segment_path(pid).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  segment_request r{};
+  bool answered = false;
+  if (file >= 0 && pread(file, &r, sizeof r, k_request_offset) == sizeof r) {
+    const std::uint64_t ticket = std::max(r.asked, r.answered) + 1;
+    if (pwrite(file, &ticket, sizeof ticket, k_request_offset + offsetof(segment_request, asked)) == sizeof ticket)
+      for (int i = 0; i < k_times && !answered; ++i) {
+        usleep(10'000);
+        answered = pread(file, &r, sizeof r, k_request_offset) == sizeof r && r.answered >= ticket;
+      }
+  }
+  if (file >= 0)
+    close(file);
+  return answered ? r.answered : 0;
+}
 
 seen look_at(long pid) {
   seen s;
   s.now = program(pid).read();
+  const std::uint64_t answer = s.now.alive && !s.now.ended ? ask(pid) : 0;
   s.waits = read_census(pid);
-  s.current = s.waits && s.waits->progress == progress_of(s.now);
+  s.current = s.waits && (s.waits->progress == progress_of(s.now) || (answer && s.waits->asked == answer));
+  s.amid = s.waits && answer && s.waits->asked == answer;
   return s;
 }
 
@@ -102,24 +143,61 @@ void print_state(const seen &s, long pid) {
               value("/threads/count/cumulative"));
 }
 
+/// Those that wait for nothing; of many of one name how many.
+void print_states(const wait_graph &g) {
+  std::map<std::string, std::size_t> lines;
+  for (const wait_graph::node &n : g.nodes())
+    if (!n.state.empty())
+      ++lines[wait_graph::text(n) + " " + n.state];
+  for (const auto &[text, times] : lines)
+    if (times == 1)
+      std::printf("%s\n", text.c_str());
+    else
+      std::printf("%s (%zu times)\n", text.c_str(), times);
+}
+
+void print_place(const wait_graph::node &n, const char *before) {
+  std::printf("%s%s%s%s\n", before, wait_graph::text(n).c_str(), n.spawned.empty() ? "" : ", ", n.spawned.c_str());
+  for (const std::string &f : n.stack)
+    std::printf("%s  in %s\n", before, f.c_str());
+}
+
+/// Where those with a stack stand.
+void print_places(const wait_graph &g) {
+  bool first = true;
+  for (const wait_graph::node &n : g.nodes()) {
+    if (n.stack.empty())
+      continue;
+    if (std::exchange(first, false))
+      std::puts("where they stand:");
+    print_place(n, "  ");
+  }
+}
+
 void print_text(const seen &s) {
   if (!s.waits) {
-    std::puts("it has not stood still: no worker has been idle for watch.patience while tasks waited");
+    std::puts("it does not answer (without watcher it cannot), and it has not stood still: no worker has been idle for watch.patience while tasks waited");
     return;
   }
+  for (const std::string &n : s.waits->notes)
+    std::printf("%s\n", n.c_str());
   if (!s.current)
     std::puts("it has moved since; when it last stood still:");
   const wait_graph &g = s.waits->graph;
+  print_states(g);
+  if (g.edges().empty())
+    return;
   const auto cycle = g.cycle();
   std::set<std::size_t> shown(cycle.begin(), cycle.end());
   if (!cycle.empty())
     std::puts("these wait for each other:");
   for (const std::size_t e : cycle)
     std::printf("  %s\n", g.text(g.edges()[e]).c_str());
-  std::puts(cycle.empty() ? "nobody is left to do what these wait for, unless a thread outside of Weft does it:" : "and behind them:");
+  std::puts(!cycle.empty() ? "and behind them:" : s.amid ? "these wait:" : "nobody is left to do what these wait for, unless a thread outside of Weft does it:");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     if (!shown.count(e))
       std::printf("  %s%s\n", g.text(g.edges()[e]).c_str(), g.edges()[e].how == wait_graph::guess ? " (perhaps)" : "");
+  print_places(g);
 }
 
 std::string quoted(const std::string &s) {
@@ -144,6 +222,17 @@ void print_json(const seen &s, long pid) {
   const wait_graph none, &g = s.waits ? s.waits->graph : none;
   for (std::size_t n = 0; n < g.nodes().size(); ++n)
     std::printf("%s%s", n ? "," : "", quoted(wait_graph::text(g.nodes()[n])).c_str());
+  std::printf("],\"places\":[");
+  for (std::size_t n = 0; n < g.nodes().size(); ++n) {
+    const wait_graph::node &node = g.nodes()[n];
+    std::printf("%s{\"state\":%s,\"spawned\":%s,\"stack\":[", n ? "," : "", quoted(node.state).c_str(), quoted(node.spawned).c_str());
+    for (std::size_t i = 0; i < node.stack.size(); ++i)
+      std::printf("%s%s", i ? "," : "", quoted(node.stack[i]).c_str());
+    std::printf("]}");
+  }
+  std::printf("],\"notes\":[");
+  for (std::size_t i = 0; s.waits && i < s.waits->notes.size(); ++i)
+    std::printf("%s%s", i ? "," : "", quoted(s.waits->notes[i]).c_str());
   std::printf("],\"edges\":[");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "", g.edges()[e].from, g.edges()[e].to, quoted(g.edges()[e].reason).c_str(),
@@ -201,6 +290,12 @@ int run_why(const words &arguments) {
   if (!s.current)
     std::puts("it has moved since; when it last stood still:");
   std::set<std::size_t> met(todo.begin(), todo.end());
+  for (const std::size_t n : todo) {
+    if (!g.nodes()[n].stack.empty() || !g.nodes()[n].spawned.empty())
+      print_place(g.nodes()[n], "");
+    if (!g.nodes()[n].state.empty())
+      std::printf("%s %s\n", wait_graph::text(g.nodes()[n]).c_str(), g.nodes()[n].state.c_str());
+  }
   while (!todo.empty()) {
     const std::size_t n = todo.front();
     todo.pop_front();

@@ -95,6 +95,44 @@ weft_context_start:
         .cfi_endproc
         .size   weft_context_base, . - weft_context_base
 
+// Calls f(argument) so that unwinders take the suspended stack for the one that called.
+        .globl  weft_context_walk
+        .hidden weft_context_walk
+        .type   weft_context_walk, %function
+        .p2align 4
+weft_context_walk:                      // x0 = suspended.sp, x1 = f, x2 = argument
+        .cfi_startproc
+        hint    #34                     // bti c
+        stp     x19, x30, [sp, #-16]!
+        .cfi_adjust_cfa_offset 16
+        .cfi_rel_offset x19, 0
+        .cfi_rel_offset x30, 8
+        mov     x19, x0
+        mov     x0, x2
+        .cfi_remember_state
+        .cfi_def_cfa x19, 176
+        .cfi_offset x19, -112
+        .cfi_offset x20, -104
+        .cfi_offset x21, -96
+        .cfi_offset x22, -88
+        .cfi_offset x23, -80
+        .cfi_offset x24, -72
+        .cfi_offset x25, -64
+        .cfi_offset x26, -56
+        .cfi_offset x27, -48
+        .cfi_offset x28, -40
+        .cfi_offset x29, -32
+        .cfi_offset x30, -24
+        blr     x1
+        .cfi_restore_state
+        ldp     x19, x30, [sp], #16
+        .cfi_adjust_cfa_offset -16
+        .cfi_same_value x19
+        .cfi_same_value x30
+        ret
+        .cfi_endproc
+        .size   weft_context_walk, . - weft_context_walk
+
         .section .note.GNU-stack, "", %progbits
         .section .note.gnu.property, "a"
         .p2align 3

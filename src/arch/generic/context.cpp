@@ -60,6 +60,8 @@ extern "C" void *weft_context_switch(context *from, context to, void *value) noe
   return receive(fc::jump_fcontext(s->stack, &f));
 }
 
+extern "C" void weft_context_walk(context, void (*)(void *), void *) {} // how the stack is to be unwound is not known
+
 context make_context(void *low, std::size_t bytes, void (*entry)(void *)) noexcept {
   const auto top = (reinterpret_cast<std::uintptr_t>(low) + bytes - sizeof(start)) & ~std::uintptr_t{15};
   auto *s = new (reinterpret_cast<void *>(top)) start{entry, nullptr};

@@ -79,6 +79,37 @@ weft_context_start:
         .cfi_endproc
         .size   weft_context_base, . - weft_context_base
 
+// Calls f(argument) so that unwinders take the suspended stack for the one that called.
+        .globl  weft_context_walk
+        .hidden weft_context_walk
+        .type   weft_context_walk, @function
+        .p2align 4
+weft_context_walk:                      // rdi = suspended.sp, rsi = f, rdx = argument
+        .cfi_startproc
+        endbr64
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset rbx, 0
+        movq    %rdi, %rbx
+        movq    %rdx, %rdi
+        .cfi_remember_state
+        .cfi_def_cfa rbx, 64
+        .cfi_offset r12, -56
+        .cfi_offset r13, -48
+        .cfi_offset r14, -40
+        .cfi_offset r15, -32
+        .cfi_offset rbx, -24
+        .cfi_offset rbp, -16
+        .cfi_offset rip, -8
+        call    *%rsi
+        .cfi_restore_state
+        popq    %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_same_value rbx
+        ret
+        .cfi_endproc
+        .size   weft_context_walk, . - weft_context_walk
+
         .section .note.GNU-stack, "", @progbits
         .section .note.gnu.property, "a"
         .p2align 3

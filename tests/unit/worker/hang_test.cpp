@@ -68,6 +68,11 @@ TEST(hang, two_mutexes_in_opposite_order_are_reported_with_their_cycle) {
   EXPECT_TRUE(end.said("is held by task 'right'")) << end;
   EXPECT_TRUE(end.said("task 'left' waits for mutex 0x")) << end;
   EXPECT_TRUE(end.said("task 'right' waits for mutex 0x")) << end;
+  EXPECT_TRUE(end.said("where they stand:")) << end;
+  EXPECT_TRUE(end.said("task 'left', written as ")) << end;
+#if !defined(WEFT_CONTEXT_BOOST)
+  EXPECT_TRUE(end.said("    in ")) << end;
+#endif
   EXPECT_TRUE(end.said("child task 'left'")) << end;
   EXPECT_TRUE(end.said("child task 'right'")) << end;
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/describe.hpp"
+
+#include "os/symbols.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::size_t k_shown = 12; // frames
+
+/// Without template arguments, parameters and what comes before the name.
+std::string_view bare(std::string_view name) noexcept {
+  name = name.substr(0, name.find_first_of("<("));
+  const std::size_t blank = name.rfind(' ');
+  return blank == std::string_view::npos ? name : name.substr(blank + 1);
+}
+
+/// Part of Weft: its runtime, or a template of its headers that stands between two functions of the user.
+enum class part { user, header, runtime };
+
+const std::string &own_module(symbols &s) {
+  return s.of_call(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(&describe) + 1)).module;
+}
+
+bool is_library(const std::string &module) noexcept { return module.find("/libweft") != std::string::npos; }
+
+part part_of(const symbol &s, const std::string &own) {
+  const std::string_view name = bare(s.name);
+  if (name.starts_with("weft::v0::rt::") || name.starts_with("weft_context_") || (s.module == own && is_library(own)))
+    return part::runtime;
+  return name.starts_with("weft::") ? part::header : part::user;
+}
+
+void name_spawn(wait_graph::node &n, symbols &all, const std::string &own) {
+  for (const void *call : n.spawn_calls)
+    if (const symbol &s = all.of_call(call); part_of(s, own) == part::user) {
+      n.spawned = "spawned by " + text_of(s);
+      return;
+    }
+}
+
+void name_stack(wait_graph::node &n, symbols &all, const std::string &own) {
+  const symbol *inlined = nullptr; // the outermost template: the body was compiled into it
+  for (const void *call : n.calls) {
+    const symbol &s = all.of_call(call);
+    const part p = part_of(s, own);
+    if (n.stack.size() == k_shown || (p == part::runtime && (inlined || !n.stack.empty())))
+      break; // what called the body
+    if (p == part::header)
+      inlined = &s;
+    if (p == part::user)
+      n.stack.push_back(text_of(s));
+  }
+  if (n.stack.empty() && inlined)
+    n.stack.push_back(text_of(*inlined));
+}
+
+} // namespace
+
+void describe(wait_graph &g) {
+  symbols all;
+  const std::string own = own_module(all);
+  for (std::size_t i = 0; i < g.nodes().size(); ++i) {
+    name_spawn(g.at(i), all, own);
+    name_stack(g.at(i), all, own);
+  }
+}
+
+} // namespace rt
+} // namespace weft::inline v0

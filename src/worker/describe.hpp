@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// For reports: names for where tasks were spawned and where they stand.
+#pragma once
+
+#include "graph/wait_graph.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Fills `spawned` (with watch.places; else it stays the closure's type) and `stack`, the user's functions, from the return addresses of a
+/// census. Reads the symbols of the program, which may take long; tasks may go on meanwhile.
+void describe(wait_graph &g);
+
+} // namespace rt
+} // namespace weft::inline v0
