@@ -46,6 +46,7 @@ void park(void (*left)(detail::runnable &, void *), void *context) {
 void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked)); }
 
 void give_way() { taskyield(); }
+void on_overstay(void (*ask)(int tid)) { ask_overstayers(ask); }
 
 unsigned workers() {
   this_worker();

@@ -34,6 +34,15 @@ void judge::judge_one(record &r, const circumstances &c) const {
   r.is = computes ? verdict::computing : verdict::going;
 }
 
+/// Asks one that has run for longer than its share. True: others wait for its thread.
+bool judge::slice(const record &r, const circumstances &c) {
+  if ((!c.waits_for_long && !r.seen.awaited) || !m_world.can_ask())
+    return false;
+  if (c.now - r.since >= k_slice_ns && r.is != verdict::suspect && r.is != verdict::blocked)
+    m_world.ask(r.seen.tid);
+  return true;
+}
+
 /// As many spares as there are reasons for.
 void judge::settle(opinion &o, bool waits) {
   const unsigned wanted = o.blocked + (o.computing ? 1u : 0u);
@@ -47,7 +56,7 @@ void judge::settle(opinion &o, bool waits) {
     m_world.retire_spare(slot);
     --running;
   }
-  o.may_rest = !waits && !o.look_soon && running == 0;
+  o.may_rest = !waits && !o.look_soon && !o.slicing && running == 0;
 }
 
 judge::opinion judge::look(std::uint64_t now) {
@@ -72,10 +81,13 @@ judge::opinion judge::look(std::uint64_t now) {
       r = {};
       continue;
     }
-    if (seen.idle || seen.tid != r.seen.tid || seen.epoch != r.seen.epoch)
+    if (seen.idle || seen.tid != r.seen.tid || seen.epoch != r.seen.epoch) {
       r = {seen, now, 0, 0, verdict::going};
-    else
+    } else {
+      r.seen.awaited = seen.awaited;
       judge_one(r, c);
+    }
+    o.slicing |= slice(r, c);
     o.blocked += r.is == verdict::blocked;
     o.computing |= r.is == verdict::computing;
     o.suspects += r.is == verdict::suspect;

@@ -6,6 +6,9 @@
 //   suspect    it has used none, and sleeps in the kernel while ready work waits
 //   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU time
 //   computing  all that for watch.compute while ready work waited; one spare for all of these together
+//
+// Where somebody has said how, a worker is asked to let go once ready work has waited for watch.compute and it has passed no scheduling
+// point for a slice; whoever is asked and passes one is not stuck.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +25,7 @@ public:
     std::uint64_t epoch = 0; // changes at scheduling points
     bool idle = false;       // asleep for want of work
     bool spare = false;
+    bool awaited = false; // the stack of the thread itself is ready, and no other thread can go on with it
   };
   virtual ~watched() = default;
   [[nodiscard]] virtual unsigned slots() const = 0;
@@ -38,6 +42,9 @@ public:
   /// False: there is none to be had for now.
   [[nodiscard]] virtual bool add_spare() = 0;
   virtual void retire_spare(unsigned slot) = 0;
+  /// Whether what runs can be asked to let go of its thread; it may decline.
+  [[nodiscard]] virtual bool can_ask() const { return false; }
+  virtual void ask(int /*tid*/) {}
   /// Nobody has done anything for a while: is there a reason? True: ask again later, for who could say so may not.
   virtual bool examine() { return false; }
   /// Whether somebody outside of the process may ask for something, by a word that wakes nobody; and an answer, if he has.
@@ -46,6 +53,9 @@ public:
   /// Time to say how many tasks are ready, and the like.
   virtual void publish() {}
 };
+
+// 5 ms: what a scheduler of the operating system gives; a switch costs a thousandth of it.
+inline constexpr std::uint64_t k_slice_ns = 5'000'000;
 
 class judge {
 public:
@@ -56,6 +66,7 @@ public:
     unsigned suspects = 0;
     bool computing = false;
     bool look_soon = false; // somebody is suspect, or a spare was added
+    bool slicing = false;   // somebody keeps others waiting, and can be asked
     bool may_rest = false;  // nothing can change for the worse unless somebody adds work
   };
   opinion look(std::uint64_t now);
@@ -76,6 +87,7 @@ private:
   };
   void judge_one(record &r, const circumstances &c) const;
   [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
+  [[nodiscard]] bool slice(const record &r, const circumstances &c);
   void settle(opinion &o, bool waits);
 
   watched &m_world;

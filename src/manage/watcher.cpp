@@ -53,12 +53,14 @@ void watcher::examine_soon() noexcept {
     m_idle.notify_worker(m_seat);
 }
 
+void watcher::look_soon() noexcept { m_idle.notify_worker(m_seat); }
+
 /// Short while there is a doubt, then longer and longer; longer still where looking costs too much for nothing.
 std::uint64_t watcher::next_nap(const judge::opinion &o, std::uint64_t now) {
-  m_nap_ns = o.look_soon || m_nap_ns == 0 ? k_shortest_nap_ns : std::min(2 * m_nap_ns, k_longest_nap_ns);
+  m_nap_ns = o.look_soon || m_nap_ns == 0 ? k_shortest_nap_ns : std::min(2 * m_nap_ns, o.slicing ? k_slice_ns / 2 : k_longest_nap_ns);
   const std::uint64_t spent = own_cpu_ns(), allowed = k_allowance_ns + (now - m_started) / k_share;
   m_cpu_ns.store(spent, std::memory_order_relaxed);
-  if (o.blocked > 0 || o.suspects > 0 || spent <= allowed)
+  if (o.blocked > 0 || o.suspects > 0 || o.slicing || spent <= allowed)
     return m_nap_ns;
   return std::clamp((spent - allowed) * k_share, m_nap_ns, k_patience_ns);
 }

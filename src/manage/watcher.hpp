@@ -24,6 +24,8 @@ public:
   void stop();
   /// Any thread: calls examine() of the world, on the watcher's thread.
   void examine_soon() noexcept;
+  /// Any thread: it looks, if it rests.
+  void look_soon() noexcept;
 
   [[nodiscard]] std::uint64_t looks() const noexcept { return m_looks.load(std::memory_order_relaxed); }  // hints
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return m_cpu_ns.load(std::memory_order_relaxed); }

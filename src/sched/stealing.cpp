@@ -26,6 +26,7 @@ struct alignas(k_apart) home {
   work_deque<runnable *> deque;
   unsigned turn = k_look_outside_every; // of the owner
   unsigned seed = 0;         // of the owner: where stealing starts
+  bool steals_first = true;  // of the owner
   counter_block *counts = nullptr;
 };
 
@@ -70,9 +71,11 @@ public:
     }
     if (runnable *r = h.deque.pop())
       return r;
-    if (runnable *r = m_outside.get())
+    // In turns: what yields all the time stands outside, and a victim may be busy for as long as its work is not stolen.
+    h.steals_first = !h.steals_first;
+    if (runnable *r = h.steals_first ? steal(h) : m_outside.get())
       return r;
-    if (runnable *r = steal(h))
+    if (runnable *r = h.steals_first ? m_outside.get() : steal(h))
       return r;
     return m_patient.get();
   }

@@ -422,7 +422,10 @@ std::size_t ready_at(const executor &e) noexcept {
   const own_queue &own = static_cast<const worker &>(e).own;
   return own.deque ? own.deque->size() : ~std::size_t{0};
 }
-void wake(executor &home) { the_runtime().idle.notify_worker(static_cast<worker &>(home).id); }
+void wake(executor &home) {
+  if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && overstayers_are_asked()) [[unlikely]]
+    the_runtime().watch.look_soon(); // what runs there may have to be asked
+}
 
 void worker_loop() {
   for (;;) {

@@ -21,8 +21,12 @@ namespace {
 
 constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
 std::atomic<bool> g_said_most{false}, g_said_none{false};
+std::atomic<void (*)(int)> g_ask{nullptr};
 
 } // namespace
+
+void ask_overstayers(void (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
+bool overstayers_are_asked() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
 
 // ---- what the watcher sees ------------------------------------------------------------------------------------------
 
@@ -39,6 +43,7 @@ bool spare_crew::read(unsigned slot, reading &r) const {
   r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) + peek(w->counts->suspended);
   r.idle = m_runtime.idle.announced(slot);
   r.spare = w->stand_in != nullptr;
+  r.awaited = !r.idle && w->own_frame.full();
   return true;
 }
 
@@ -152,6 +157,14 @@ void spare_crew::retire_spare(unsigned slot) {
 
 bool spare_crew::may_be_asked() const { return why_private().empty(); }
 void spare_crew::answer() { m_runtime.hangs.answer(); }
+
+bool spare_crew::can_ask() const { return overstayers_are_asked(); }
+
+void spare_crew::ask(int tid) {
+  if (auto *const f = g_ask.load(std::memory_order_acquire)) // O4
+    f(tid);
+}
+
 bool spare_crew::examine() { return m_runtime.hangs.examine(); }
 
 bool spare_crew::leaves(spare &s) noexcept {

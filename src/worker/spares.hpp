@@ -8,7 +8,7 @@
 // Invariants: I1 running -> leaving is a compare-exchange, by the watcher or by the spare; only in the first case is the thread's own
 //   stack made ready, once, so it is never continued twice. I2 a parked or gone spare is touched by the watcher only.
 // Orders: O1 starting and running, release; acquire: the frame to be continued is written before running is seen. O2 parked and gone, release;
-//   acquire: what the spare did is done.
+//   acquire: what the spare did is done. O4 the function that asks, release; acquire: what it uses is there.
 // Progress: the spare parks at its next scheduling point. Reclamation: none; a slot that was a spare's stays one.
 // Checked by: tests/unit/worker/spares_test.cpp.
 #pragma once
@@ -35,6 +35,10 @@ struct spare {
   spare_crew *crew = nullptr;
 };
 
+/// How a thread that keeps others waiting is asked to let go; null: nobody can be asked. Of layers.
+void ask_overstayers(void (*ask)(int tid)) noexcept;
+[[nodiscard]] bool overstayers_are_asked() noexcept;
+
 /// What the watcher sees of a runtime, and does to it.
 class spare_crew final : public watched {
 public:
@@ -52,6 +56,8 @@ public:
   unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
   bool add_spare() override;
   void retire_spare(unsigned slot) override;
+  bool can_ask() const override;
+  void ask(int tid) override;
   bool examine() override;
   bool may_be_asked() const override;
   void answer() override;

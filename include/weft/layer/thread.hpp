@@ -24,6 +24,10 @@ WEFT_API void unpark(detail::runnable &parked);
 /// Lets other ready work run first. Any thread that park() may be called on.
 WEFT_API void give_way();
 
+/// From now on the watcher calls `ask(tid)`, again and again, about each kernel thread that runs what passes no scheduling point while
+/// something else is ready: so that the layer may see to it that what runs there calls give_way(). It must not wait. Null: nobody is asked.
+WEFT_API void on_overstay(void (*ask)(int tid));
+
 /// Workers of the runtime, which is started by this.
 [[nodiscard]] WEFT_API unsigned workers();
 

@@ -1,183 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
+// Places for the members of a team: primary, close and spread, as the specification deals them out.
 #include "affinity.hpp"
 
 #include "team.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <cstdio>
-#include <cstring>
+#include <mutex>
+#include <set>
 
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sched.h>
 
 namespace weft_omp {
+
+bool g_binds = false;
+
 namespace {
+
+thread_local const std::vector<int> *t_follows = nullptr; // of a kernel thread
 
 struct partition {
   unsigned first, count;
+  /// The place `steps` behind `place`, in the partition's circle.
+  [[nodiscard]] unsigned behind(unsigned place, unsigned steps) const noexcept { return first + (place - first + steps) % count; }
 };
 
-/// Of member `i` when `n` members spread over a partition.
-partition spread(const partition &whole, unsigned n, unsigned i) noexcept {
-  if (n >= whole.count) // several members to a place
-    return {whole.first + static_cast<unsigned>(static_cast<std::uint64_t>(i) * whole.count / n), 1};
-  const unsigned from = static_cast<unsigned>(static_cast<std::uint64_t>(i) * whole.count / n);
-  const unsigned to = static_cast<unsigned>(static_cast<std::uint64_t>(i + 1) * whole.count / n);
-  return {whole.first + from, to - from};
+partition partition_of(const thread &t) noexcept {
+  if (t.stands.count == 0)
+    return {0, static_cast<unsigned>(g_globals.places.size())};
+  return {t.stands.first, t.stands.count};
+}
+
+/// Several members to a place, neighbours together; what is left over goes to the first places again.
+unsigned crowded(const partition &p, unsigned start, unsigned members, unsigned i) noexcept {
+  const unsigned each = members / p.count, even = each * p.count;
+  return p.behind(start, i < even ? i / each : i - even);
+}
+
+/// The j-th of `n` parts, the first of which are one larger where it does not come out even.
+partition part(const partition &p, unsigned n, unsigned j) noexcept {
+  const unsigned small = p.count / n, larger = p.count % n;
+  return {p.first + j * small + std::min(j, larger), small + (j < larger)};
+}
+
+unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
+  unsigned j = 0;
+  while (place >= part(p, n, j).first + part(p, n, j).count)
+    ++j;
+  return j;
+}
+
+void stand(thread &t, unsigned place, const partition &p) noexcept {
+  t.stands = {static_cast<int>(place), p.first, p.count, &g_globals.places[place]};
+}
+
+void spread(team &c, const partition &whole, unsigned start) noexcept {
+  const unsigned own = c.size <= whole.count ? part_with(whole, c.size, start) : 0;
+  for (unsigned i = 0; i < c.size; ++i) {
+    if (c.size > whole.count) {
+      const unsigned place = crowded(whole, start, c.size, i);
+      stand(*c.members[i], place, {place, 1});
+      continue;
+    }
+    const partition mine = part(whole, c.size, (own + i) % c.size);
+    stand(*c.members[i], i == 0 ? start : mine.first, mine);
+  }
 }
 
 } // namespace
 
 void place_members(team &c, const thread &first, unsigned clause) noexcept {
-  const unsigned all = static_cast<unsigned>(g_globals.places.size());
-  if (all == 0) {
+  if (g_globals.places.empty())
+    return;
+  const partition whole = partition_of(first);
+  const int wanted = first.task->settings->bind;
+  const unsigned start = first.stands.place >= 0 ? static_cast<unsigned>(first.stands.place) : whole.first;
+  if (wanted == k_bind_false) {
     for (unsigned i = 0; i < c.size; ++i)
-      c.members[i]->place = -1;
+      c.members[i]->stands = {};
     return;
   }
-  const icvs &outer = *first.task->settings;
-  const partition whole{outer.place_first, std::max(outer.place_count, 1u)};
-  int bind = first.task->settings->bind;
-  if (bind != k_bind_false && (clause & 7) != 0)
-    bind = static_cast<int>(clause & 7);
-  const int start = first.place >= 0 ? first.place : static_cast<int>(whole.first);
-  for (unsigned i = 0; i < c.size; ++i) {
-    thread &m = *c.members[i];
-    const unsigned offset = static_cast<unsigned>(start) - whole.first;
-    switch (bind) {
-    case k_bind_false:
-      m.place = -1;
-      break;
-    case k_bind_primary:
-      m.place = start;
-      break;
-    case k_bind_spread:
-      m.place = static_cast<int>(whole.first + (spread(whole, c.size, i).first - whole.first + offset) % whole.count);
-      break;
-    default:
-      m.place = static_cast<int>(whole.first + (offset + (c.size > whole.count ? i * whole.count / c.size : i)) % whole.count);
-      break;
-    }
+  if (c.size > 1) // then Weft has started: its threads are not to inherit what this one is bound to
+    g_binds = true;
+  const int bind = (clause & 7) != 0 ? static_cast<int>(clause & 7) : wanted;
+  if (bind == k_bind_spread)
+    return spread(c, whole, start);
+  for (unsigned i = 0; i < c.size; ++i)
+    stand(*c.members[i],
+          bind == k_bind_primary ? start : c.size <= whole.count ? whole.behind(start, i) : crowded(whole, start, c.size, i), whole);
+}
+
+void keep_on(thread &me, const std::vector<int> &cpus) {
+  static spin_lock lock;
+  static auto &all = *new std::set<std::vector<int>>; // never freed: kernel threads remember which they follow
+  {
+    std::lock_guard guard(lock);
+    me.stands.cpus = &*all.insert(cpus).first;
   }
+  g_binds = true;
+  settle(me);
 }
 
-namespace {
-
-void put_field(std::string &to, const std::string &value, bool right, bool zeros, std::size_t width) {
-  const std::size_t missing = width > value.size() ? width - value.size() : 0;
-  if (zeros && right && !value.empty() && value[0] == '-')
-    to += "-" + std::string(missing, '0') + value.substr(1);
-  else if (right)
-    to += std::string(missing, zeros ? '0' : ' ') + value;
-  else
-    to += value + std::string(missing, ' ');
-}
-
-std::string cpus_text(const thread &t) {
-  const std::vector<int> &cpus = t.place >= 0 ? g_globals.places[static_cast<std::size_t>(t.place)] : process_cpus();
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t j = i;
-    while (j + 1 < cpus.size() && cpus[j + 1] == cpus[j] + 1)
-      ++j;
-    text += (text.empty() ? "" : ",") + std::to_string(cpus[i]) + (j > i ? "-" + std::to_string(cpus[j]) : "");
-    i = j + 1;
-  }
-  return text;
-}
-
-std::string host() {
-  char name[256] = "node";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
-/// A letter, or the letter for a long name.
-std::string field_value(const thread &t, char letter) {
-  const team &c = *t.crew;
-  switch (letter) {
-  case 't':
-    return std::to_string(t.teams_number);
-  case 'T':
-    return std::to_string(t.teams);
-  case 'L':
-    return std::to_string(c.level);
-  case 'n':
-    return std::to_string(t.number);
-  case 'N':
-    return std::to_string(c.size);
-  case 'a':
-    return c.outer ? std::to_string(c.number_in_outer) : "-1";
-  case 'H':
-    return host();
-  case 'P':
-    return std::to_string(getpid());
-  case 'i': {
-    char text[32];
-    std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(t.block ? t.block : thread_pointer())));
-    return text;
-  }
-  case 'A':
-    return cpus_text(t);
-  default:
-    return "undefined";
-  }
-}
-
-char letter_of(const std::string &name) {
-  static const struct {
-    const char *name;
-    char letter;
-  } k_names[] = {{"team_num", 't'}, {"num_teams", 'T'}, {"nesting_level", 'L'}, {"thread_num", 'n'}, {"num_threads", 'N'},
-                 {"ancestor_tnum", 'a'}, {"host", 'H'}, {"process_id", 'P'}, {"native_thread_id", 'i'}, {"thread_affinity", 'A'}};
-  for (const auto &n : k_names)
-    if (name == n.name)
-      return n.letter;
-  return 0;
-}
-
-} // namespace
-
-std::string affinity_text(const char *s) {
-  const thread &t = self();
-  std::string text;
-  while (*s) {
-    if (*s != '%' || s[1] == '%') {
-      s += *s == '%';
-      text += *s++;
-      continue;
-    }
-    ++s;
-    bool zeros = false, right = false;
-    std::size_t width = 0;
-    if (*s == '0')
-      zeros = right = true, ++s;
-    if (*s == '.')
-      right = true, ++s;
-    for (; std::isdigit(static_cast<unsigned char>(*s)); ++s)
-      width = width * 10 + static_cast<std::size_t>(*s - '0');
-    char letter = *s;
-    if (*s == '{') {
-      const char *const end = std::strchr(s, '}');
-      if (!end)
-        fatal("the affinity format has a '{' without '}': %s", s);
-      letter = letter_of(std::string(s + 1, end));
-      s = end + 1;
-    } else if (*s) {
-      ++s;
-    }
-    put_field(text, field_value(t, letter), right, zeros, width);
-  }
-  return text;
-}
-
-void show_affinity(thread &t) noexcept {
-  if (!g_globals.display_affinity) [[likely]]
+void follow_binding(const thread &me) noexcept {
+  if (t_follows == me.stands.cpus)
     return;
-  (void)t;
-  const std::string text = affinity_text(g_globals.affinity_format.c_str()) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  t_follows = me.stands.cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : me.stands.cpus ? *me.stands.cpus : process_cpus())
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  sched_setaffinity(0, sizeof set, &set); // a cpu that went away is no reason to stop
 }
 
 } // namespace weft_omp

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places: which of them each member of a team is said to stand on. Lightweight threads go where there is work; a place is a number to them.
+// Places: which of them each member of a team stands on. A lightweight thread is run by any worker; the kernel moves that worker to the cpus of
+// the thread's place.
 #pragma once
 
-#include "icv.hpp"
+#include "thread.hpp"
 
 namespace weft_omp {
 
 struct team;
-struct thread;
 
 /// Gives each member a place, and the partition of it, as the ICV or the clause says.
 void place_members(team &c, const thread &first, unsigned bind_clause) noexcept;
+
+/// The calling thread stays on these cpus until its region ends.
+void keep_on(thread &me, const std::vector<int> &cpus);
+/// To the cpus that the thread is to be on now.
+inline void settle(thread &t) {
+  if (g_binds) [[unlikely]]
+    in_core(&t, [] {});
+}
 
 /// OMP_DISPLAY_AFFINITY: one line when something about the thread has changed.
 void show_affinity(thread &t) noexcept;

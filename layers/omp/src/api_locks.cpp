@@ -24,11 +24,22 @@ struct old_nest_lock { // the owner is a thread, by number + 1
 };
 static_assert(sizeof(old_nest_lock) == 8);
 
+constexpr unsigned k_failed_tests = 64; // in a row, roughly: somebody spins
+
+/// Who spins with it lets others run now and then, for one of them holds the lock.
+bool test(word_lock &l, thread &t) noexcept {
+  if (l.try_lock())
+    return true;
+  if (++t.failed_tests % k_failed_tests == 0)
+    give_way(t);
+  return false;
+}
+
 int take(nest_lock &l, thread &t, bool wait) noexcept {
   if (l.owner != t.task) {
     if (wait)
       l.lock.lock(t);
-    else if (!l.lock.try_lock())
+    else if (!test(l.lock, t))
       return 0;
     l.owner = t.task;
     l.count = 0;
@@ -48,7 +59,7 @@ int take(old_nest_lock &l, thread &t, bool wait) noexcept {
   if (l.owner != me) {
     if (wait)
       l.lock.lock(t);
-    else if (!l.lock.try_lock())
+    else if (!test(l.lock, t))
       return 0;
     l.owner = me;
     l.count = 0;
@@ -70,7 +81,7 @@ OMP_API void omp_init_lock_with_hint(void *l, int) { word_lock::at(l).clear(); }
 OMP_API void omp_destroy_lock(void *) {}
 OMP_API void omp_set_lock(void *l) { word_lock::at(l).lock(self()); }
 OMP_API void omp_unset_lock(void *l) { word_lock::at(l).unlock(self()); }
-OMP_API int omp_test_lock(void *l) { return word_lock::at(l).try_lock(); }
+OMP_API int omp_test_lock(void *l) { return test(word_lock::at(l), self()); }
 
 OMP_API void omp_init_nest_lock(nest_lock *l) {
   l->lock.clear();
@@ -133,12 +144,15 @@ OMP_API int omp_test_lock_(void *l) { return omp_test_lock(l); }
 
 // ---- a pointer: LLVM's, and Fortran's since OMP_3.0 ------------------------------------------------------------------------
 
+OMP_API void omp_init_lock_with_hint_(void *l, const int *) { omp_init_lock(l); }
+
 OMP_API void omp_init_nest_lock_(nest_lock **l) {
   *l = new (std::nothrow) nest_lock;
   if (!*l)
     fatal("no memory for a nestable lock");
   omp_init_nest_lock(*l);
 }
+OMP_API void omp_init_nest_lock_with_hint_(nest_lock **l, const int *) { omp_init_nest_lock_(l); }
 OMP_API void omp_destroy_nest_lock_(nest_lock **l) {
   delete *l;
   *l = nullptr;

@@ -40,16 +40,17 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
     std::copy(p->begin(), p->end(), ids);
 }
 OMP_API int omp_get_place_num() {
-  thread &t = self();
-  if (t.place < 0 && !g_globals.places.empty() && t.crew->level == 0)
-    t.place = 0;
-  return t.place;
+  const thread &t = self();
+  return t.stands.place < 0 && !g_globals.places.empty() && t.crew->level == 0 ? 0 : t.stands.place;
 }
-OMP_API int omp_get_partition_num_places() { return g_globals.places.empty() ? 0 : static_cast<int>(my_icvs().place_count); }
+OMP_API int omp_get_partition_num_places() {
+  const thread &t = self();
+  return static_cast<int>(t.stands.count ? t.stands.count : g_globals.places.size());
+}
 OMP_API void omp_get_partition_place_nums(int *numbers) {
-  const icvs &v = my_icvs();
-  for (unsigned i = 0; !g_globals.places.empty() && i < v.place_count; ++i)
-    numbers[i] = static_cast<int>(v.place_first + i);
+  const int count = omp_get_partition_num_places();
+  for (int i = 0; i < count; ++i)
+    numbers[i] = static_cast<int>(self().stands.first) + i;
 }
 
 OMP_API void omp_set_affinity_format(const char *format) { g_globals.affinity_format = format; }

@@ -42,8 +42,8 @@ void run_on_host(void (*body)(void *), void **addresses, unsigned thread_limit =
     omp_task *task;
     unsigned number, teams, teams_number;
     share_state share;
-    int place;
-  } const before{t.crew, t.task, t.number, t.teams, t.teams_number, t.share, t.place};
+    standing stands;
+  } const before{t.crew, t.task, t.number, t.teams, t.teams_number, t.share, t.stands};
   c->settings = *before.task->settings;
   if (thread_limit)
     c->settings.thread_limit = thread_limit;
@@ -63,7 +63,7 @@ void run_on_host(void (*body)(void *), void **addresses, unsigned thread_limit =
   t.teams = before.teams;
   t.teams_number = before.teams_number;
   t.share = before.share;
-  t.place = before.place;
+  t.stands = before.stands;
   retire_team(*c);
 }
 

@@ -51,7 +51,9 @@ std::string schedule(const icvs &v) {
 void line(const char *name, const std::string &value) { std::fprintf(stderr, "  %s = '%s'\n", name, value.c_str()); }
 
 void print_more(const globals &g) {
-  line("GOMP_CPU_AFFINITY", "");
+  for (const char *name : {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_BLOCKTIME"})
+    if (const char *value = weft::layer::environment(name); value || name[0] == 'G')
+      line(name, value ? value : "");
   line("GOMP_STACKSIZE", std::to_string(g.stack_bytes_said));
   line("GOMP_SPINCOUNT", g.spin_count == ~0ull ? "INFINITE" : std::to_string(g.spin_count));
 }
@@ -86,6 +88,7 @@ void print_environment(bool verbose) noexcept {
   line("OMP_AFFINITY_FORMAT", g.affinity_format);
   line("OMP_ALLOCATOR", v.allocator <= 8 ? k_allocators[v.allocator] : "");
   line("OMP_TARGET_OFFLOAD", k_offload[g.target_offload]);
+  line("OMP_TOOL", "DISABLED"); // OMPT is not there
   if (verbose)
     print_more(g);
   std::fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OMP_* variables, and those of GNU's and LLVM's runtimes that still mean something. What cannot be read is told and left aside.
+#include "environment.hpp"
 #include "thread.hpp"
 
 #include <algorithm>
@@ -17,37 +18,6 @@ namespace weft_omp {
 globals g_globals;
 
 namespace {
-
-const char *skip(const char *s) {
-  while (std::isspace(static_cast<unsigned char>(*s)))
-    ++s;
-  return s;
-}
-
-/// A word at *s, which is moved behind it.
-bool eat(const char *&s, const char *word) {
-  const std::size_t n = std::strlen(word);
-  if (strncasecmp(s, word, n) != 0)
-    return false;
-  s = skip(s + n);
-  return true;
-}
-
-bool bad(const char *name, const char *value, const char *remedy) {
-  warn("%s is '%s'; it should be %s; it is left aside", name, value, remedy);
-  return false;
-}
-
-bool read_number(const char *&s, unsigned long long &into) {
-  s = skip(s);
-  if (!std::isdigit(static_cast<unsigned char>(*s)))
-    return false;
-  char *end = nullptr;
-  errno = 0;
-  into = std::strtoull(s, &end, 10);
-  s = skip(end);
-  return errno == 0;
-}
 
 bool number_of(const char *name, unsigned long long &into, unsigned long long least, unsigned long long most) {
   const char *value = weft::layer::environment(name);
@@ -141,49 +111,6 @@ void read_schedule(icvs &to) {
   to.schedule = kind;
   to.schedule_modifier = said ? modifier : kind == k_static ? k_monotonic : 0;
   to.chunk = chunk || kind == k_static ? static_cast<long>(chunk) : 1;
-}
-
-bool read_bind(globals &g) {
-  const char *value = weft::layer::environment("OMP_PROC_BIND");
-  if (!value)
-    return false;
-  std::vector<int> all;
-  for (const char *s = skip(value);; s = skip(s + 1)) {
-    if (eat(s, "false"))
-      all.push_back(k_bind_false);
-    else if (eat(s, "true"))
-      all.push_back(k_bind_true);
-    else if (eat(s, "primary") || eat(s, "master"))
-      all.push_back(k_bind_primary);
-    else if (eat(s, "close"))
-      all.push_back(k_bind_close);
-    else if (eat(s, "spread"))
-      all.push_back(k_bind_spread);
-    else
-      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
-    if (!*s)
-      break;
-    if (*s != ',')
-      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
-  }
-  g.initial.bind = all[0];
-  g.bind_by_level = all;
-  return true;
-}
-
-void read_places(globals &g, bool bind_said) {
-  const char *value = weft::layer::environment("OMP_PLACES");
-  if (value && !parse_places(value, g.places)) {
-    bad("OMP_PLACES", value, "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}");
-    g.places.clear();
-  }
-  if (!g.places.empty() && !bind_said)
-    g.initial.bind = k_bind_true;
-  if (g.places.empty() && g.initial.bind != k_bind_false)
-    parse_places("cores", g.places);
-  if (g.initial.bind == k_bind_false)
-    g.places.clear();
-  g.initial.place_count = static_cast<unsigned>(g.places.size());
 }
 
 void read_levels(globals &g) {
@@ -305,7 +232,7 @@ void read_environment() {
   truth_of("OMP_DISPLAY_AFFINITY", g.display_affinity);
   if (const char *format = weft::layer::environment("OMP_AFFINITY_FORMAT"))
     g.affinity_format = format;
-  read_places(g, read_bind(g));
+  read_places(g);
   read_levels(g);
   read_waiting(g);
   read_stack(g);
@@ -313,6 +240,8 @@ void read_environment() {
   read_allocator(g);
   read_teams(g);
   read_display(g);
+  if (const char *tools = weft::layer::environment("OMP_TOOL_LIBRARIES"); tools && *tools)
+    warn("OMP_TOOL_LIBRARIES is '%s'; no tool is loaded: this runtime has no OMPT", tools);
   if (g.display || g.debug)
     print_environment(g.display == 2 || g.debug);
 }

@@ -94,6 +94,8 @@ GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, v
   thread &t = self();
   if (g_globals.cancellation && t.task->is_explicit ? is_cancelled(t, *t.task) : t.crew->cancelled.load(std::memory_order_relaxed))
     return;
+  if ((!if_clause || t.task->is_final || t.crew->level == 0) && !copy && !(flags & (k_depend | k_detach)))
+    return run_in_place(t, body, data, (flags & k_final) != 0);
   access_list accesses(flags & k_depend ? count_of(depend) : 0);
   if (flags & k_depend)
     read_depend(depend, accesses);

@@ -27,7 +27,6 @@ struct icvs {
   long chunk = 1;
   int bind = k_bind_false;
   int device = 0;
-  unsigned place_first = 0, place_count = 0; // the partition
   std::uintptr_t allocator = 1;
   bool dynamic = false;
 };
@@ -52,7 +51,7 @@ struct globals {
   unsigned teams_thread_limit = 0;
   bool cancellation = false;
   bool display_affinity = false;
-  bool places_said = false;
+  bool takes_turns = true; // threads that spin are interrupted
   int target_offload = 0; // 0 default, 1 mandatory, 2 disabled
   int display = 0;        // OMP_DISPLAY_ENV: 1 true, 2 verbose
   int debug = 0;          // GOMP_DEBUG
@@ -72,7 +71,5 @@ void print_environment(bool verbose) noexcept;
 bool parse_places(const char *text, std::vector<place> &into);
 /// The cpus that the process may run on, ascending.
 const std::vector<int> &process_cpus();
-/// Moves the calling kernel thread to a place, where places were asked for.
-void bind_to_place(int number) noexcept;
 
 } // namespace weft_omp

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: atomic updates, which Intel's compilers and libraries call; Clang emits instructions. 80-bit, 128-bit and complex numbers
-// are left out: a program that needs one is told its name when it is loaded.
+// LLVM's entry points: atomic updates of integers, float and double, which Intel's compilers and libraries call; Clang emits instructions.
 #include "kmpc.hpp"
 
 #include <cstring>

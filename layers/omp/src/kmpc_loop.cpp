@@ -50,6 +50,43 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
   *high = begin != end ? at(end - 1) : static_cast<T>(at(begin) - static_cast<T>(step)); // nothing
 }
 
+/// The team's part of a loop that the league shares, bounds inclusive; where it is the last one.
+template <class T, class S>
+bool team_part(T &low, T &high, S step) noexcept {
+  const thread &t = self();
+  const std::uint64_t total = trips(low, high, step), n = t.teams, me = t.teams_number;
+  const std::uint64_t share = total / n, more = total % n;
+  const std::uint64_t begin = me * share + std::min(me, more), end = begin + share + (me < more);
+  const T first = low;
+  const auto at = [&](std::uint64_t i) { return static_cast<T>(first + static_cast<T>(i) * static_cast<T>(step)); };
+  low = at(begin);
+  high = begin != end ? at(end - 1) : static_cast<T>(at(begin) - static_cast<T>(step)); // nothing
+  return begin != end && end == total;
+}
+
+/// Both at once: the team's part, then the thread's.
+template <class T, class S>
+void distribute_and_share(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team, S *stride, S step, S chunk) noexcept {
+  const bool last_team = team_part(*low, *high, step);
+  *high_of_team = *high;
+  std::int32_t last = 0;
+  static_part<T, S>(schedule, &last, low, high, stride, step, chunk);
+  if (is_last)
+    *is_last = last_team && last;
+}
+
+/// Chunks of a loop dealt out to teams in turn.
+template <class T, class S>
+void deal_to_teams(std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) noexcept {
+  std::int32_t last = 0;
+  const T end = *high;
+  static_part<T, S>(k_distribute_chunked, &last, low, high, stride, step, chunk);
+  if (step > 0 ? *high > end || *high < *low : *high < end || *high > *low)
+    *high = end;
+  if (is_last)
+    *is_last = last;
+}
+
 /// As libgomp numbers them, and whether the region is ordered.
 std::pair<int, bool> kind_of(int schedule) noexcept {
   schedule &= ~k_modifiers;
@@ -116,7 +153,22 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
   KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride) {           \
     return next_dispatch<T, S>(is_last, low, high, stride);                                                                          \
   }                                                                                                                                  \
-  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}
+  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                                                            \
+  KMP_API void __kmpc_dist_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low,  \
+                                                    T *high, T *high_of_team, S *stride, S step, S chunk) {                          \
+    distribute_and_share<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);                                     \
+  }                                                                                                                                  \
+  KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T low,     \
+                                                  T high, S step, S chunk) {                                                         \
+    const bool last = team_part(low, high, step);                                                                                    \
+    if (is_last)                                                                                                                     \
+      *is_last = last;                                                                                                               \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                          \
+  }                                                                                                                                  \
+  KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride, S step, \
+                                                S chunk) {                                                                           \
+    deal_to_teams<T, S>(is_last, low, high, stride, step, chunk);                                                                    \
+  }
 LOOPS(4, std::int32_t, std::int32_t)
 LOOPS(4u, std::uint32_t, std::int32_t)
 LOOPS(8, std::int64_t, std::int64_t)

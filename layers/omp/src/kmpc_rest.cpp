@@ -37,38 +37,43 @@ KMP_API void __kmpc_set_thread_limit(location *, std::int32_t, std::int32_t limi
 }
 KMP_API int __kmpc_get_target_offload() { return g_globals.target_offload == 1 ? 2 : g_globals.target_offload == 2 ? 0 : 1; }
 
-// What kmp_malloc() gives is freed by kmp_free() only, so the C library's will do.
-KMP_API void *kmp_malloc(std::size_t bytes) { return std::malloc(bytes); }
-KMP_API void *kmp_aligned_malloc(std::size_t bytes, std::size_t alignment) {
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+// Kept under names of their own by old compilers.
+extern "C" {
+std::uintptr_t omp_init_allocator(std::uintptr_t, int, const void *);
+void omp_destroy_allocator(std::uintptr_t);
+void omp_set_default_allocator(std::uintptr_t);
+std::uintptr_t omp_get_default_allocator();
+int omp_pause_resource(int, int);
 }
-KMP_API void *kmp_calloc(std::size_t n, std::size_t bytes) { return std::calloc(n, bytes); }
-KMP_API void *kmp_realloc(void *p, std::size_t bytes) { return std::realloc(p, bytes); }
-KMP_API void kmp_free(void *p) { std::free(p); }
-KMP_API void *kmpc_malloc(std::size_t bytes) { return kmp_malloc(bytes); }
-KMP_API void *kmpc_aligned_malloc(std::size_t bytes, std::size_t alignment) { return kmp_aligned_malloc(bytes, alignment); }
-KMP_API void *kmpc_calloc(std::size_t n, std::size_t bytes) { return kmp_calloc(n, bytes); }
-KMP_API void *kmpc_realloc(void *p, std::size_t bytes) { return kmp_realloc(p, bytes); }
-KMP_API void kmpc_free(void *p) { kmp_free(p); }
-
-// For threads that begin later, as in LLVM's.
-KMP_API void kmp_set_stacksize_s(std::size_t bytes) { g_globals.stack_bytes = bytes; }
-KMP_API std::size_t kmp_get_stacksize_s() { return g_globals.stack_bytes; }
-KMP_API void kmp_set_stacksize(int bytes) {
-  if (bytes > 0)
-    kmp_set_stacksize_s(static_cast<std::size_t>(bytes));
+KMP_API std::uintptr_t __kmpc_init_allocator(int, std::uintptr_t space, int count, const void *traits) {
+  return omp_init_allocator(space, count, traits);
 }
-KMP_API int kmp_get_stacksize() { return static_cast<int>(kmp_get_stacksize_s()); }
+KMP_API void __kmpc_destroy_allocator(int, std::uintptr_t handle) { omp_destroy_allocator(handle); }
+KMP_API void __kmpc_set_default_allocator(int, std::uintptr_t handle) { omp_set_default_allocator(handle); }
+KMP_API std::uintptr_t __kmpc_get_default_allocator(int) { return omp_get_default_allocator(); }
+KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resource(kind, device); }
 
-// A waiting thread spins for a moment and is parked: there is no time to choose.
-KMP_API void kmp_set_blocktime(int) {}
-KMP_API int kmp_get_blocktime() { return 0; }
-KMP_API void kmp_set_library(int) {}
-KMP_API void kmp_set_library_serial() { own_icvs().threads = 1; }
-KMP_API void kmp_set_library_turnaround() {}
-KMP_API void kmp_set_library_throughput() {}
-KMP_API int kmp_get_library() { return 2; } // throughput: it never spins for long
-KMP_API void kmp_set_warnings_on() {}
-KMP_API void kmp_set_warnings_off() {}
-KMP_API void kmp_set_defaults(const char *text) { warn("kmp_set_defaults(\"%s\") is ignored: set the environment before the program starts", text ? text : ""); }
-KMP_API int kmp_get_cancellation_status(int) { return g_globals.cancellation; }
+/// Sections: as a loop with a chunk of one, whose length is said at each step.
+KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
+  thread &t = self();
+  if (enter_share(t)) {
+    set_loop(*t.share.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
+    shared(t);
+  }
+  return next_chunk(t) ? static_cast<std::int32_t>(t.share.first) : INT32_MAX;
+}
+KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t count) {
+  thread &t = self();
+  return next_chunk(t) && t.share.first < static_cast<std::uint64_t>(count) ? static_cast<std::int32_t>(t.share.first) : count;
+}
+KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_share(self()); }
+
+/// One thread gives an address, all get it; the compiler emits the barrier that ends the construct.
+KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {
+  thread &t = self();
+  if (data)
+    t.crew->copied.store(data, std::memory_order_release);
+  team_barrier(t);
+  return t.crew->copied.load(std::memory_order_acquire);
+}
+KMP_API void __kmpc_pop_num_threads(location *, std::int32_t) { self().asked_threads = 0; }

@@ -17,7 +17,7 @@ struct kmp_depend {
 };
 
 constexpr std::uint8_t k_all_memory = 128;
-enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_priority = 32, k_detachable = 64 };
+enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_proxy = 16, k_priority = 32, k_detachable = 64 };
 
 int run_entry(int number, void *data) {
   auto *const k = static_cast<kmp_task *>(data);
@@ -54,7 +54,7 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
   thread &t = self();
   task_clauses clauses;
   clauses.is_final = (flags & k_final) != 0;
-  clauses.detachable = (flags & k_detachable) != 0;
+  clauses.detachable = (flags & (k_detachable | k_proxy)) != 0;
   const std::size_t whole = (bytes + 15) & ~std::size_t{15};
   omp_task *const x = make_task(t, whole + shared_bytes, 16, clauses);
   auto *const k = static_cast<kmp_task *>(x->argument);
@@ -139,3 +139,8 @@ KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_t
   x.detachable = true;
   return &x;
 }
+
+// A task whose work somebody else does: it ends when both its body and that are over. The second name is for threads that are not OpenMP's.
+KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill(&self(), task_of(k)); }
+KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill(&self(), task_of(k)); }
+KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().crew->level != 0; }

@@ -22,9 +22,14 @@ inline void cpu_pause() noexcept {
 #endif
 }
 
+/// Held by the thread whose block is in use: it is not to be interrupted.
+extern thread_local int t_spin_locks __attribute__((tls_model("initial-exec")));
+
 class spin_lock {
 public:
   void lock() noexcept {
+    ++t_spin_locks;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     for (int looks = 0; m_held.exchange(true, std::memory_order_acquire);) // O1
       while (m_held.load(std::memory_order_relaxed))
         if (++looks % 64 == 0)
@@ -32,7 +37,11 @@ public:
         else
           cpu_pause();
   }
-  void unlock() noexcept { m_held.store(false, std::memory_order_release); } // O2
+  void unlock() noexcept {
+    m_held.store(false, std::memory_order_release); // O2
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    --t_spin_locks;
+  }
 
 private:
   std::atomic<bool> m_held{false};

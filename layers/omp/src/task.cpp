@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task.hpp"
 
+#include "task_queue.hpp"
 #include "team.hpp"
 
 #include <weft/error.hpp>
@@ -32,6 +33,19 @@ void omp_task::become_implicit(team &c, const icvs &from, unsigned) noexcept {
   is_final = has_unmarked = false;
   children = 0;
   waiting = nullptr;
+}
+
+void omp_task::begin_in_place(omp_task &creator) {
+  parent = &creator;
+  crew = creator.crew;
+  group = creator.group;
+  settings = creator.settings;
+  is_final = creator.is_final;
+  has_unmarked = false;
+  if (creator.own)
+    settings = own = new icvs(*creator.own);
+  if (creator.is_explicit)
+    creator.references.fetch_add(1, std::memory_order_relaxed);
 }
 
 void omp_task::end_implicit(thread &me) noexcept {
@@ -76,135 +90,25 @@ void drop(omp_task &last) noexcept {
   }
 }
 
-// ---- queues --------------------------------------------------------------------------------------------------------------
+// ---- running ------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-template <class List, link<omp_task> omp_task::*L>
-void insert_by_priority(List &l, omp_task &x) noexcept {
-  omp_task *at = l.first();
-  if (x.priority == 0 && g_globals.max_task_priority == 0)
-    return l.push_back(x);
-  while (at && at->priority >= x.priority)
-    at = (at->*L).next;
-  l.insert_before(at, x);
+/// Its body is over, which its creator has waited for: nobody else counts on it, so it is not counted anywhere.
+void end_uncounted(thread &t, omp_task &x) {
+  if (auto *scope = std::exchange(x.held, nullptr))
+    in_core(&t, [scope] { weft::layer::end_held(*scope); });
+  drop(x);
 }
 
-/// With the lock.
-void take_out(team &c, omp_task &x) noexcept {
-  c.queue.remove(x);
-  x.parent->ready_children.remove(x);
-  if (x.group)
-    x.group->ready.remove(x);
-  c.queued.fetch_sub(1, std::memory_order_relaxed);
-}
-
-/// It may run now. `me` null: inside of Weft.
-void offer(thread *me, omp_task &x) {
-  team &c = *x.crew;
-  thread *woken = nullptr, *of_group = nullptr, *another = nullptr;
-  {
-    std::lock_guard lock(c.lock);
-    if (x.undeferred) {
-      x.ready.store(true, std::memory_order_release);
-      woken = x.waiting;
-    } else {
-      insert_by_priority<decltype(c.queue), &omp_task::in_team>(c.queue, x);
-      insert_by_priority<decltype(x.parent->ready_children), &omp_task::in_parent>(x.parent->ready_children, x);
-      if (x.group)
-        insert_by_priority<decltype(x.group->ready), &omp_task::in_group>(x.group->ready, x);
-      c.queued.fetch_add(1, std::memory_order_relaxed);
-      woken = x.parent->waiting;
-      of_group = x.group && x.group->waiting != woken ? x.group->waiting : nullptr;
-      another = take_waiting(c); // the former may be sent to several tasks, and one of them may wait for what another does
-    }
-  }
-  for (thread *t : {woken, of_group, another})
-    if (t)
-      t->place_to_wait.signal(me);
-}
-
-/// Counts it where it is waited for.
-void count_in(omp_task &x) {
-  team &c = *x.crew;
-  std::lock_guard lock(c.lock);
-  ++x.parent->children;
-  if (x.group)
-    ++x.group->count;
-  c.tasks.fetch_add(1, std::memory_order_relaxed);
-}
-
-weft::layer::held_task *scope_of(thread &t, omp_task &x) {
-  if (!x.held)
-    in_core(&t, [&x] { weft::layer::hold_task(nullptr, nullptr, 0, nullptr, nullptr, &x.held); });
-  return x.held;
-}
-
-/// Enters the accesses; when they allow it, the task is offered.
-void hold(thread &t, omp_task &x, const task_clauses &clauses) {
-  const char *failure = nullptr;
-  weft::layer::held_task *const scope = scope_of(t, *x.parent);
-  in_core(&t, [&] {
-    try {
-      weft::layer::hold_task(scope, clauses.accesses, clauses.access_count,
-                             [](void *p) { offer(nullptr, *static_cast<omp_task *>(p)); }, &x, &x.held);
-    } catch (const weft::error &) {
-      failure = "no memory for the dependences of a task";
-    }
-  });
-  if (failure)
-    fatal("%s", failure);
-}
-
-void wait_until_ready(thread &t, omp_task &x) {
-  team &c = *x.crew;
-  for (;;) {
-    {
-      std::lock_guard lock(c.lock);
-      if (x.ready.load(std::memory_order_acquire)) {
-        x.waiting = nullptr;
-        return;
-      }
-      x.waiting = &t;
-    }
-    omp_task *other = nullptr;
-    {
-      std::lock_guard lock(c.lock);
-      other = t.task->ready_children.first();
-      if (other)
-        take_out(c, *other);
-      else
-        t.task->waiting = &t; // what it waits for may be a child that becomes ready
-    }
-    if (other)
-      run_task(t, *other);
-    else
-      t.place_to_wait.wait(t, spins_for(c));
-    std::lock_guard lock(c.lock);
-    t.task->waiting = nullptr;
-  }
-}
-
-} // namespace
-
-void submit(thread &t, omp_task &x, const task_clauses &clauses) {
-  count_in(x);
-  if (clauses.access_count != 0)
-    hold(t, x, clauses);
-  else
-    offer(&t, x);
-}
-
-void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
-  x.undeferred = true;
+/// Counted, and kept until its creator has seen its end.
+void count_detachable(omp_task &x) {
   x.references.fetch_add(1, std::memory_order_relaxed);
   count_in(x);
-  if (clauses.access_count != 0) {
-    hold(t, x, clauses);
-    wait_until_ready(t, x);
-  }
-  run_task(t, x);
-  while (!x.complete.load(std::memory_order_acquire)) { // a detachable one
+}
+
+void wait_until_complete(thread &t, omp_task &x) {
+  while (!x.complete.load(std::memory_order_acquire)) {
     {
       std::lock_guard lock(x.crew->lock);
       if (x.complete.load(std::memory_order_relaxed))
@@ -217,6 +121,57 @@ void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
     std::lock_guard lock(x.crew->lock); // who ended it is done with it
   }
   drop(x);
+}
+
+void call_body(thread &t, omp_task &x) {
+  omp_task *const before = std::exchange(t.task, &x);
+  if (x.is_copied || !is_cancelled(t, x)) {
+    if (x.body_of_other)
+      x.body_of_other(static_cast<int>(t.number_of_kind), x.argument);
+    else
+      x.body(x.argument);
+  }
+  t.task = before;
+}
+
+} // namespace
+
+void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final) {
+  omp_task *x = std::exchange(t.kept_task, nullptr);
+  if (!x) {
+    task_clauses none;
+    x = make_task(t, 0, 1, none);
+  } else {
+    x->begin_in_place(*t.task);
+  }
+  x->undeferred = true;
+  x->is_final |= is_final;
+  x->body = body;
+  x->argument = argument;
+  call_body(t, *x);
+  // Nobody has made a reference to it, so nobody can make one now.
+  if (!x->held && !x->own && !t.kept_task && x->references.load(std::memory_order_acquire) == 1) { // O1
+    if (x->parent->is_explicit)
+      x->parent->references.fetch_sub(1, std::memory_order_relaxed); // not the last: the parent runs
+    t.kept_task = x;
+    return;
+  }
+  end_uncounted(t, *x);
+}
+
+void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
+  x.undeferred = true;
+  if (clauses.access_count == 0 && !x.detachable) {
+    call_body(t, x);
+    return end_uncounted(t, x);
+  }
+  count_detachable(x);
+  if (clauses.access_count != 0) {
+    hold(t, x, clauses);
+    wait_until_ready(t, x);
+  }
+  run_task(t, x);
+  wait_until_complete(t, x);
 }
 
 void wait_for_accesses(thread &t, const task_clauses &clauses) {
@@ -236,27 +191,25 @@ bool is_cancelled(const thread &, const omp_task &x) noexcept {
 }
 
 void run_task(thread &t, omp_task &x) {
-  omp_task *const before = t.task;
-  t.task = &x;
-  if (x.is_copied || !is_cancelled(t, x)) {
-    if (x.body_of_other)
-      x.body_of_other(static_cast<int>(t.number_of_kind), x.argument);
-    else
-      x.body(x.argument);
-  }
-  t.task = before;
+  call_body(t, x);
   if (!x.detachable || (x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) != 0) // O2
     end_task(&t, x);
 }
 
 void begin_here(thread &t, omp_task &x) {
-  count_in(x);
+  x.undeferred = true;
+  if (x.detachable)
+    count_detachable(x);
   t.task = &x;
 }
 
 void end_here(thread &t, omp_task &x) {
   t.task = x.parent;
-  end_task(&t, x);
+  if (!x.detachable)
+    return end_uncounted(t, x);
+  if ((x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) != 0) // O2
+    end_task(&t, x);
+  wait_until_complete(t, x);
 }
 
 void fulfill(thread *me, omp_task &x) {
@@ -287,82 +240,6 @@ void end_task(thread *me, omp_task &x) {
   drop(x);
   if (c.tasks.fetch_sub(1, std::memory_order_acq_rel) == 1) // O3 of team.hpp
     end_barrier_if_due(me, c);
-}
-
-omp_task *take_any(team &c, std::uint32_t number) noexcept {
-  std::lock_guard lock(c.lock);
-  if (c.passed.load(std::memory_order_relaxed) != number)
-    return nullptr;
-  omp_task *x = c.queue.first();
-  if (x)
-    take_out(c, *x);
-  return x;
-}
-
-// ---- waiting -----------------------------------------------------------------------------------------------------------
-
-void wait_for_children(thread &t) {
-  omp_task &x = *t.task;
-  team &c = *t.crew;
-  for (int spins = spins_for(c);;) {
-    omp_task *next = nullptr;
-    {
-      std::lock_guard lock(c.lock);
-      x.waiting = nullptr;
-      if (x.children == 0)
-        return;
-      next = x.ready_children.first();
-      if (next)
-        take_out(c, *next);
-      else
-        x.waiting = &t;
-    }
-    if (next)
-      run_task(t, *next);
-    else
-      t.place_to_wait.wait(t, spins);
-  }
-}
-
-void begin_group(thread &t) {
-  auto *g = new (std::nothrow) task_group;
-  if (!g)
-    fatal("no memory for a taskgroup");
-  g->outer = t.task->group;
-  g->reductions = g->outer ? g->outer->reductions : nullptr;
-  t.task->group = g;
-}
-
-void end_group(thread &t) {
-  task_group *const g = t.task->group;
-  if (!g)
-    return;
-  omp_task &x = *t.task;
-  team &c = *t.crew;
-  for (int spins = spins_for(c);;) {
-    omp_task *next = nullptr;
-    {
-      std::lock_guard lock(c.lock);
-      g->waiting = x.waiting = nullptr;
-      if (g->count == 0)
-        break;
-      next = g->ready.first();
-      if (!next)
-        next = x.ready_children.first(); // of an outer group: the group's may depend on it
-      if (next)
-        take_out(c, *next);
-      else
-        g->waiting = x.waiting = &t;
-    }
-    if (next)
-      run_task(t, *next);
-    else
-      t.place_to_wait.wait(t, spins);
-  }
-  if (g->of_llvm)
-    finish_reductions(t, *g);
-  x.group = g->outer;
-  delete g;
 }
 
 } // namespace weft_omp

@@ -56,6 +56,8 @@ struct omp_task {
   std::atomic<std::uint32_t> detached{0}; // 1: the body is over, 2: the event is fulfilled
   weft::layer::held_task *held = nullptr; // orders its children, and itself if it has dependences
 
+  /// One that was used by run_in_place() before.
+  void begin_in_place(omp_task &creator);
   void become_implicit(team &c, const icvs &from, unsigned number) noexcept;
   void end_implicit(thread &me) noexcept;
 };
@@ -87,6 +89,8 @@ struct task_clauses {
 omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses);
 /// For it to run when its accesses allow it. The last touch by the caller.
 void submit(thread &t, omp_task &x, const task_clauses &clauses);
+/// An undeferred task without accesses, with the creator's data: two dozen stores around the call.
+void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final);
 /// Runs it now, when its accesses allow it, and comes back when it is complete.
 void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses);
 /// Waits until tasks with such accesses could run.

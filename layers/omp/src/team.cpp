@@ -39,6 +39,7 @@ void set_up(team &c, thread &t, unsigned bind) {
   c.number_in_outer = t.number;
   c.outer_task = t.task;
   c.outer_share = t.share;
+  c.outer_standing = t.stands;
   c.level = t.crew->level + 1;
   c.active_level = t.crew->active_level + (c.size > 1 ? 1 : 0);
   c.cancelled.store(false, std::memory_order_relaxed);
@@ -49,6 +50,8 @@ void set_up(team &c, thread &t, unsigned bind) {
   c.settings = *t.task->settings;
   if (const int n = next_level_threads(c); n > 0)
     c.settings.threads = n;
+  if (c.settings.bind != k_bind_false && (bind & 7) != 0)
+    c.settings.bind = static_cast<int>(bind & 7);
   if (const auto &all = g_globals.bind_by_level; c.level < all.size())
     c.settings.bind = all[c.level];
   for (work_share &s : c.shares)
@@ -72,129 +75,6 @@ void join_team(team &c, thread &m, unsigned number) noexcept {
 }
 
 } // namespace
-
-thread *take_waiting(team &c) noexcept {
-  thread *t = c.waiting;
-  if (t) {
-    c.waiting = t->next_waiting;
-    t->next_waiting = nullptr;
-  }
-  return t;
-}
-
-void leave_waiting(team &c, thread &t) noexcept {
-  std::lock_guard lock(c.lock);
-  for (thread **at = &c.waiting; *at; at = &(*at)->next_waiting)
-    if (*at == &t) {
-      *at = t.next_waiting;
-      break;
-    }
-  t.next_waiting = nullptr;
-}
-
-namespace {
-
-bool all_there(const team &c) noexcept {
-  return c.ended.load(std::memory_order_acquire) == c.size || // O1
-         (c.arrived.load(std::memory_order_acquire) == c.size && !c.cancelled.load(std::memory_order_relaxed)); // O1
-}
-
-constexpr unsigned k_batch = 32; // signalled at once: a list that is being walked may not change
-
-/// With the lock: up to a batch of those that wait; members that came to the end are only forgotten.
-unsigned take_batch(team &c, thread **into, bool all) noexcept {
-  unsigned n = 0;
-  while (n < k_batch) {
-    thread *const w = take_waiting(c);
-    if (!w)
-      break;
-    if (all || !w->waits_for_end)
-      into[n++] = w;
-  }
-  return n;
-}
-
-void signal_rest(thread *me, team &c, thread **batch, unsigned n, bool all) noexcept {
-  for (;;) {
-    for (unsigned i = 0; i < n; ++i)
-      batch[i]->place_to_wait.signal(me);
-    if (n < k_batch)
-      return;
-    std::lock_guard lock(c.lock);
-    n = take_batch(c, batch, all);
-  }
-}
-
-/// Runs tasks, then waits, until barrier `number` of the team is over.
-bool wait_for_others(thread &t, team &c, std::uint32_t number, bool cancellable) {
-  int spins = spins_for(c);
-  for (;;) {
-    if (c.passed.load(std::memory_order_acquire) != number) // O2
-      return true;
-    if (cancellable && c.cancelled.load(std::memory_order_acquire))
-      return false;
-    if (c.queued.load(std::memory_order_relaxed) != 0)
-      if (omp_task *x = take_any(c, number)) {
-        run_task(t, *x);
-        continue;
-      }
-    if (all_there(c) && c.tasks.load(std::memory_order_acquire) == 0) { // O3
-      end_barrier_if_due(&t, c);
-      continue;
-    }
-    if (spins > 0) {
-      --spins;
-      cpu_pause();
-      continue;
-    }
-    {
-      std::lock_guard lock(c.lock);
-      if (c.passed.load(std::memory_order_relaxed) != number || !c.queue.empty() ||
-          (cancellable && c.cancelled.load(std::memory_order_relaxed)))
-        continue;
-      t.next_waiting = c.waiting;
-      c.waiting = &t;
-    }
-    t.place_to_wait.wait(t, 0);
-    leave_waiting(c, t);
-  }
-}
-
-} // namespace
-
-void end_barrier_if_due(thread *me, team &c) noexcept {
-  thread *batch[k_batch];
-  unsigned n = 0;
-  {
-    std::lock_guard lock(c.lock);
-    if (!all_there(c) || c.tasks.load(std::memory_order_acquire) != 0) // O3
-      return;
-    c.arrived.store(0, std::memory_order_relaxed);
-    c.ended.store(0, std::memory_order_relaxed);
-    c.share_cancelled.store(false, std::memory_order_relaxed);
-    c.passed.store(c.passed.load(std::memory_order_relaxed) + 1, std::memory_order_release); // O2
-    n = take_batch(c, batch, false);
-  }
-  signal_rest(me, c, batch, n, false);
-}
-
-bool team_barrier(thread &t, bool cancellable) {
-  team &c = *t.crew;
-  if (cancellable && c.cancelled.load(std::memory_order_acquire))
-    return false;
-  const std::uint32_t number = c.passed.load(std::memory_order_relaxed);
-  c.arrived.fetch_add(1, std::memory_order_acq_rel); // O1
-  return wait_for_others(t, c, number, cancellable);
-}
-
-void final_barrier(thread &t) {
-  team &c = *t.crew;
-  const std::uint32_t number = c.passed.load(std::memory_order_relaxed);
-  t.waits_for_end = t.number != 0;
-  c.ended.fetch_add(1, std::memory_order_acq_rel); // O1
-  wait_for_others(t, c, number, false);
-  t.waits_for_end = false;
-}
 
 namespace {
 
@@ -264,6 +144,7 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
   if (have > 1)
     g_busy.fetch_add(have - 1, std::memory_order_relaxed);
   join_team(c, t, 0);
+  settle(t);
   return c;
 }
 
@@ -287,6 +168,7 @@ void serve(thread &me) {
     if (!me.crew)
       return;
     team &c = *me.crew;
+    settle(me);
     show_affinity(me);
     c.body(c.argument);
     final_barrier(me);
@@ -304,6 +186,8 @@ void end_team(thread &t) {
   t.number = c.number_in_outer;
   t.task = c.outer_task;
   t.share = c.outer_share;
+  t.stands = c.outer_standing;
+  settle(t);
 }
 
 namespace {
@@ -342,18 +226,6 @@ void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned thre
   show_affinity(t);
   body(argument);
   end_team(t);
-}
-
-void cancel_team(thread &t) noexcept {
-  team &c = *t.crew;
-  thread *batch[k_batch];
-  unsigned n = 0;
-  {
-    std::lock_guard lock(c.lock);
-    c.cancelled.store(true, std::memory_order_release);
-    n = take_batch(c, batch, true);
-  }
-  signal_rest(&t, c, batch, n, true);
 }
 
 } // namespace weft_omp

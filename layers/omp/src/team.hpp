@@ -32,6 +32,7 @@ struct team {
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
   share_state outer_share;
+  standing outer_standing;
   unsigned level = 0, active_level = 0;
   void (*body)(void *) = nullptr;
   void *argument = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread.hpp"
 
+#include "preempt.hpp"
 #include "team.hpp"
 
 #include <weft/error.hpp>
@@ -61,6 +62,11 @@ void warn(const char *format, ...) noexcept {
 thread *thread_by_number(std::uint32_t number) noexcept {
   std::lock_guard lock(g_numbers_lock);
   return number < numbers().size() ? numbers()[number] : nullptr;
+}
+
+std::size_t known_threads() noexcept {
+  std::lock_guard lock(g_numbers_lock);
+  return numbers().size();
 }
 
 thread &become_thread() noexcept {
@@ -152,6 +158,7 @@ void forget_after_fork() {
 void register_with_process() {
   static const int once = [] {
     std::atexit(&leave_block);
+    take_turns();
     return pthread_atfork(nullptr, nullptr, &forget_after_fork);
   }();
   (void)once;
@@ -161,6 +168,7 @@ void light_main(void *p) {
   thread &t = *static_cast<thread *>(p);
   const weft::layer::stack_range stack = weft::layer::own_stack();
   t.carrier = thread_pointer();
+  arrive(t);
   t.block = make_tls_block(stack.low, stack.bytes);
   if (t.block) {
     set_thread_pointer(t.block);
@@ -170,6 +178,7 @@ void light_main(void *p) {
   }
   t_self = &t;
   serve(t);
+  std::free(std::exchange(t.kept_task, nullptr));
   end_tls_block(); // as a thread's end would
   set_thread_pointer(t.carrier);
 }

@@ -53,12 +53,20 @@ struct share_state {
   bool ordered = false; // of LLVM's loops
 };
 
+/// Where a thread stands: its place, the partition that its regions spread over, and the cpus that it is kept on.
+struct standing {
+  int place = -1;                          // number, from 0
+  unsigned first = 0, count = 0;           // places; none: all
+  const std::vector<int> *cpus = nullptr;  // null: any
+};
+
 struct alignas(64) thread {
   team *crew = nullptr;
   omp_task *task = nullptr;
+  omp_task *kept_task = nullptr; // a record for the next undeferred task
   unsigned number = 0;
   share_state share;
-  int place = -1;             // number, from 0
+  standing stands;
   unsigned teams = 1, teams_number = 0; // of a teams region
   parker place_to_wait;
   void *block = nullptr;   // thread-local, of a lightweight thread
@@ -69,12 +77,21 @@ struct alignas(64) thread {
   std::atomic<std::uint32_t> orders{0}; // regions it was sent to
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
+  unsigned failed_tests = 0; // of locks
   unsigned asked_threads = 0, asked_bind = 0, asked_teams = 0, asked_limit = 0; // of LLVM's next region
 };
 
 extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));
 [[gnu::cold]] thread &become_thread() noexcept;
 inline thread &self() noexcept { return t_self ? *t_self : become_thread(); }
+
+/// Whether any thread is kept on some cpus.
+extern bool g_binds;
+/// The kernel thread below is to be on the cpus of the OpenMP thread. With the kernel thread's block.
+void follow_binding(const thread &me) noexcept;
+/// A lightweight thread has come to a kernel thread, perhaps another one. With the kernel thread's block; not inlined, for that is where the compiler's
+/// notion of thread-local addresses ends.
+[[gnu::noinline]] void arrive(const thread &me) noexcept;
 
 /// Calls `f`, which may use Weft and may suspend, with the kernel thread's block.
 template <class F>
@@ -84,12 +101,15 @@ inline void in_core(thread *me, F f) {
   if (!me->block) {
     const int before = errno; // what the program sees of it is the same over every construct
     f();
+    if (g_binds) [[unlikely]]
+      follow_binding(*me);
     errno = before;
     return;
   }
   set_thread_pointer(me->carrier);
   f();
   me->carrier = thread_pointer();
+  arrive(*me);
   set_thread_pointer(me->block);
 }
 
@@ -106,6 +126,7 @@ int spins_for(const team &t) noexcept;
 bool runtime_is_gone() noexcept;
 /// Thread by gtid; null: none.
 thread *thread_by_number(std::uint32_t number) noexcept;
+[[nodiscard]] std::size_t known_threads() noexcept;
 
 /// An error that ends the program.
 [[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *format, ...) noexcept;

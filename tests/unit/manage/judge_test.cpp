@@ -13,7 +13,7 @@ constexpr std::uint64_t k_ms = 1'000'000;
 
 struct person {
   std::uint64_t epoch = 1, cpu = 100 * k_ms;
-  bool idle = false, asleep = false, is_spare = false, gone = false;
+  bool idle = false, asleep = false, is_spare = false, gone = false, awaited = false;
 };
 
 struct town final : watched {
@@ -21,12 +21,14 @@ struct town final : watched {
   bool work = true, chores = false, looking = false, none_to_be_had = false;
   mutable int asked_the_kernel = 0;
   std::vector<unsigned> retired;
+  bool can_be_asked = false;
+  std::vector<int> asked;
 
   explicit town(std::size_t n) : people(n) {}
   unsigned slots() const override { return static_cast<unsigned>(people.size()); }
   bool read(unsigned slot, reading &r) const override {
     const person &p = people[slot];
-    r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare};
+    r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare, p.awaited};
     return !p.gone;
   }
   bool somebody_looks() const override {
@@ -52,6 +54,8 @@ struct town final : watched {
     people.back().is_spare = true;
     return true;
   }
+  bool can_ask() const override { return can_be_asked; }
+  void ask(int tid) override { asked.push_back(tid); }
   void retire_spare(unsigned slot) override { people[slot].gone = true, retired.push_back(slot); }
 };
 
@@ -209,6 +213,45 @@ TEST_F(judge_test, where_there_is_no_spare_it_goes_on_looking) {
   for (int i = 0; i != 10; ++i)
     EXPECT_FALSE(look().may_rest);
   EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, who_computes_while_work_waits_is_asked_after_a_slice_and_so_needs_no_spare) {
+  t.can_be_asked = true;
+  for (int i = 0; i != 100; ++i) {
+    const auto o = look(3 * k_ms);
+    EXPECT_EQ(o.slicing, i >= 17) << i; // work has waited for 50 ms
+    for (const int tid : t.asked)
+      ++t.people[static_cast<std::size_t>(tid - 1)].epoch;
+    t.asked.clear();
+  }
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, who_does_not_let_go_gets_a_spare_all_the_same) {
+  t.can_be_asked = true;
+  for (int i = 0; i != 100; ++i)
+    look(3 * k_ms);
+  EXPECT_EQ(t.spares(), 1u);
+  EXPECT_FALSE(t.asked.empty());
+}
+
+TEST_F(judge_test, a_thread_whose_own_stack_is_ready_is_asked_whatever_the_others_do) {
+  t.can_be_asked = true, t.work = false;
+  t.people[0].awaited = true, t.people[1].idle = true;
+  for (int i = 0; i != 4; ++i)
+    EXPECT_FALSE(look(3 * k_ms).may_rest);
+  EXPECT_EQ(t.asked, (std::vector<int>{1, 1}));
+  t.people[0].awaited = false;
+  EXPECT_TRUE(look(3 * k_ms).may_rest);
+}
+
+TEST_F(judge_test, who_sleeps_in_the_kernel_is_not_asked) {
+  t.can_be_asked = true;
+  t.people[0].asleep = t.people[1].asleep = true;
+  for (int i = 0; i != 100; ++i)
+    look(3 * k_ms);
+  for (const int tid : t.asked)
+    EXPECT_GT(tid, 2);
 }
 
 } // namespace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables that say where threads run: OpenMP's, and those of GNU's and LLVM's runtimes.
+#include "environment.hpp"
+
+#include "thread.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <strings.h>
+
+namespace weft_omp {
+
+const char *skip(const char *s) noexcept {
+  while (std::isspace(static_cast<unsigned char>(*s)))
+    ++s;
+  return s;
+}
+
+bool eat(const char *&s, const char *word) noexcept {
+  const std::size_t n = std::strlen(word);
+  if (strncasecmp(s, word, n) != 0)
+    return false;
+  s = skip(s + n);
+  return true;
+}
+
+bool bad(const char *name, const char *value, const char *remedy) noexcept {
+  warn("%s is '%s'; it should be %s; it is left aside", name, value, remedy);
+  return false;
+}
+
+bool read_number(const char *&s, unsigned long long &into) noexcept {
+  s = skip(s);
+  if (!std::isdigit(static_cast<unsigned char>(*s)))
+    return false;
+  char *end = nullptr;
+  errno = 0;
+  into = std::strtoull(s, &end, 10);
+  s = skip(end);
+  return errno == 0;
+}
+
+namespace {
+
+bool read_bind(globals &g) {
+  const char *value = weft::layer::environment("OMP_PROC_BIND");
+  if (!value)
+    return false;
+  std::vector<int> all;
+  for (const char *s = skip(value);; s = skip(s + 1)) {
+    if (eat(s, "false"))
+      all.push_back(k_bind_false);
+    else if (eat(s, "true"))
+      all.push_back(k_bind_true);
+    else if (eat(s, "primary") || eat(s, "master"))
+      all.push_back(k_bind_primary);
+    else if (eat(s, "close"))
+      all.push_back(k_bind_close);
+    else if (eat(s, "spread"))
+      all.push_back(k_bind_spread);
+    else
+      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
+    if (!*s)
+      break;
+    if (*s != ',')
+      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
+  }
+  g.initial.bind = all[0];
+  g.bind_by_level = all;
+  return true;
+}
+
+/// GOMP_CPU_AFFINITY: cpus and runs of cpus, first-last:stride, with blanks or commas; each is a place.
+bool read_cpu_list(const char *name, const char *value, std::vector<place> &into) {
+  std::string list;
+  for (const char *s = skip(value); *s; s = skip(s)) {
+    unsigned long long first = 0, last = 0, stride = 1;
+    const bool good = read_number(s, first) && (*s != '-' || read_number(++s, last)) && (*s != ':' || read_number(++s, stride));
+    if (!good || stride == 0 || (last != 0 && last < first))
+      return bad(name, value, "cpus such as 0 3 4-10:2");
+    for (unsigned long long cpu = first; cpu <= std::max(first, last); cpu += stride)
+      list += (list.empty() ? "" : ",") + std::to_string(cpu);
+    if (*s == ',')
+      ++s;
+  }
+  return parse_places(list.c_str(), into) || bad(name, value, "cpus that the process may use");
+}
+
+/// KMP_AFFINITY: [modifiers,]type, of which the granularity, the list of an explicit type and the types are understood.
+void read_kmp_affinity(globals &g) {
+  const char *const value = weft::layer::environment("KMP_AFFINITY");
+  if (!value)
+    return;
+  const char *unit = "cores";
+  std::string list;
+  for (const char *s = skip(value); *s; s = skip(s)) {
+    const std::size_t n = *s == 'p' && strncasecmp(s, "proclist=[", 10) == 0 ? std::strcspn(s, "]") + 1 : std::strcspn(s, ",");
+    const std::string word(s, std::min(n, std::strlen(s)));
+    const char *w = word.c_str();
+    s += word.size();
+    if (*s == ',')
+      ++s;
+    if (eat(w, "granularity="))
+      unit = eat(w, "fine") || eat(w, "thread") ? "threads" : eat(w, "socket") || eat(w, "package") ? "sockets" : "cores";
+    else if (eat(w, "proclist=["))
+      list.assign(w, std::strcspn(w, "]"));
+    else if (eat(w, "compact") || eat(w, "explicit"))
+      g.initial.bind = k_bind_close;
+    else if (eat(w, "scatter") || eat(w, "balanced"))
+      g.initial.bind = k_bind_spread;
+    else if (eat(w, "none") || eat(w, "disabled"))
+      g.initial.bind = k_bind_false;
+    else if (!eat(w, "verbose") && !eat(w, "noverbose") && !eat(w, "warnings") && !eat(w, "nowarnings") && !eat(w, "respect") &&
+             !eat(w, "norespect") && !eat(w, "reset") && !eat(w, "noreset") && !std::isdigit(static_cast<unsigned char>(*w)))
+      return void(bad("KMP_AFFINITY", value, "a type such as compact, scatter, explicit or none, after modifiers such as granularity=fine"));
+  }
+  if (g.initial.bind != k_bind_false && !(list.empty() ? parse_places(unit, g.places) : read_cpu_list("KMP_AFFINITY", list.c_str(), g.places)))
+    g.initial.bind = k_bind_false;
+}
+
+} // namespace
+
+void read_places(globals &g) {
+  const bool bind_said = read_bind(g);
+  const char *const value = weft::layer::environment("OMP_PLACES");
+  if (value && !parse_places(value, g.places)) {
+    bad("OMP_PLACES", value, "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}");
+    g.places.clear();
+  }
+  const char *const list = weft::layer::environment("GOMP_CPU_AFFINITY");
+  if (list && !value && !(bind_said && g.initial.bind == k_bind_false) && !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
+    g.places.clear();
+  if (!g.places.empty() && !bind_said)
+    g.initial.bind = k_bind_true;
+  if (g.places.empty() && !bind_said)
+    read_kmp_affinity(g);
+  if (g.places.empty() && g.initial.bind != k_bind_false)
+    parse_places("cores", g.places);
+  if (g.initial.bind == k_bind_false)
+    g.places.clear();
+}
+
+} // namespace weft_omp

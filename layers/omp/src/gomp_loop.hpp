@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// libgomp's loops, whatever the variable's type: long or unsigned long long, which goes up or down.
+#pragma once
+
+#include "gomp.hpp"
+
+#include <cstdarg>
+
+namespace weft_omp {
+
+template <class T>
+bool give_chunk(thread &t, bool found, T *first, T *last) noexcept {
+  if (!found)
+    return false;
+  std::uint64_t a = 0, b = 0;
+  chunk_values(t, a, b);
+  *first = static_cast<T>(a);
+  *last = static_cast<T>(b);
+  return true;
+}
+
+/// What task reductions and memory for the program a loop comes with.
+struct loop_extras {
+  std::uintptr_t *reductions = nullptr;
+  void **memory = nullptr;
+};
+
+template <class T>
+bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered, loop_extras extras = {}) {
+  thread &t = self();
+  begin_share(t, extras.reductions, extras.memory,
+              [&](work_share &s) { set_loop(s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+  if (!first)
+    return true;
+  return give_chunk(t, ordered ? next_ordered_chunk(t) : next_chunk(t), first, last);
+}
+
+template <class T>
+bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last, loop_extras extras = {}) {
+  thread &t = self();
+  begin_share(t, extras.reductions, extras.memory, [&](work_share &s) {
+    set_loop(s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind, static_cast<std::uint64_t>(chunk));
+    set_doacross(t, s, count, reinterpret_cast<const std::uint64_t *>(counts));
+  });
+  return give_chunk(t, next_chunk(t), first, last);
+}
+
+/// The sink's numbers of iteration: the first, and the list's.
+template <class T>
+void wait_for_sink(T first, va_list more) {
+  constexpr unsigned k_most = 64;
+  std::uint64_t where[k_most] = {static_cast<std::uint64_t>(first)};
+  thread &t = self();
+  const unsigned n = depth_of_doacross(t);
+  for (unsigned i = 1; i < n && i < k_most; ++i)
+    where[i] = static_cast<std::uint64_t>(va_arg(more, T));
+  wait_for(t, where);
+}
+
+} // namespace weft_omp

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weft's watcher tells which kernel thread has passed no scheduling point for a time slice while something else was ready. It gets a signal;
+// the handler runs on the stack of the OpenMP thread that it interrupted, with its thread-local block, and gives way there as if the
+// program had called taskyield. So the thread's registers lie in the signal's frame, and it goes on, anywhere, by returning from the handler.
+//
+// It declines where a thread cannot be left: in Weft (the block in use is the worker's then), in this library, under one of its
+// spin locks, in the C library, the loader, the unwinder and the allocator, whose locks Weft may need; and on a kernel thread's own stack, which nobody
+// else could continue. The watcher asks again soon.
+#include "preempt.hpp"
+
+#include "thread.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace weft_omp {
+
+thread_local int t_spin_locks = 0;
+
+namespace {
+
+// What nothing else uses it for is why Go chose it, too: ignored by default, so a stray one does no harm.
+constexpr int k_signal = SIGURG;
+constexpr std::size_t k_kernel_mask_bytes = 8;
+
+struct range {
+  std::uintptr_t low = 0, high = 0;
+  [[nodiscard]] bool has(std::uintptr_t at) const noexcept { return at >= low && at < high; }
+};
+
+/// Code that is not to be left, and a function in it that may be: programs spin with it.
+struct map_of_code {
+  static constexpr unsigned k_most = 12;
+  range closed[k_most];
+  unsigned count = 0;
+  range yield;
+  std::uintptr_t marks[6] = {}; // addresses in the libraries meant
+
+  [[nodiscard]] bool may_leave(std::uintptr_t at) const noexcept {
+    if (yield.has(at))
+      return true;
+    for (unsigned i = 0; i < count; ++i)
+      if (closed[i].has(at))
+        return false;
+    return true;
+  }
+};
+map_of_code g_code;
+bool g_listens = false;
+thread_local bool t_is_open = false; // of a kernel thread
+
+std::uintptr_t address_of(const char *symbol) noexcept { return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol)); }
+
+/// For dl_iterate_phdr: closes the code of a library with a mark in it.
+int note_library(dl_phdr_info *info, std::size_t, void *p) {
+  auto &m = *static_cast<map_of_code *>(p);
+  bool meant = false;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto &h = info->dlpi_phdr[i];
+    const range r{info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz};
+    for (const std::uintptr_t mark : m.marks)
+      meant |= h.p_type == PT_LOAD && mark && r.has(mark);
+  }
+  for (int i = 0; meant && i < info->dlpi_phnum && m.count < map_of_code::k_most; ++i) {
+    const auto &h = info->dlpi_phdr[i];
+    if (h.p_type == PT_LOAD && (h.p_flags & PF_X))
+      m.closed[m.count++] = {info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz};
+  }
+  return 0;
+}
+
+std::uintptr_t instruction_of(const ucontext_t &u) noexcept {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(u.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return u.uc_mcontext.pc;
+#endif
+}
+
+/// The kernel gives back what stands in the frame to the thread that returns, which may be another one than was interrupted.
+void adopt_kernel_thread(ucontext_t &u) noexcept {
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &u.uc_sigmask, k_kernel_mask_bytes);
+  sigaltstack(nullptr, &u.uc_stack);
+}
+
+void on_signal(int, siginfo_t *, void *p) {
+  thread *const t = t_self; // null or a thread of the program's where the block is a worker's
+  auto &u = *static_cast<ucontext_t *>(p);
+  if (!t || !t->block || t->block != thread_pointer() || t_spin_locks != 0 || !g_code.may_leave(instruction_of(u)))
+    return;
+  const int before = errno;
+  give_way(*t);
+  adopt_kernel_thread(u);
+  errno = before;
+}
+
+void ask(int tid) {
+  struct sigaction now {};
+  if (sigaction(k_signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal)
+    syscall(SYS_tgkill, getpid(), tid, k_signal);
+}
+
+/// False: the program has a handler of its own.
+bool install() noexcept {
+  struct sigaction before {}, ours {};
+  if (sigaction(k_signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) ||
+      (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
+    return false;
+  ours.sa_sigaction = &on_signal;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER; // no mask changes: the handler may return on another kernel thread
+  return sigaction(k_signal, &ours, nullptr) == 0;
+}
+
+} // namespace
+
+void take_turns() noexcept {
+  constexpr std::uintptr_t k_length_of_yield = 32; // a system call and its return
+  if (!g_globals.takes_turns)
+    return;
+  g_code.marks[0] = reinterpret_cast<std::uintptr_t>(&on_signal);
+  g_code.marks[1] = reinterpret_cast<std::uintptr_t>(&weft::layer::give_way);
+  g_code.marks[2] = address_of("getpid");
+  g_code.marks[3] = address_of("__tls_get_addr");
+  g_code.marks[4] = address_of("_Unwind_RaiseException");
+  g_code.marks[5] = address_of("malloc");
+  dl_iterate_phdr(&note_library, &g_code);
+  if (const std::uintptr_t at = address_of("sched_yield"))
+    g_code.yield = {at, at + k_length_of_yield};
+  g_listens = install();
+  if (g_listens)
+    weft::layer::on_overstay(&ask);
+}
+
+namespace {
+
+/// Weft's threads block all signals.
+[[gnu::cold]] void open_kernel_thread() noexcept {
+  sigset_t just_it;
+  sigemptyset(&just_it);
+  sigaddset(&just_it, k_signal);
+  pthread_sigmask(SIG_UNBLOCK, &just_it, nullptr);
+  t_is_open = true;
+}
+
+} // namespace
+
+void arrive(const thread &me) noexcept {
+  if (!t_is_open && g_listens) [[unlikely]]
+    open_kernel_thread();
+  if (g_binds) [[unlikely]]
+    follow_binding(me);
+}
+
+} // namespace weft_omp

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenMP threads that spin for what another one does: programs may, as long as every thread gets its turn.
+#pragma once
+
+namespace weft_omp {
+
+/// From now on a lightweight thread that keeps others waiting is interrupted where it may be left, and others go first. Once.
+void take_turns() noexcept;
+
+} // namespace weft_omp
