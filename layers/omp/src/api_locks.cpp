@@ -189,3 +189,14 @@ OMP_DEFAULT(omp_unset_nest_lock_, OMP_3.0);
 OMP_DEFAULT(omp_test_nest_lock, OMP_3.0);
 OMP_DEFAULT(omp_test_lock_, OMP_3.0);
 OMP_DEFAULT(omp_test_nest_lock_, OMP_3.0);
+
+OMP_VERSION(omp_destroy_lock_, omp_destroy_lock_, VERSION, weft_llvm_omp_destroy_lock_);
+OMP_VERSION(omp_destroy_nest_lock_, omp_destroy_nest_lock_, VERSION, weft_llvm_omp_destroy_nest_lock_);
+OMP_VERSION(omp_init_lock_, omp_init_lock_, VERSION, weft_llvm_omp_init_lock_);
+OMP_VERSION(omp_init_nest_lock_, omp_init_nest_lock_, VERSION, weft_llvm_omp_init_nest_lock_);
+OMP_VERSION(omp_set_lock_, omp_set_lock_, VERSION, weft_llvm_omp_set_lock_);
+OMP_VERSION(omp_set_nest_lock_, omp_set_nest_lock_, VERSION, weft_llvm_omp_set_nest_lock_);
+OMP_VERSION(omp_test_lock_, omp_test_lock_, VERSION, weft_llvm_omp_test_lock_);
+OMP_VERSION(omp_test_nest_lock_, omp_test_nest_lock_, VERSION, weft_llvm_omp_test_nest_lock_);
+OMP_VERSION(omp_unset_lock_, omp_unset_lock_, VERSION, weft_llvm_omp_unset_lock_);
+OMP_VERSION(omp_unset_nest_lock_, omp_unset_nest_lock_, VERSION, weft_llvm_omp_unset_nest_lock_);
