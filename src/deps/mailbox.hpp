@@ -48,7 +48,9 @@ public:
       return;
     if (!a.joined || flags & k_weak)
       return send(a, k_finished | k_kids_done);
-    leave_cohort(a); // nobody else delivers to a member that runs, and nobody reads what it would become
+    leave_cohort(a);
+    // Nobody else delivers to a member that runs. Who looks at a task with children left sees that the cohort may be gone.
+    a.flags.store(flags | k_finished | k_kids_done, std::memory_order_relaxed); // O4
     ++m_own_deaths;
   }
   /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it died by this.

@@ -6,7 +6,6 @@
 #include "manage/dispatcher.hpp"
 #include "observe/store.hpp"
 #include "os/thread_state.hpp"
-#include "task/messages.hpp"
 #include "trace/session.hpp"
 #include "worker/census.hpp"
 #include "worker/describe.hpp"
@@ -216,8 +215,6 @@ void hang_check::answer() noexcept try {
 
 bool hang_check::examine() {
   m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
-  if (has_managers()) // what is handed on passes through states that the census does not know
-    return false;
   if (!nothing_is_pending())
     return false;
   if (somebody_is_about())

@@ -235,6 +235,26 @@ TEST(manager_modes, managers_stand_in_the_list_of_the_dispatcher_and_a_long_one_
   EXPECT_TRUE(end.said("service 'managers' (place taskwait)")) << end;
 }
 
+TEST_P(managers, a_hang_is_reported) {
+  auto end = test::in_process(with(GetParam(), {{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}}), [] {
+    weft::mutex a, b;
+    std::atomic<int> have_one{0};
+    const auto take_both = [&](weft::mutex &first, weft::mutex &second) {
+      first.lock();
+      ++have_one;
+      while (have_one != 2)
+        weft::taskyield();
+      second.lock();
+    };
+    int left = 0, right = 0;
+    weft::spawn([&] { take_both(a, b); }, weft::inout(left), weft::label("left"));
+    weft::spawn([&] { take_both(b, a); }, weft::inout(right), weft::label("right"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'left' waits for mutex 0x")) << end;
+}
+
 TEST(manager_modes, in_mode_direct_nothing_is_ever_queued) {
   auto end = test::in_process(with("direct", {{"WEFT_WORKERS", "1"}}), [] {
     int cell = 0;

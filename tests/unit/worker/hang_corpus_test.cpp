@@ -150,6 +150,18 @@ void reduction_that_waits_for_its_total() {
   weft::taskwait();
 }
 
+/// What the member took part in is over when its child hangs, and the memory of that is used again.
+void child_of_an_ended_member() {
+  static int x, y;
+  static std::atomic<bool> over{false};
+  weft::spawn([] { weft::spawn([] { weft::this_task::block(); }, weft::label("child")); }, weft::label("member"), weft::commutative(x));
+  weft::spawn([] { over = true; }, weft::label("heir"), weft::inout(x));
+  must(test::eventually([] { return over.load(); }));
+  for (int i = 0; i < 200; ++i)
+    weft::spawn([] { ++y; }, weft::label("later"), weft::inout(y));
+  weft::taskwait();
+}
+
 /// Held back again and again, and let go; then all there is waits for what it holds.
 void full_throttle() {
   static weft::mutex m;
@@ -273,6 +285,7 @@ const sick_program k_sick[] = {
     {"an_event_taken_back_behind_itself", why::nobody_left, &event_behind_itself, {"task 'held' has ended, but for external events", "task 'releaser' waits, with in(0x"}},
     {"a_reduction_needs_a_mutex", why::circle, &reduction_that_needs_a_mutex, {"task 'adds' waits for mutex", "task 'total' waits, with in(0x", "for task 'adds'"}},
     {"a_reduction_waits_for_its_total", why::circle, &reduction_that_waits_for_its_total, {"task 'adds' waits for the end of task 'total'", "task 'total' waits, with in(0x", "for task 'adds'"}},
+    {"a_child_of_an_ended_member", why::nobody_left, &child_of_an_ended_member, {"task 'member' waits for its child task 'child'", "task 'child' is blocked and can only be unblocked by"}},
     {"a_full_throttle", why::circle, &full_throttle, {"task 'consumer' waits for mutex", "is held by task 'producer'|is held on the stack of task 'consumer'", "task 'producer'", " times)"}, {{"WEFT_THROTTLE_BYTES", "256KiB"}, {"WEFT_THROTTLE_SOFT", "64KiB"}}},
     {"a_commutative_pair", why::circle, &commutative_pair, {"task 'has_turn' waits for the end of task 'wants_turn'", "task 'wants_turn' waits, with commutative(0x", "for task 'has_turn'"}},
     {"a_concurrent_task_and_its_heir", why::circle, &concurrent_and_its_heir, {"task 'shares' waits for the end of task 'heir'", "task 'heir' waits, with inout(0x", "for task 'shares'"}},

@@ -4,6 +4,7 @@
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
+#include "worker/living.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/task.hpp>
@@ -461,6 +462,28 @@ TEST(hang, a_task_that_has_ended_passes_on_its_data_before_all_its_children_have
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+/// The census would follow the access to what is gone.
+TEST(hang, who_has_left_its_cohort_is_released_although_children_run) {
+  auto end = test::in_process({{"WEFT_WORKERS", "3"}}, [] {
+    int x = 0;
+    for (const weft::access &how : {weft::commutative(x), weft::concurrent(x)}) {
+      test::gate go;
+      std::atomic<task *> member{nullptr};
+      std::atomic<bool> over{false};
+      weft::spawn([&] {
+        member = weft::this_task::self().get();
+        weft::spawn([&] { EXPECT_TRUE(go.pass()); });
+      }, how);
+      weft::spawn([&] { over = true; }, weft::inout(x));
+      EXPECT_TRUE(test::eventually([&] { return over.load(); }));
+      EXPECT_TRUE(is_released(flags_of(member.load()->accesses()[0])));
+      go.open();
+      weft::taskwait();
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(hang, a_join_waits_for_its_own_branch_only) {
