@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-manager-calibrate: measures what the actions of the runtime cost on this machine, for
-// weft-manager-model.
+// weft-manager-model. With `--contention N,...`: how long N threads take to get a graph that has a lock, and one that has none.
 #include "base/clock.hpp"
 #include "mem/slab.hpp"
 #include "queue/spin_lock.hpp"
@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -145,9 +147,70 @@ double of_waking() {
   return ns;
 }
 
+/// Of each of `threads` that do `operation` at once: the mean of one, in the best round.
+template <class Operation>
+double at_once(int threads, Operation operation) {
+  double best = 1e18;
+  for (int round = 0; round < k_rounds; ++round) {
+    std::atomic<int> ready{0};
+    std::atomic<std::uint64_t> sum{0};
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i)
+      all.emplace_back([&] {
+        ready.fetch_add(1);
+        while (ready.load() < threads)
+          cpu_pause();
+        const std::uint64_t begin = now_ns();
+        for (int k = 0; k < k_operations; ++k)
+          operation();
+        sum.fetch_add(now_ns() - begin);
+      });
+    for (std::thread &t : all)
+      t.join();
+    best = std::min(best, static_cast<double>(sum.load()) / threads / k_operations);
+  }
+  return best;
+}
+
+/// Figure 5.6: a lock that guards three words, as a graph's does, and a compare-exchange on one of them, as an access needs.
+int show_contention(const char *list) {
+  std::puts("threads,lock_ns,exchange_ns");
+  for (const char *at = list; *at;) {
+    char *end = nullptr;
+    const long threads = std::strtol(at, &end, 10);
+    if (end == at || threads < 1 || threads > 1024 || (*end && *end != ',')) {
+      std::fprintf(stderr, "weft-manager-calibrate: --contention wants numbers of threads from 1 to 1024, not '%s'\n", list);
+      return 2;
+    }
+    alignas(128) static spin_lock<> lock;
+    alignas(128) static volatile std::uint64_t words[3];
+    alignas(128) static std::atomic<std::uint32_t> word{0};
+    const double locked = at_once(static_cast<int>(threads), [] {
+      lock.lock();
+      for (volatile std::uint64_t &w : words)
+        w = w + 1;
+      lock.unlock();
+    });
+    const double exchanged = at_once(static_cast<int>(threads), [] {
+      std::uint32_t before = word.load(std::memory_order_acquire);
+      while (!word.compare_exchange_weak(before, before + 1, std::memory_order_release, std::memory_order_acquire))
+        ;
+    });
+    std::printf("%ld,%.1f,%.1f\n", threads, locked, exchanged);
+    at = *end ? end + 1 : end;
+  }
+  return 0;
+}
+
 } // namespace
 
-int main() {
+int main(int argc, char **argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--contention") == 0)
+    return show_contention(argv[2]);
+  if (argc > 1) {
+    std::fputs("usage: weft-manager-calibrate [--contention N,...]\n", stderr);
+    return 2;
+  }
   weft::configure("workers", "1"); // nobody takes a task while they are created
   const phases plain = of_tasks(false), ordered = of_tasks(true), messages = of_messages();
   const double freeing = of_freeing(), moving = of_moving();

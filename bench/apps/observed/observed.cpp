@@ -25,8 +25,12 @@ struct bodies {
   std::uint64_t tasks = 0, ns = 0;            // that created none
   std::uint64_t creators = 0, creator_ns = 0; // that did
   std::uint64_t spawned = 0;                  // by the body that runs; the bodies of these applications never wait
+  std::uint64_t created = 0;              // by the program itself
+  std::uint64_t gaps = 0, gap_ns = 0;     // from the end of a body to the beginning of the next one
+  std::uint64_t ended = 0;                // the last body; 0: something else came since
   bool in_body = false;
 };
+constexpr std::uint64_t k_longest_gap_ns = 5000; // then the worker had nothing to do
 std::mutex g_lock;
 std::deque<bodies> g_all; // they outlive their threads
 std::atomic<std::uint64_t> g_first{0}, g_last{0}; // spawn of the program itself
@@ -50,12 +54,18 @@ std::uint64_t begin_body() {
   bodies &b = mine();
   b.in_body = true;
   b.spawned = 0;
-  return now();
+  const std::uint64_t begins = now();
+  if (b.ended != 0 && begins - b.ended <= k_longest_gap_ns) {
+    ++b.gaps;
+    b.gap_ns += begins - b.ended;
+  }
+  return begins;
 }
 
 void end_body(std::uint64_t began) {
-  const std::uint64_t ns = now() - began;
+  const std::uint64_t ended = now(), ns = ended - began;
   bodies &b = mine();
+  b.ended = ended;
   const bool creates = b.spawned != 0;
   ++(creates ? b.creators : b.tasks);
   (creates ? b.creator_ns : b.ns) += ns;
@@ -75,6 +85,8 @@ void after_spawn(bool by_program) {
     g_last = now();
   bodies &b = mine(); // perhaps of another thread: a producer that was held back
   b.in_body = !by_program;
+  b.created += by_program;
+  b.ended = 0;
   ++b.spawned;
 }
 
@@ -125,6 +137,9 @@ bodies sum() {
     all.ns += b.ns;
     all.creators += b.creators;
     all.creator_ns += b.creator_ns;
+    all.created += b.created;
+    all.gaps += b.gaps;
+    all.gap_ns += b.gap_ns;
   }
   return all;
 }
@@ -133,10 +148,10 @@ double per(std::uint64_t ns, std::uint64_t count) { return count ? static_cast<d
 
 void print(std::uint64_t wall_ns) {
   const bodies all = sum();
-  std::printf("seconds=%.9g tasks=%llu body_ns=%.1f creators=%llu nested_creator_ns=%.1f creator_ns=%llu\n",
+  std::printf("seconds=%.9g tasks=%llu body_ns=%.1f creators=%llu nested_creator_ns=%.1f creator_ns=%llu new_ns=%.1f end_ns=%.1f\n",
               static_cast<double>(wall_ns) * 1e-9, static_cast<unsigned long long>(all.tasks), per(all.ns, all.tasks),
               static_cast<unsigned long long>(all.creators), per(all.creator_ns, all.creators),
-              static_cast<unsigned long long>(g_last - g_first));
+              static_cast<unsigned long long>(g_last - g_first), per(g_last - g_first, all.created), per(all.gap_ns, all.gaps));
 }
 
 void write(const std::vector<sample> &samples, const char *file) {

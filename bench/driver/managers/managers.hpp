@@ -10,21 +10,24 @@ namespace bench::managers {
 enum class study {
   times,      // time of each mode against workers
   bodies,     // time of a body, and of the creator
+  pairs,      // direct, distributed and auto side by side: how much is lost
   parameters, // each of the four parameters doubled from 1 to 128
   shapes,     // tasks in the graph, queued and ready over time
 };
 
 struct options {
-  std::vector<study> studies{study::times, study::bodies, study::parameters, study::shapes};
+  std::vector<study> studies{study::times, study::bodies, study::pairs, study::parameters, study::shapes};
   std::vector<std::string> only;  // applications; empty: all
   std::vector<std::string> modes; // empty: all
   std::vector<int> workers{1, 2};
-  int runs = 5;
+  int runs = 0;        // 0: as many as the study wants
   int reps = 3;        // of one process
   double budget_s = 0; // 0: until all is done
   std::string out;     // empty: bench/managers in the build folder
   bool fresh = false;
   bool report = false; // measure nothing
+  std::string page;    // whose part between two marks the report becomes
+  std::string costs;   // of weft-manager-calibrate, for a prediction
 };
 
 /// Throws std::runtime_error with a message that names the option; --help ends the program.

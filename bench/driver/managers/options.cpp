@@ -19,16 +19,18 @@ using apps::split;
 
 constexpr const char *k_help =
     R"(weft-bench managers [OPTION...]  the modes of manage.mode on five applications, coarse and fine
-  --study NAME,...               times, bodies, parameters, shapes; default all
+  --study NAME,...               times, bodies, pairs, parameters, shapes; default all
   --only NAME,...                applications
   --modes NAME,...               modes
   --workers N,...                default 1,2
-  --runs N                       interleaved runs (default 5)
+  --runs N                       interleaved runs (default 5; 15 pairs; 3 of bodies and parameters)
   --reps N                       timed repetitions in each run, of which the least counts (default 3)
   --budget SECONDS               stop then; the same command goes on where it stopped
   --out FOLDER                   default bench/managers in the build folder
   --fresh                        forget what the folder holds
   --report                       measure nothing; tables and pictures of what is there
+  --page FILE                    put the report into this page, between its marks, and the pictures beside it
+  --costs FILE                   what weft-manager-calibrate wrote: the report predicts 4 to 256 workers
 Writes samples.csv, pictures APP-GRAIN-MODE.svg of the counts over time, and tables on the output. Needs the target weft_apps.
 )";
 
@@ -42,12 +44,12 @@ int whole_number(const std::string &option, const std::string &text, long most) 
 
 std::vector<study> studies_named(const std::string &list) {
   const std::map<std::string, study> known{
-      {"times", study::times}, {"bodies", study::bodies}, {"parameters", study::parameters}, {"shapes", study::shapes}};
+      {"times", study::times}, {"bodies", study::bodies}, {"pairs", study::pairs}, {"parameters", study::parameters}, {"shapes", study::shapes}};
   std::vector<study> found;
   for (const std::string &name : split(list)) {
     const auto it = known.find(name);
     if (it == known.end())
-      throw std::runtime_error("no study is called '" + name + "'; there are times, bodies, parameters and shapes");
+      throw std::runtime_error("no study is called '" + name + "'; there are times, bodies, pairs, parameters and shapes");
     found.push_back(it->second);
   }
   return found;
@@ -81,6 +83,8 @@ options parse_options(const std::vector<std::string> &arguments) {
       {"--runs", [&](auto &name, auto &text) { o.runs = whole_number(name, text, 1000); }},
       {"--reps", [&](auto &name, auto &text) { o.reps = whole_number(name, text, 1000); }},
       {"--budget", [&](auto &name, auto &text) { o.budget_s = whole_number(name, text, 1000000); }},
+      {"--page", [&](auto &, auto &text) { o.page = text; }},
+      {"--costs", [&](auto &, auto &text) { o.costs = text; }},
       {"--out", [&](auto &, auto &text) { o.out = text; }},
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {

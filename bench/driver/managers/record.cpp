@@ -15,12 +15,13 @@ namespace {
 
 // Modes hold commas.
 constexpr char k_between = ';';
-constexpr const char *k_head = "study;app;grain;mode;parameter;workers;run;tasks;seconds;body_ns;creator_ns;nested_ns";
+constexpr const char *k_head = "study;app;grain;mode;parameter;workers;run;tasks;seconds;body_ns;creator_ns;nested_ns;new_ns;end_ns";
 
 sample to_sample(const std::string &line) {
   const std::vector<std::string> c = apps::split(line, k_between);
   return {c.at(0),           c.at(1),           c.at(2),           c.at(3),           c.at(4),           std::stoi(c.at(5)),
-          std::stoi(c.at(6)), std::stol(c.at(7)), std::stod(c.at(8)), std::stod(c.at(9)), std::stod(c.at(10)), std::stod(c.at(11))};
+          std::stoi(c.at(6)), std::stol(c.at(7)), std::stod(c.at(8)), std::stod(c.at(9)), std::stod(c.at(10)), std::stod(c.at(11)), std::stod(c.at(12)),
+          std::stod(c.at(13))};
 }
 
 } // namespace
@@ -48,7 +49,8 @@ void record::add(const sample &s) {
     to << k_head << '\n';
   const char b = k_between;
   to << std::setprecision(9) << s.study << b << s.app << b << s.grain << b << s.mode << b << s.parameter << b << s.workers << b << s.run
-     << b << s.tasks << b << s.seconds << b << s.body_ns << b << s.creator_ns << b << s.nested_ns << '\n';
+     << b << s.tasks << b << s.seconds << b << s.body_ns << b << s.creator_ns << b << s.nested_ns << b << s.new_ns << b << s.end_ns
+     << '\n';
   if (!to.flush())
     throw std::runtime_error("cannot write " + file);
   m_samples.push_back(s);

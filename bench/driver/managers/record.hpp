@@ -14,6 +14,7 @@ struct sample {
   long tasks = 0;
   double seconds = 0;                                 // the least of the repetitions
   double body_ns = 0, creator_ns = 0, nested_ns = 0; // of an observed one: a body; the program's creating; a creating body
+  double new_ns = 0, end_ns = 0;                     // to create a task; from the end of a body to the next one of the worker
 };
 
 class record {

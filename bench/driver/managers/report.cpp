@@ -3,6 +3,7 @@
 
 #include "../apps/subjects.hpp"
 #include "../results.hpp"
+#include "prediction.hpp"
 
 #include <chart.hpp>
 
@@ -11,7 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <stdexcept>
+#include <thread>
 
 namespace bench::managers {
 
@@ -98,6 +102,30 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
   }
 }
 
+const char *verdict(const apps::ratio &r, double bound) {
+  return r.high <= bound ? "within" : r.low > bound ? "missed" : "open";
+}
+
+/// The two numbers that are asked for.
+void pair_tables(std::ostream &to, const record &r, const options &o) {
+  to << "\nTime over that of direct in the same run: median and 95 % interval\n\n"
+     << "| application | workers | pairs | distributed | within 5 % | auto | within 3 % |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const column &c : columns(o))
+    for (const int workers : o.workers) {
+      const apps::ratio distributed = against_direct(r, c.app, c.grain, "distributed", workers);
+      const apps::ratio automatic = against_direct(r, c.app, c.grain, "auto", workers);
+      if (distributed.pairs + automatic.pairs == 0)
+        continue;
+      to << "| " << c.app << ' ' << c.grain << " | " << workers << " | " << std::max(distributed.pairs, automatic.pairs) << " |";
+      for (const auto &[ratio, bound] : {std::pair(distributed, 1.05), std::pair(automatic, 1.03)})
+        if (ratio.pairs == 0)
+          to << " - | - |";
+        else
+          to << text(" %.3f", ratio.median) << text(" (%.3f", ratio.low) << text(" to %.3f) | ", ratio.high) << verdict(ratio, bound) << " |";
+      to << '\n';
+    }
+}
+
 using manager_model::chart;
 constexpr std::size_t k_most_points = 400;
 
@@ -141,9 +169,46 @@ std::string counts_file(const std::string &folder, const std::string &app, const
   return folder + "/" + app + "-" + grain + "-" + mode + "-" + std::to_string(workers) + ".csv";
 }
 
+apps::ratio against_direct(const record &r, const std::string &app, const std::string &grain, const std::string &mode, int workers) {
+  std::map<int, double> direct, other; // by run
+  for (const sample &s : r.samples())
+    if (s.study == "pairs" && s.app == app && s.grain == grain && s.workers == workers && (s.mode == mode || s.mode == "direct"))
+      (s.mode == mode ? other : direct)[s.run] = s.seconds;
+  std::vector<double> ratios;
+  for (const auto &[run, seconds] : other)
+    if (const auto d = direct.find(run); d != direct.end() && d->second > 0)
+      ratios.push_back(seconds / d->second);
+  return ratios.empty() ? apps::ratio{} : apps::interval(ratios);
+}
+
+void put_into_page(const std::string &page, const std::string &text, const std::string &folder) {
+  static const std::string begin = "<!-- report: begin -->\n", end = "<!-- report: end -->";
+  std::ifstream from(page);
+  std::string all(std::istreambuf_iterator<char>(from), {});
+  const auto first = all.find(begin), last = all.find(end);
+  if (first == std::string::npos || last == std::string::npos || last < first)
+    throw std::runtime_error("page '" + page + "' has no lines '" + begin.substr(0, begin.size() - 1) + "' and '" + end + "' in this order");
+  all.replace(first + begin.size(), last - first - begin.size(), text + '\n');
+  std::ofstream to(page);
+  to << all;
+  if (!to.flush())
+    throw std::runtime_error("cannot write '" + page + "'");
+  namespace fs = std::filesystem;
+  const fs::path pictures = fs::path(page).parent_path() / "managers";
+  fs::create_directories(pictures);
+  for (const auto &entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".svg")
+      fs::copy_file(entry.path(), pictures / entry.path().filename(), fs::copy_options::overwrite_existing);
+}
+
 void write_report(std::ostream &to, const record &r, const options &o) {
+  to << "\n" << cpu_model() << ", " << std::thread::hardware_concurrency() << " CPUs.\n";
   for (const study s : o.studies) {
-    to << "\n## " << name_of(s) << '\n';
+    to << "\n### " << name_of(s) << '\n';
+    if (s == study::pairs) {
+      pair_tables(to, r, o);
+      continue;
+    }
     if (s == study::shapes) {
       draw_all(to, r, o);
       continue;
@@ -155,11 +220,16 @@ void write_report(std::ostream &to, const record &r, const options &o) {
         table(to, r, o, "bodies", workers, "A body in us; other modes over direct", &sample::body_ns, 1e3);
         table(to, r, o, "bodies", workers, "The program's creating in ms; other modes over direct", &sample::creator_ns, 1e6);
         table(to, r, o, "bodies", workers, "A task that creates others in us; other modes over direct", &sample::nested_ns, 1e3);
+        table(to, r, o, "bodies", workers, "Creating a task (new) in ns; other modes over direct", &sample::new_ns, 1);
+        table(to, r, o, "bodies", workers, "From the end of a body to the next (done, delete, next) in ns; other modes over direct",
+              &sample::end_ns, 1);
       }
       if (s == study::parameters)
         parameter_tables(to, r, workers);
     }
   }
+  if (!o.costs.empty())
+    write_prediction(to, r, o);
 }
 
 } // namespace bench::managers

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 namespace bench::managers {
@@ -52,6 +53,8 @@ void read_observed(const std::string &output, sample &to) {
     to.body_ns = std::stod(apps::field(line, "body_ns"));
     to.creator_ns = std::stod(apps::field(line, "creator_ns"));
     to.nested_ns = std::stod(apps::field(line, "nested_creator_ns"));
+    to.new_ns = std::stod(apps::field(line, "new_ns"));
+    to.end_ns = std::stod(apps::field(line, "end_ns"));
   }
   if (to.seconds > 1e299)
     throw std::runtime_error("it printed: " + output);
@@ -120,7 +123,12 @@ int run(const options &o) {
       std::cerr << "study " << name_of(s) << std::endl;
       work.measure(s);
     }
-  write_report(std::cout, all, o);
+  std::ostringstream report;
+  write_report(report, all, o);
+  if (o.page.empty())
+    std::cout << report.str();
+  else
+    put_into_page(o.page, report.str(), folder);
   std::cerr << (work.over() ? "the budget is spent; the same command goes on. " : "") << "Files are in " << folder << '\n';
   return work.failed() ? 1 : 0;
 }

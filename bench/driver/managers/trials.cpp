@@ -2,6 +2,7 @@
 #include "trials.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace bench::managers {
 
@@ -23,7 +24,7 @@ std::string upper(std::string s) {
 bool belongs(study s, const std::string &mode) {
   if (s == study::times || s == study::bodies)
     return true;
-  return mode == "direct" || mode == "distributed";
+  return mode == "direct" || mode == "distributed" || (s == study::pairs && mode == "auto");
 }
 
 /// The paper's three applications of its parameter study; the pictures show all.
@@ -52,6 +53,15 @@ void add(std::vector<trial> &to, study s, const options &o, const program &p, co
       else
         to.push_back(t);
     }
+}
+
+/// The modes of one configuration one after the other, and the other way round in every second run: what drifts favours nobody.
+void put_side_by_side(std::vector<trial>::iterator first, std::vector<trial>::iterator last, int run) {
+  if (run % 2 == 0)
+    std::reverse(first, last);
+  std::stable_sort(first, last, [](const trial &a, const trial &b) {
+    return std::tie(a.grain, a.workers) < std::tie(b.grain, b.workers);
+  });
 }
 
 } // namespace
@@ -84,6 +94,8 @@ std::string name_of(study s) {
     return "times";
   case study::bodies:
     return "bodies";
+  case study::pairs:
+    return "pairs";
   case study::parameters:
     return "parameters";
   case study::shapes:
@@ -92,14 +104,23 @@ std::string name_of(study s) {
   return "shapes";
 }
 
+int runs_of(study s, const options &o) {
+  if (s == study::shapes)
+    return 1;
+  return o.runs ? o.runs : s == study::times ? 5 : s == study::pairs ? 15 : 3; // 15: the 95 % interval leaves out three at each end
+}
+
 std::vector<trial> trials_of(study s, const options &o) {
   std::vector<trial> all;
-  const int runs = s == study::shapes ? 1 : o.runs;
-  for (int run = 1; run <= runs; ++run)
-    for (const program &p : all_programs())
+  for (int run = 1; run <= runs_of(s, o); ++run)
+    for (const program &p : all_programs()) {
+      const std::size_t first = all.size();
       for (const mode &m : all_modes())
         if (listed(o.only, p.name) && listed(o.modes, m.name) && belongs(s, p) && (!o.modes.empty() || belongs(s, m.name)))
           add(all, s, o, p, m, run);
+      if (s == study::pairs)
+        put_side_by_side(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(), run);
+    }
   return all;
 }
 

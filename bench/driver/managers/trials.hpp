@@ -34,5 +34,7 @@ struct trial {
 /// Interleaved: all of a run before the next one.
 [[nodiscard]] std::vector<trial> trials_of(study s, const options &o);
 [[nodiscard]] std::string name_of(study s);
+/// Asked for, or what the study wants.
+[[nodiscard]] int runs_of(study s, const options &o);
 
 } // namespace bench::managers
