@@ -197,6 +197,15 @@ void background_work::announce() {
     services(m_entry.where).add(m_entry);
 }
 
+namespace {
+
+constinit background_work g_trace_work{"weft-trace", place::timer};
+
+} // namespace
+
+void announce_trace_work() { g_trace_work.announce(); }
+void note_trace_work(std::uint64_t now) noexcept { now != 0 ? g_trace_work.begins(now) : g_trace_work.ends(); }
+
 service_list &services(place where) noexcept {
   alignas(service_list) static unsigned char room[k_places][sizeof(service_list)];
   static const bool made = [] {

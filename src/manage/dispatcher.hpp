@@ -106,6 +106,9 @@ class background_work {
   service_entry m_entry;
   bool m_announced = false;
 };
+/// The work of the thread that writes the trace, which knows nothing of the dispatcher; 0: it naps. With the start lock; the thread.
+void announce_trace_work();
+void note_trace_work(std::uint64_t now) noexcept;
 /// A call that runs longer is reported with its name; 0: none is.
 void set_slow_call_ns(std::uint64_t ns) noexcept;
 /// Reports calls that have not returned. Looks now and then only, however often it is called.

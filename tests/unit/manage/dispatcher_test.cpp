@@ -2,7 +2,14 @@
 // The dispatcher's own promises, without workers: the order of calls, concurrent callbacks, changes in the
 // middle of a round.
 #include "manage/dispatcher.hpp"
+#include "support/case_process.hpp"
+#include "support/gate.hpp"
 
+#include <weft/weft.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
@@ -124,9 +131,30 @@ std::vector<std::string> names_at(place where) {
 }
 
 TEST(dispatcher, threads_of_the_runtime_are_registered_and_called_by_nobody) {
-  static background_work self("a-thread", place::scheduling_point);
+  static constinit background_work self("a-thread", place::scheduling_point);
+  EXPECT_TRUE(names_at(place::scheduling_point).empty());
+  self.announce();
+  self.announce();
   EXPECT_FALSE(anyone_at(place::scheduling_point));
   EXPECT_EQ(names_at(place::scheduling_point), std::vector<std::string>{"a-thread"});
+}
+
+TEST(dispatcher, who_writes_the_trace_is_registered) {
+  char folder[] = "/tmp/weft-trace-XXXXXX";
+  test::environment settings{{"WEFT_TRACE_LEVEL", "task"}};
+  if (!test::is_child()) {
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    settings.emplace_back("WEFT_TRACE_DIR", folder);
+  }
+  const auto end = test::in_process(settings, [] {
+    weft::start();
+    EXPECT_TRUE(test::eventually([] {
+      const auto names = names_at(place::timer);
+      return std::find(names.begin(), names.end(), "weft-trace") != names.end();
+    }));
+  });
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace

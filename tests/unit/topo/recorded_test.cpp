@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole machines as they describe themselves: tests/trees/*.tree, files of /proc and /sys behind lines "==
 // PATH".
-#include "support/fake_tree.hpp"
+#include "support/recorded_tree.hpp"
 #include "topo/machine.hpp"
 
-#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -13,25 +12,7 @@ namespace {
 using namespace weft::rt;
 using cpus = std::vector<int>;
 
-void load(test::fake_tree &tree, const std::string &name) {
-  std::ifstream in(std::string(WEFT_TREES) + name + ".tree");
-  ASSERT_TRUE(in) << WEFT_TREES << name;
-  std::string line, path, text;
-  const auto finish = [&] {
-    if (!path.empty())
-      tree.put(path, text);
-    text.clear();
-  };
-  while (std::getline(in, line)) {
-    if (line.rfind("== ", 0) == 0) {
-      finish();
-      path = line.substr(3);
-    } else if (!path.empty()) {
-      text += line + "\n";
-    }
-  }
-  finish();
-}
+using test::load;
 
 TEST(recorded_machine, hybrid_with_a_quota_of_version_1) {
   test::fake_tree tree;

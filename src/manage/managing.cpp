@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who manages: idle workers, a central thread, or in mode auto idle workers now and then.
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "deps/mailbox.hpp"
+#include "manage/dispatcher.hpp"
+#include "manage/managers.hpp"
+#include "manage/mode_chooser.hpp"
+#include "task/messages.hpp"
+
+#include <cstring>
+
+namespace weft::inline v0 {
+namespace rt {
+
+namespace {
+
+constinit background_work g_work{"weft-manager", place::idle};
+
+} // namespace
+
+bool managers::is_central() const noexcept {
+  return m_mode == manage_kind::central || m_mode == manage_kind::hybrid;
+}
+
+// ---- idle workers ---------------------------------------------------------------------------------------------------
+
+/// The worker has tasks to go on with. Of policies without queues of their own what it has made ready counts.
+bool managers::has_enough(std::size_t made) const noexcept {
+  const std::size_t own = ready_at(*this_executor());
+  return (own == ~std::size_t{0} ? made : own) >= m_min_ready;
+}
+
+bool managers::serve_all(executor &e) {
+  const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
+  const unsigned own = e.messages->id;
+  unsigned spins = m_max_spins;
+  std::size_t made = 0;
+  bool did = false;
+  do {
+    unsigned count = 0;
+    for (unsigned i = 0; i < used && !has_enough(made); ++i)
+      if (outbox *o = m_outboxes[(own + i) % used].load(std::memory_order_acquire)) // O1
+        count += serve(*o, m_max_ops, made);
+    did |= count != 0;
+    spins = count != 0 ? m_max_spins : spins - 1;
+  } while (spins != 0 && !has_enough(made));
+  return did;
+}
+
+bool managers::is_asked(const executor &e) const noexcept {
+  if (is_central() || !e.messages || !e.messages->may_manage)
+    return false;
+  return (m_max_managers == 0 || m_inside.load(std::memory_order_relaxed) < m_max_managers) && !nothing_queued();
+}
+
+bool managers::may_serve(const executor &e) const noexcept { return !e.in_callback && is_asked(e); }
+
+bool managers::serve(executor &e) {
+  if (!is_asked(e))
+    return false;
+  if (m_inside.fetch_add(1, std::memory_order_relaxed) >= m_max_managers && m_max_managers != 0) {
+    m_inside.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  const bool did = serve_all(e);
+  m_inside.fetch_sub(1, std::memory_order_relaxed);
+  if ((did || m_max_managers != 0) && !nothing_queued())
+    wake(); // who might have come meanwhile went to sleep
+  return did;
+}
+
+// ---- a central manager ----------------------------------------------------------------------------------------------
+
+void managers::run() {
+  for (;;) {
+    const bool last = m_stopping.load(std::memory_order_acquire); // O2: pairs with stop
+    const std::uint64_t until = now_ns() + m_spin_ns;
+    bool did = false;
+    std::uint64_t now = until - m_spin_ns;
+    do {
+      g_work.begins(now);
+      const unsigned used = m_used.load(std::memory_order_acquire); // O1
+      std::size_t made = 0;
+      unsigned count = 0;
+      for (unsigned i = 0; i < used; ++i)
+        if (outbox *o = m_outboxes[i].load(std::memory_order_acquire)) // O1
+          count += serve(*o, 1, made); // of each worker in turn
+      did |= count != 0;
+      if (count == 0)
+        cpu_pause();
+      now = now_ns();
+    } while (!last && now < until);
+    g_work.ends();
+    if (did)
+      continue;
+    if (last)
+      return;
+    m_bell.prepare(0);
+    if (!nothing_queued() || m_stopping.load(std::memory_order_acquire)) // O2
+      m_bell.cancel(0);
+    else
+      m_bell.commit(0);
+  }
+}
+
+/// The way back needs no wait for what is queued: the common way leaves out domains whose children are.
+void managers::send_messages(bool on) noexcept {
+  if (on)
+    use_messages(true);
+  g_messages.store(on, std::memory_order_release); // O1 of messages.hpp
+  if (!on)
+    use_messages(false);
+}
+
+void managers::run_auto() {
+  mode_chooser chooser;
+  std::uint64_t before = tasks_begun();
+  std::uint64_t since = now_ns();
+  while (!m_stopping.load(std::memory_order_acquire)) { // O2
+    m_bell.prepare(0);
+    if (m_stopping.load(std::memory_order_acquire)) // O2
+      return static_cast<void>(m_bell.cancel(0));
+    m_bell.commit(0, static_cast<std::int64_t>(since + chooser.window_ns()));
+    const std::uint64_t begun = tasks_begun();
+    const std::uint64_t now = now_ns();
+    send_messages(chooser.next(begun - before, now - since) == mode_chooser::mode::distributed);
+    before = begun;
+    since = now;
+  }
+}
+
+void managers::start() {
+  if (!is_central() && m_mode != manage_kind::automatic)
+    return;
+  g_work.announce();
+  const auto main = [](void *p) {
+    auto &m = *static_cast<managers *>(p);
+    m.is_central() ? m.run() : m.run_auto();
+  };
+  if (int e = m_thread.start("weft-manager", main, this)) {
+    warn("the manager cannot be started (%s): workers apply their actions themselves, as with manage.mode = direct", std::strerror(e));
+    send_messages(false);
+    return;
+  }
+  m_has_thread.store(true, std::memory_order_release); // O3: pairs with has_thread
+}
+
+void managers::stop() {
+  if (!m_thread.joinable())
+    return;
+  m_stopping.store(true, std::memory_order_release); // O2
+  m_bell.notify_all();
+  m_thread.join();
+}
+
+} // namespace rt
+} // namespace weft::inline v0
