@@ -6,6 +6,7 @@
 #include "manage/dispatcher.hpp"
 #include "observe/store.hpp"
 #include "os/thread_state.hpp"
+#include "task/messages.hpp"
 #include "trace/session.hpp"
 #include "worker/census.hpp"
 #include "worker/describe.hpp"
