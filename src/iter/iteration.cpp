@@ -68,7 +68,8 @@ void iteration::record(task &t, const access *first, std::size_t first_count, co
         if (list[i].address)
           add_use(t, list[i]);
     const std::size_t uses = merge_uses(t, begin);
-    m_tasks.push_back({&t, begin, uses, 0, behind == k_itself ? static_cast<std::uint32_t>(m_tasks.size()) : behind});
+    const auto number = static_cast<std::uint32_t>(m_tasks.size());
+    m_tasks.push_back({&t, begin, uses, 0, number, behind == k_itself ? number : behind});
     m_tasks.back().reductions = fill_reductions(t, m_uses.data() + begin, uses);
   } catch (...) {
     m_uses.resize(begin);

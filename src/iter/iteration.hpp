@@ -66,7 +66,8 @@ private:
     task *body;
     std::size_t first_use, uses; // of m_uses
     std::uint32_t reductions;    // of the uses
-    std::uint32_t behind;        // stands behind the task of this number, if it is not its own
+    std::uint32_t number;
+    std::uint32_t behind; // stands behind the task of this number, if it is not its own
   };
   /// Tasks of one sharing kind that come one after the other are not ordered; all others that use the address are.
   enum class sharing : std::uint8_t { none, readers, concurrent, reduction };

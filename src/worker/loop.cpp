@@ -378,6 +378,15 @@ runnable *take_ready(worker &w) {
   return rt.confined.any() ? take_of_both(w) : rt.ready->get(w.id);
 }
 
+void enqueue_elsewhere(worker *here, runnable &r, origin from) {
+  if (r.confinement() != 0) [[unlikely]]
+    return enqueue_confined(r);
+  runtime &rt = the_runtime();
+  rt.ready->add(&r, here ? here->id : k_outside, from);
+  if (!mutant(bug::enqueue_wakes_nobody))
+    rt.idle.notify_one();
+}
+
 void enqueue_confined(runnable &r) {
   const unsigned set = r.confinement();
   the_runtime().confined.add(r);

@@ -154,15 +154,13 @@ WEFT_COLD void enqueue_confined(runnable &r);
   return (std::bit_cast<std::uint64_t>(detail::runnable_traits{r.what, r.flags, r.priority, 0}) & bits(runnable::kind{0xFC}, -1)) == 0;
 }
 
+void enqueue_elsewhere(worker *here, runnable &r, origin from); // than onto the worker's own queue
 /// Hands ready work to the policy and wakes a worker for it.
 inline void enqueue(worker *here, runnable &r, origin from) {
   runtime &rt = the_runtime();
   const bool own = here && here->own.deque && is_for_own_queue(r) && from != origin::yielded;
-  if (!own || !here->own.deque->try_push(&r)) [[unlikely]] {
-    if (r.confinement() != 0) [[unlikely]]
-      return enqueue_confined(r);
-    rt.ready->add(&r, here ? here->id : k_outside, from);
-  }
+  if (!own || !here->own.deque->try_push(&r)) [[unlikely]]
+    return enqueue_elsewhere(here, r, from);
   if (!mutant(bug::enqueue_wakes_nobody))
     rt.idle.notify_one();
 }
