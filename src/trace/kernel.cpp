@@ -153,7 +153,7 @@ void read_source(watching &w, const source &from, output &to) {
 }
 
 void write_out(watching &w, output &to) {
-  std::stable_sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) { return a.time < b.time; });
+  std::sort(to.records.begin(), to.records.end(), [](auto &a, auto &b) { return std::pair(a.time, a.event) < std::pair(b.time, b.event); });
   for (trace_record &r : to.records)
     r.time = to.last = std::max(r.time, to.last); // the clocks agree to some ten nanoseconds
   packet_header h;
