@@ -60,7 +60,7 @@ int check_instructions() {
       {"spawn in a group", "group-spawn", 200'000, 300'000, 100'000, 250, 256},
       {"reducing", "reduce", 100'000, 200'000, 100'000, 480, 488},
       {"reducing, reads two vectors", "dot", 100'000, 200'000, 100'000, 1450, 1470},
-      {"concurrent", "concurrent", 100'000, 200'000, 100'000, 390, 396},
+      {"concurrent", "concurrent", 100'000, 200'000, 100'000, 390, 398},
       {"chain of a region", "region-chain", 100'000, 200'000, 100'000, 660, 660}, // twice the chain
       {"chains of 64 tiles", "region-tiles", 100'000, 200'000, 100'000, 660, 660},
       {"taskiter, a chain", "iterate-chain", 100'000, 200'000, 100'000, 172, 172},

@@ -337,10 +337,11 @@ void task_submit(task *t) {
 
 void task_submit(task *t, const access &only) {
   task &parent = *t->parent;
-  const bool common = is_common(*t, parent);
-  data_access **last = common ? slot_for_common(parent, only) : nullptr;
+  if (!is_common(*t, parent)) [[unlikely]]
+    return submit_slowly(t, only);
+  data_access **const last = slot_for_common(parent, only);
   if (!last) [[unlikely]]
-    return common ? submit_sharing(t, only) : submit_slowly(t, only);
+    return submit_sharing(t, only);
   counter_block &counts = *this_worker_or_null()->counts;
   count_child(*t, parent);
   const auto [behind, before, link] = enter_common(*t, only, *last);

@@ -43,6 +43,12 @@ inline std::uint32_t kind_of(const data_access &a) noexcept { return a.flags.loa
 
 enum class entered { satisfied, linked };
 
+/// Of a running task's own access: it has all that there is, or was released. What a released one still gets may come alone.
+WEFT_NOINLINE inline bool holds_no_child(const data_access &parent) noexcept {
+  const std::uint32_t held = parent.flags.load(std::memory_order_acquire); // O1: acquire, pairs with the delivery that satisfied it
+  return (held & k_both_ok) == k_both_ok || held & k_finished;
+}
+
 /// Makes `a` the last access to its address, whose slot is `last`. `satisfied`: nothing holds its task, and that is counted nowhere.
 WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noexcept {
   data_access *before = last;
@@ -58,8 +64,7 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
     before = &close_cohort(*domain::cohort_of(before), box);
   if (domain::is_own(before)) [[unlikely]] {
     data_access &parent = *domain::plain(before);
-    // O1: acquire, pairs with the delivery that satisfied the parent's access
-    if ((parent.flags.load(std::memory_order_acquire) & k_both_ok) == k_both_ok)
+    if (holds_no_child(parent))
       return satisfied_at_once();
     parent.child.set(&a);
     box.send(parent, k_child_link);

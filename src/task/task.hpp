@@ -104,8 +104,12 @@ struct task : runnable {
   }
   /// Its children take a longer way: it is final, or confined to some workers. In one comparison.
   [[nodiscard]] bool leads_astray() const noexcept {
-    constexpr auto bits = [](kind k, std::uint8_t f) { return std::bit_cast<std::uint64_t>(runnable_traits{k, f, 0, 0}); };
-    return (std::bit_cast<std::uint64_t>(runnable_traits{what, flags, priority, 0}) & bits(kind{0xFC}, k_final)) != 0;
+    struct head {
+      kind what;
+      std::uint8_t flags;
+    };
+    constexpr auto bits = [](kind k, std::uint8_t f) { return std::bit_cast<std::uint16_t>(head{k, f}); };
+    return (bits(what, flags) & bits(kind{0xFC}, k_final)) != 0;
   }
   void set(std::uint8_t flag) noexcept {
     __atomic_store_n(&flags, static_cast<std::uint8_t>(rt::mutant(rt::bug::flag_set_alone) ? flag : flags | flag), __ATOMIC_RELAXED);

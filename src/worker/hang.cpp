@@ -155,6 +155,8 @@ bool hang_check::look() {
   m_left = now;
   if (g.cycle().empty() && others_may_act())
     return true;
+  if (std::exchange(m_doubted, now) != now) // a worker about to sleep may have something in its hands: then it goes on when the gate opens
+    return true;
   m_reported = now;
   describe(g);
   say(g);

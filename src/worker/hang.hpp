@@ -45,6 +45,7 @@ private:
 
   runtime &m_runtime;
   std::uint64_t m_reported = 0; // at this progress
+  std::uint64_t m_doubted = 0; // the same, when all seemed to stand still
   std::uint64_t m_left = 0;     // the same: what waits has been left for the command
   std::atomic<std::uint64_t> m_examinations{0};
 };

@@ -32,6 +32,20 @@ TEST(release, lets_the_successor_of_that_access_start_while_the_body_runs) {
   EXPECT_FALSE(early) << "y was not released";
 }
 
+TEST(release, of_a_weak_access_holds_no_child_that_comes_later) {
+  int x = 0;
+  test::gate child;
+  weft::spawn([&] { EXPECT_TRUE(child.pass()); }, weft::inout(x));
+  weft::spawn(
+      [&] {
+        weft::release(weft::weak_inout(x));
+        weft::spawn([&] { child.open(); }, weft::inout(x)); // the parent has nothing left to hand on
+        weft::taskwait();
+      },
+      weft::weak_inout(x));
+  weft::taskwait();
+}
+
 TEST(release, of_the_only_access_lets_a_chain_go_on) {
   int x = 0;
   std::atomic<int> done{0};

@@ -72,7 +72,8 @@ TEST(c_runtime, a_shorter_struct_of_an_earlier_version_is_filled_as_far_as_it_go
   s.size = offsetof(weft_statistics, suspended);
   ASSERT_EQ(weft_stats(&s), 0);
   EXPECT_EQ(s.size, offsetof(weft_statistics, suspended));
-  EXPECT_LE(s.executed, s.spawned);
+  EXPECT_NE(s.executed, UINT64_MAX);
+  EXPECT_NE(s.spawned, UINT64_MAX);
   EXPECT_EQ(s.suspended, UINT64_MAX);
   s.size = 0;
   EXPECT_EQ(weft_stats(&s), WEFT_ERR_INVALID_ARGUMENT);
