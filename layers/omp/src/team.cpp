@@ -148,6 +148,8 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
   return c;
 }
 
+unsigned threads_in_teams() noexcept { return g_busy.load(std::memory_order_relaxed); }
+
 void launch(thread &t, team &c, void (*body)(void *), void *argument) {
   c.body = body;
   c.argument = argument;
@@ -162,15 +164,17 @@ void launch(thread &t, team &c, void (*body)(void *), void *argument) {
 }
 
 void serve(thread &me) {
+  int spins = 0;
   for (std::uint32_t done = 0;; ++done) {
     while (me.orders.load(std::memory_order_acquire) == done)
-      me.place_to_wait.wait(me, g_globals.spins);
+      me.place_to_wait.wait(me, spins);
     if (!me.crew)
       return;
     team &c = *me.crew;
     settle(me);
     show_affinity(me);
     c.body(c.argument);
+    spins = spins_for(c); // after the barrier the team is another one's
     final_barrier(me);
   }
 }

@@ -74,6 +74,8 @@ void launch(thread &t, team &crew, void (*body)(void *), void *argument);
 void end_team(thread &t);
 /// The threads kept for the next region end; the next one gets new ones, with new thread-local blocks. False: inside of a region.
 bool forget_threads(thread &t);
+/// Of this process.
+unsigned threads_in_teams() noexcept;
 void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned threads, unsigned bind = 0);
 
 /// False: the region was cancelled (only where `cancellable`).

@@ -130,7 +130,7 @@ void give_way(thread &me) noexcept {
 
 int spins_for(const team &t) noexcept {
   static const unsigned workers = static_cast<unsigned>(effective_cpus());
-  return t.size <= workers ? g_globals.spins : 0;
+  return t.size <= workers && threads_in_teams() <= workers ? g_globals.spins : 0;
 }
 
 bool runtime_is_gone() noexcept { return g_gone.load(std::memory_order_relaxed) || weft::layer::is_over(); }
