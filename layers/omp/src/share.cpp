@@ -114,6 +114,7 @@ void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64
   s.step = shape.step;
   s.last = shape.last;
   s.chunk = kind == k_static ? chunk : std::max<std::uint64_t>(chunk, 1);
+  s.adds = s.total < UINT64_C(1) << 62 && s.chunk < UINT64_C(1) << 32; // once per thread
 }
 
 void set_memory(work_share &s, void **memory) {
@@ -150,6 +151,10 @@ bool next_static(const thread &t, share_state &mine, const work_share &s) noexce
 }
 
 bool next_dynamic(share_state &mine, work_share &s) noexcept {
+  if (s.adds) [[likely]] {
+    const std::uint64_t mine_is = s.next.fetch_add(s.chunk, std::memory_order_relaxed);
+    return mine_is < s.total && take(mine, mine_is, std::min(mine_is + s.chunk, s.total));
+  }
   std::uint64_t at = s.next.load(std::memory_order_relaxed);
   while (at < s.total) {
     const std::uint64_t end = s.total - at > s.chunk ? at + s.chunk : s.total;

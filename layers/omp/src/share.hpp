@@ -29,7 +29,10 @@ struct work_share {
   int schedule = 0;
   std::uint64_t total = 0, chunk = 1;
   std::uint64_t first = 0, step = 1, last = 0; // values of the loop's variable: of iteration 0, and where the loop stops
-  std::atomic<std::uint64_t> next{0};          // iteration that nobody has
+  bool adds = false; // `next` may run past the end without an overflow
+  char apart[64];    // what all read is not in the line that all write
+  std::atomic<std::uint64_t> next{0}; // iteration that nobody has
+  char apart_again[64];
   std::atomic<std::uint64_t> ordered{0};       // whose turn it is: of a chunk that starts here
   std::atomic<std::uint32_t> turns{0};         // changes with `ordered`
   void *memory = nullptr;                      // of the region, for the program
