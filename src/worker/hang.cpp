@@ -108,15 +108,9 @@ bool hang_check::nothing_is_pending() const {
 bool hang_check::somebody_is_about() const {
   if (m_runtime.gate.visitors() || m_runtime.manage.is_about())
     return true;
-  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i) {
-    worker *w = m_runtime.slots[i].load(std::memory_order_acquire); // O4: pairs with make_worker
-    if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_relaxed))
-      continue;
-    if (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked) // O4
-      continue;
-    if (!m_runtime.idle.announced(i) || w->own_frame.full())
+  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
+    if (is_about(m_runtime, i))
       return true;
-  }
   return false;
 }
 
@@ -124,7 +118,7 @@ bool hang_check::somebody_is_about() const {
 bool hang_check::others_may_act() const {
   unsigned ours = 1u + m_runtime.clock.has_thread() + m_runtime.manage.has_thread() + trace_has_thread(); // 1: the watcher
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
-    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4
+    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
       ours += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);
   const unsigned all = process_threads();
   return all == 0 || all > ours;
@@ -203,7 +197,7 @@ running_census census_amid(runtime &rt) {
 
 void hang_check::answer() noexcept try {
   segment_request &r = store_request();
-  const std::uint64_t asked = __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE);
+  const std::uint64_t asked = __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE); // O5: pairs with who asks
   if (asked == __atomic_load_n(&r.answered, __ATOMIC_RELAXED))
     return;
   running_census all = census_amid(m_runtime);
@@ -212,7 +206,7 @@ void hang_check::answer() noexcept try {
   if (!all.graph.nodes().empty() || now != m_left) // else what was left is still so, and tells more
     leave_census(all.graph, now, asked, all.notes);
   m_left = now;
-  __atomic_store_n(&r.answered, asked, __ATOMIC_RELEASE); // pairs with the reader's load: the file is there
+  __atomic_store_n(&r.answered, asked, __ATOMIC_RELEASE); // O5: pairs with the reader's load: the file is there
 } catch (const std::bad_alloc &) { // at the next look
 }
 

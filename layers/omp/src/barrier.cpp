@@ -64,7 +64,7 @@ bool wait_for_others(thread &t, team &c, std::uint32_t number, bool cancellable)
   for (;;) {
     if (c.passed.load(std::memory_order_acquire) != number) // O2
       return true;
-    if (cancellable && c.cancelled.load(std::memory_order_acquire))
+    if (cancellable && c.cancelled.load(std::memory_order_acquire)) // O4
       return false;
     if (c.queued.load(std::memory_order_relaxed) != 0)
       if (omp_task *x = take_any(c, number)) {
@@ -113,7 +113,7 @@ void end_barrier_if_due(thread *me, team &c) noexcept {
 
 bool team_barrier(thread &t, bool cancellable) {
   team &c = *t.crew;
-  if (cancellable && c.cancelled.load(std::memory_order_acquire))
+  if (cancellable && c.cancelled.load(std::memory_order_acquire)) // O4
     return false;
   const std::uint32_t number = c.passed.load(std::memory_order_relaxed);
   c.arrived.fetch_add(1, std::memory_order_acq_rel); // O1
@@ -135,7 +135,7 @@ void cancel_team(thread &t) noexcept {
   unsigned n = 0;
   {
     std::lock_guard lock(c.lock);
-    c.cancelled.store(true, std::memory_order_release);
+    c.cancelled.store(true, std::memory_order_release); // O4
     n = take_batch(c, batch, true);
   }
   signal_rest(&t, c, batch, n, true);

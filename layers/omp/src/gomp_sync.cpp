@@ -65,11 +65,11 @@ GOMP_API void *GOMP_single_copy_start() {
   if (GOMP_single_start())
     return nullptr;
   team_barrier(t);
-  return t.crew->copied.load(std::memory_order_acquire);
+  return t.crew->copied.load(std::memory_order_acquire); // O5
 }
 GOMP_API void GOMP_single_copy_end(void *data) {
   thread &t = self();
-  t.crew->copied.store(data, std::memory_order_release);
+  t.crew->copied.store(data, std::memory_order_release); // O5
   team_barrier(t);
 }
 

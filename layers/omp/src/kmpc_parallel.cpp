@@ -170,10 +170,10 @@ KMP_API void __kmpc_end_scope(location *, std::int32_t, void *) {}
 KMP_API void __kmpc_copyprivate(location *, std::int32_t, std::size_t, void *data, void (*copy)(void *, void *), std::int32_t did_it) {
   thread &t = self();
   if (did_it)
-    t.crew->copied.store(data, std::memory_order_release);
+    t.crew->copied.store(data, std::memory_order_release); // O5
   team_barrier(t);
   if (!did_it)
-    copy(data, t.crew->copied.load(std::memory_order_acquire));
+    copy(data, t.crew->copied.load(std::memory_order_acquire)); // O5
   team_barrier(t);
 }
 

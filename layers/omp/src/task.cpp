@@ -108,7 +108,7 @@ void count_detachable(omp_task &x) {
 }
 
 void wait_until_complete(thread &t, omp_task &x) {
-  while (!x.complete.load(std::memory_order_acquire)) {
+  while (!x.complete.load(std::memory_order_acquire)) { // O3
     {
       std::lock_guard lock(x.crew->lock);
       if (x.complete.load(std::memory_order_relaxed))
@@ -233,7 +233,7 @@ void end_task(thread *me, omp_task &x) {
       woken[n++] = group->waiting;
     if (x.undeferred && x.waiting)
       woken[n++] = x.waiting;
-    x.complete.store(true, std::memory_order_release);
+    x.complete.store(true, std::memory_order_release); // O3
   }
   for (unsigned i = 0; i < n; ++i)
     woken[i]->place_to_wait.signal(me);

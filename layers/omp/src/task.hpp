@@ -27,6 +27,8 @@ struct llvm_copies;
 //
 // Orders      O1  references fetch_sub acq_rel: who frees sees all others done.
 //             O2  detached fetch_or acq_rel: body and event, whoever comes second ends the task.
+//             O3  complete store release, load acquire: what the task did.
+//             O4  ready store release, load acquire: what the tasks before it did.
 struct omp_task {
   omp_task *parent = nullptr;
   team *crew = nullptr;

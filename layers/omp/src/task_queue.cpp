@@ -51,7 +51,7 @@ void offer(thread *me, omp_task &x, counted when) {
     if (when == counted::now)
       count(c, x);
     if (x.undeferred) {
-      x.ready.store(true, std::memory_order_release);
+      x.ready.store(true, std::memory_order_release); // O4
       woken = x.waiting;
     } else {
       insert_by_priority<decltype(c.queue), &omp_task::in_team>(c.queue, x);
@@ -103,7 +103,7 @@ void wait_until_ready(thread &t, omp_task &x) {
   for (;;) {
     {
       std::lock_guard lock(c.lock);
-      if (x.ready.load(std::memory_order_acquire)) {
+      if (x.ready.load(std::memory_order_acquire)) { // O4
         x.waiting = nullptr;
         return;
       }

@@ -23,6 +23,8 @@ inline constexpr unsigned k_open_shares = 8;
 // Orders      O1  arrived fetch_add acq_rel, with the load acquire of who ends the barrier: what members did before is seen after.
 //             O2  passed store release, load acquire: the same from there to the members.
 //             O3  tasks fetch_sub acq_rel, with the load acquire of who ends the barrier.
+//             O4  cancelled store release, load acquire: what who cancels did before is seen by who leaves because of it.
+//             O5  copied store release, load acquire: the data that it points to.
 struct team {
   unsigned size = 1;
   unsigned capacity = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Task reductions: copies, operations, nesting, and who sees the result when.
 #include "support/gate.hpp"
+#include "support/refusal.hpp"
 #include "support/scale.hpp"
 
 #include <weft/weft.hpp>
@@ -323,16 +324,7 @@ TEST(reduction, of_nothing_is_ignored) {
   EXPECT_EQ(ran, 1);
 }
 
-template <class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const weft::error &e) {
-    EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    return e.what();
-  }
-  return "nothing was thrown";
-}
+using test::refusal;
 std::string hex(const void *p) {
   char text[32];
   std::snprintf(text, sizeof text, "%p", p);
@@ -344,16 +336,16 @@ TEST(reduction, misuse_names_the_task_and_the_address) {
   auto none = [] {};
   const weft::label name("adder");
   for (const std::string &text :
-       {message_of([&] { weft::spawn(none, weft::reduction(x, weft::sum), weft::reduction(x, weft::product), name); }),
-        message_of([&] { weft::spawn(none, weft::reduction(&x, -1, weft::sum), name); }),
-        message_of([&] { weft::spawn(none, weft::reduction(&x, PTRDIFF_MAX, weft::sum), name); }),
-        message_of([&] {
+       {refusal([&] { weft::spawn(none, weft::reduction(x, weft::sum), weft::reduction(x, weft::product), name); }),
+        refusal([&] { weft::spawn(none, weft::reduction(&x, -1, weft::sum), name); }),
+        refusal([&] { weft::spawn(none, weft::reduction(&x, PTRDIFF_MAX, weft::sum), name); }),
+        refusal([&] {
           weft::spawn([&] { (void)weft::reduction_local(x); }, weft::in(x), name, weft::tracked).get();
         }),
-        message_of([&] {
+        refusal([&] {
           weft::spawn([&] { (void)weft::reduction_local(x); }, weft::weak_reduction(x, weft::sum), name, weft::tracked).get();
         }),
-        message_of([&] {
+        refusal([&] {
           weft::spawn([&] { (void)weft::reduction_local(&x, 2); }, weft::reduction(x, weft::sum), name, weft::tracked).get();
         })}) {
     EXPECT_NE(text.find("task 'adder'"), std::string::npos) << text;

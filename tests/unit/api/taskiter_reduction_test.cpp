@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // taskiter: tasks that reduce, round after round.
 #include "support/gate.hpp"
+#include "support/refusal.hpp"
 
 #include <weft/weft.hpp>
 
@@ -16,16 +17,7 @@ namespace {
 
 using test::dawdle;
 
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const weft::error &e) {
-    EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    return e.what();
-  }
-  return "nothing was thrown";
-}
+using test::refusal;
 
 void spawn_adders(long &x, int n) {
   for (int i = 1; i <= n; ++i)

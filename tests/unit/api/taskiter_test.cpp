@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // taskiter: what a recorded task may do, failures, the end.
 #include "support/gate.hpp"
+#include "support/refusal.hpp"
 
 #include <weft/weft.hpp>
 
@@ -17,17 +18,7 @@ namespace {
 
 using test::dawdle;
 
-/// What weft::error a callable throws says.
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const weft::error &e) {
-    EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    return e.what();
-  }
-  return "nothing was thrown";
-}
+using test::refusal;
 
 TEST(taskiter, runs_a_chain_again_and_again) {
   std::uint64_t x = 1, recorded = 0;

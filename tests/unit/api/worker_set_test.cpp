@@ -2,6 +2,7 @@
 // Functions that only some workers run, and all that descends from them.
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
+#include "support/refusal.hpp"
 
 #include <weft/weft.hpp>
 
@@ -33,16 +34,7 @@ std::vector<int> upper_half() {
   return ids;
 }
 
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const weft::error &e) {
-    EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    return e.what();
-  }
-  return "nothing was thrown";
-}
+using test::refusal;
 
 /// Everything that has children, or goes on elsewhere; `look` is called in each of them.
 void do_everything(const code &look) {
