@@ -57,45 +57,47 @@ bench: configure
 	bench/peers/install $(BUILD)/peers
 	$(BUILD)/bin/weft-bench
 
-# Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker.
-# What each part adds, and may take: CONTRIBUTING.md.
-presets = gcc clang static boost tsan asan mutants
+# Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker. Each part is built, then tested
+# (full-gcc does both); test-full builds one while it tests another, and one after the other of each. What a part adds, and may take: CONTRIBUTING.md.
+parts = gcc clang static boost tsan asan mutants debug aarch64
 oldest = gcc-11 clang-14
-# Debug builds report tasks that wait with a lock in their hands; the rest of them behaves as elsewhere.
-full-debug:
-	cmake --preset debug
-	cmake --build --preset debug --parallel $(JOBS) --target weft_hardening
-	ctest --preset debug -R '^weft_hardening$$'
-
-.PHONY: test-full cross full-debug full-fuzz $(presets:%=full-%) $(oldest:%=full-%)
-test-full: $(presets:%=full-%) full-debug full-fuzz cross $(oldest:%=full-%)
+.PHONY: test-full cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
+test-full:
+	@tools/check/prerequisites full
+	@$(MAKE) --no-print-directory -j2 WHOLE=yes $(foreach part,$(parts) $(oldest),full-build-$(part)) $(foreach part,$(parts) $(oldest),full-run-$(part)) full-fuzz
 	@echo "test-full: all parts passed"
 
-.NOTPARALLEL:
-$(presets:%=full-%): full-%:
+ifdef WHOLE
+before :=
+$(foreach part,$(parts) $(oldest),$(eval full-build-$(part): | $(before))$(eval before := full-build-$(part)))
+# Builds give way; tests run as many at once as they are used to.
+nice = nice -n 10
+alone = flock build/.tests
+endif
+
+full_build = mkdir -p build && cmake --preset $* && $(nice) cmake --build --preset $* --parallel $(JOBS)
+full_run = $(alone) ctest --preset $* --parallel $(JOBS)
+$(foreach part,$(parts) $(oldest),full-$(part)): full-%: full-run-%
+$(parts:%=full-build-%): full-build-%:
 	@tools/check/prerequisites full
-	cmake --preset $*
-	cmake --build --preset $* --parallel $(JOBS)
-	ctest --preset $* --parallel $(JOBS)
+	$(full_build)
+$(parts:%=full-run-%): full-run-%: full-build-%
+	$(full_run)
 
 # Where they are installed.
-$(oldest:%=full-%): full-%:
-	@if line=$$(tools/check/prerequisites $*); then \
-	  cmake --preset $* && cmake --build --preset $* --parallel $(JOBS) && ctest --preset $* --parallel $(JOBS); \
-	else echo "test-full: $* is left out: $$line"; fi
+$(oldest:%=full-build-%): full-build-%:
+	@if line=$$(tools/check/prerequisites $*); then $(full_build); else echo "test-full: $* is left out: $$line"; fi
+$(oldest:%=full-run-%): full-run-%: full-build-%
+	@if tools/check/prerequisites $* >/dev/null; then $(full_run); fi
+
+# For AArch64; examples and unit tests run under qemu, but for what it cannot do (tests/emulation.cmake).
+cross: full-aarch64
 
 # Random programs: ten minutes over policies, systems of dependencies, workers and builds.
 FUZZ_SECONDS ?= 600
-full-fuzz: full-gcc full-tsan full-asan
-	WEFT_WATCH_HANG=abort build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
+full-fuzz: full-build-gcc full-build-tsan full-build-asan
+	WEFT_WATCH_HANG=abort $(alone) $(nice) build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
 	  --build tsan=build/tsan/tests/weft_stress_fuzz --build asan=build/asan/tests/weft_stress_fuzz
-
-# For AArch64; examples and unit tests run under qemu, but for what it cannot do (tests/emulation.cmake).
-cross:
-	@tools/check/prerequisites full
-	cmake --preset aarch64
-	cmake --build --preset aarch64 --parallel $(JOBS)
-	ctest --preset aarch64 --parallel $(JOBS)
 
 sources = git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h'
 CLANG_FORMAT ?= $(shell command -v clang-format-19 || echo clang-format)
