@@ -134,9 +134,9 @@ WEFT_COLD void give_up(task *t, task &parent) noexcept {
 
 /// A child of a taskiter: it is kept for later rounds, or refused.
 WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t first_count, const access *second,
-                      std::size_t second_count) {
+                      std::size_t second_count, const checked_regions *regions) {
   try {
-    i.record(*t, first, first_count, second, second_count);
+    i.record(*t, first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0);
   } catch (const std::bad_alloc &) {
     destroy_closure(t);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
@@ -170,7 +170,7 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
     trace_submission(t, first, first_count, second, second_count, regions);
   if (parent.has(k_final))
     if (iteration *i = iteration_of(parent))
-      return record(t, *i, first, first_count, second, second_count);
+      return record(t, *i, first, first_count, second, second_count, regions);
   count_child(*t, parent);
   if (parent.has(k_final)) {
     count(w.counts->without_accesses);
@@ -361,23 +361,14 @@ void task_submit(task *t, const access *first, std::size_t first_count, const ac
 
 namespace {
 
-/// The children of the task's parent order regions from now on, unless they run in place.
+/// The children of the task's parent order regions from now on, unless they run in place or are recorded.
 void order_regions(const task &t) {
   task &parent = *t.parent;
-  if (!parent.has(k_final)) {
-    if (orders_regions(parent))
-      return;
-    apply_news_below(parent);
-    return turn_to_regions(parent);
-  }
-  if (iteration_of(parent))
-    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': it names a region; name objects, or their first "
-                "elements", label_of(t), label_of(parent));
+  if (parent.has(k_final) || orders_regions(parent))
+    return;
+  apply_news_below(parent);
+  turn_to_regions(parent);
 }
-
-} // namespace
-
-namespace {
 
 /// The common way of a task that names one run of bytes, of a parent that orders regions.
 WEFT_INLINE void submit_run(task *t, const region_run &run) {

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "deps/access.hpp"
+#include "deps/region_scope.hpp"
 #include "task/failure.hpp"
 #include "task/held.hpp"
 #include "task/lifecycle.hpp"
@@ -42,7 +43,7 @@ void refuse_what_ends(const task &t, const task &owner) {
 
 } // namespace
 
-iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)) {}
+iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)), m_regional(all_are_regions()) {}
 
 iteration::~iteration() {
   heap *const mine = own_heap();
@@ -54,7 +55,7 @@ iteration::~iteration() {
 }
 
 void iteration::record(task &t, const access *first, std::size_t first_count, const access *second,
-                       std::size_t second_count) {
+                       std::size_t second_count, const region_entry *regions, std::size_t region_count) {
   refuse_what_ends(t, m_owner);
   if (m_tasks.size() == k_most_tasks)
     throw_error(errc::out_of_resources, "taskiter '%s' records more than 2^31 tasks; make an iteration smaller", label_of(m_owner));
@@ -67,6 +68,8 @@ void iteration::record(task &t, const access *first, std::size_t first_count, co
       for (std::size_t i = 0; i < count; ++i)
         if (list[i].address)
           add_use(t, list[i]);
+    for (std::size_t i = 0; i < region_count; ++i)
+      add_uses(t, regions[i]);
     const std::size_t uses = merge_uses(t, begin);
     const auto number = static_cast<std::uint32_t>(m_tasks.size());
     m_tasks.push_back({&t, begin, uses, 0, number, behind == k_itself ? number : behind});

@@ -23,6 +23,8 @@ struct recorded_node : cycle_node<real_atomics> {
 };
 static_assert(sizeof(recorded_node) == 64, "a node is one cache line");
 
+struct region_entry;
+
 class iteration : public cycle<real_atomics> {
 public:
   /// For the children that `owner` is about to spawn.
@@ -32,7 +34,8 @@ public:
   ~iteration(); // with the recorded tasks
 
   /// Keeps a task instead of entering it. Throws weft::error when it cannot be run again, or std::bad_alloc.
-  void record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
+  void record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+              const region_entry *regions, std::size_t region_count);
   [[nodiscard]] bool empty() const noexcept { return m_tasks.empty(); }
 
   /// What tasks have reduced is to be added up behind one of them, before others touch the object.
@@ -78,6 +81,7 @@ private:
   };
   struct use {
     const void *address;
+    std::size_t bytes; // read only when there are regions
     sharing how;
     team *reducing = nullptr; // of a reduction, which may have been made sharing::none
     bool weak = false;
@@ -86,6 +90,9 @@ private:
   };
   [[nodiscard]] static sharing sharing_of(access_mode mode) noexcept;
   void add_use(const task &t, const access &a);
+  void add_uses(const task &t, const region_entry &r);
+  void turn_to_regions(const task &t);
+  void cut_into_fragments();
   team &team_of(const detail::reduction_spec &how);
   std::uint32_t fill_reductions(task &t, const use *first, std::size_t count) noexcept;
   void put_in_place();
@@ -104,6 +111,7 @@ private:
   const std::atomic<bool> &m_cancelled;
   std::vector<recorded> m_tasks;
   std::vector<use> m_uses;
+  bool m_regional; // uses are ordered where their bytes overlap
   std::multimap<const void *, team> m_teams; // by object
   static constexpr std::uint32_t k_itself = ~std::uint32_t{0};
   std::uint32_t m_behind = k_itself;

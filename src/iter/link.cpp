@@ -97,6 +97,8 @@ void iteration::put_in_place() {
 }
 
 void iteration::link(std::uint64_t rounds, bool controlled) {
+  if (m_regional)
+    cut_into_fragments();
   put_in_place();
   std::vector<edge> edges = controlled ? under_control() : conflicts();
   std::sort(edges.begin(), edges.end());

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recorded tasks do with objects, and those of them that reduce.
+#include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/region_scope.hpp"
 #include "iter/iteration.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
+
+namespace {
+
+/// What a task above it reduces has copies, and a task that reduces in place must not add beside them.
+void require_own_copies(const reduction_store *own, const task &t, const task &owner) {
+  if (!own)
+    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': tasks that name regions stand beside tasks that "
+                "reduce what the taskiter itself reduces; name objects there", label_of(t), label_of(owner));
+}
+
+} // namespace
 
 /// Commutative tasks keep the recorded order, which is one of those that they may have.
 iteration::sharing iteration::sharing_of(access_mode mode) noexcept {
@@ -42,16 +55,62 @@ iteration::team &iteration::team_of(const detail::reduction_spec &how) {
 void iteration::add_use(const task &t, const access &a) {
   const sharing how = sharing_of(a.mode);
   if (how != sharing::reduction)
-    return m_uses.push_back({a.address, how});
+    return m_uses.push_back({a.address, a.bytes, how});
   const auto &wanted = *static_cast<const detail::reduction_spec *>(a.address);
   check_extent(t, wanted);
   if (!wanted.address || wanted.count == 0)
     return;
   team &reducing = team_of(wanted);
-  if (all_are_regions()) // there children reduce in place
-    return m_uses.push_back({wanted.address, sharing::none, &reducing});
+  const std::size_t bytes = static_cast<std::size_t>(wanted.count) * wanted.bytes;
+  if (m_regional) {
+    require_own_copies(reducing.own.get(), t, m_owner);
+    return m_uses.push_back({wanted.address, bytes, sharing::none, &reducing});
+  }
   const bool weak = a.mode == access_mode::weak_reduction && !t.has(detail::k_final); // children of a final task run in place
-  m_uses.push_back({wanted.address, how, &reducing, weak});
+  m_uses.push_back({wanted.address, bytes, how, &reducing, weak});
+}
+
+void iteration::add_uses(const task &t, const region_entry &r) {
+  if (!m_regional)
+    turn_to_regions(t);
+  r.shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
+    m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)});
+  });
+}
+
+/// From the first region on tasks reduce in place, one after the other, as they do outside: a team has no copies any more.
+void iteration::turn_to_regions(const task &t) {
+  for (const auto &[address, reducing] : m_teams)
+    require_own_copies(reducing.own.get(), t, m_owner);
+  m_regional = true;
+  for (use &u : m_uses)
+    if (u.how == sharing::reduction)
+      u.how = sharing::none;
+  for (recorded &r : m_tasks)
+    r.reductions = 0;
+}
+
+/// Uses that overlap become uses of the same fragments, of which each has one address.
+void iteration::cut_into_fragments() {
+  const auto end_of = [](const use &u) { return static_cast<const char *>(u.address) + u.bytes; };
+  std::vector<const void *> borders;
+  for (const use &u : m_uses) {
+    borders.push_back(u.address);
+    borders.push_back(end_of(u));
+  }
+  std::sort(borders.begin(), borders.end());
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  const std::vector<use> whole = std::exchange(m_uses, {});
+  for (recorded &r : m_tasks) {
+    const std::size_t begin = m_uses.size();
+    for (const use *u = whole.data() + r.first_use, *const last = u + r.uses; u != last; ++u)
+      for (auto at = std::lower_bound(borders.begin(), borders.end(), u->address); *at != end_of(*u); ++at) {
+        const auto bytes = static_cast<std::size_t>(static_cast<const char *>(*(at + 1)) - static_cast<const char *>(*at));
+        m_uses.push_back({*at, bytes, u->how});
+      }
+    r.uses = merge_uses(*r.body, begin);
+    r.first_use = begin;
+  }
 }
 
 /// Two accesses of one task to an address are one, which is shared if both are in the same way. Returns how many there are.
@@ -60,7 +119,7 @@ std::size_t iteration::merge_uses(const task &t, std::size_t begin) {
   std::sort(from, m_uses.end());
   auto kept = from;
   for (auto u = from; u != m_uses.end(); ++u) {
-    if (kept == from || (kept - 1)->address != u->address) {
+    if (kept == from || (kept - 1)->address != u->address || (m_regional && (kept - 1)->bytes != u->bytes)) {
       *kept++ = *u;
       continue;
     }
@@ -71,7 +130,7 @@ std::size_t iteration::merge_uses(const task &t, std::size_t begin) {
     }
     if (same.reducing && u->reducing)
       check_same(t, same.reducing->stands_for.copies->how(), u->reducing->stands_for.copies->how());
-    same = {same.address, sharing::none};
+    same = {same.address, same.bytes, sharing::none};
   }
   m_uses.erase(kept, m_uses.end());
   return m_uses.size() - begin;

@@ -8,6 +8,7 @@
 
 #include <weft/weft.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -34,6 +35,7 @@ private:
 /// A task of an iteration: mixes what it reads into the cell that it writes, or reduces it to that.
 struct step {
   std::vector<std::size_t> reads;
+  std::size_t reach = 0; // reads that many cells from each on, as a region; 0: the cell, as an object
   std::size_t writes;
   enum class manner { plain, nested, yielding, shared } how;
   enum class effect { mixes, sums, toggles } does;
@@ -48,7 +50,8 @@ private:
   void apply(const cells &c, std::uint64_t salt, std::uint64_t &into) const {
     std::uint64_t v = salt;
     for (const std::size_t r : reads)
-      v = v * 31 + c[r];
+      for (std::size_t i = r; i < std::min(r + std::max<std::size_t>(reach, 1), c.size()); ++i)
+        v = v * 31 + c[i];
     into = does == effect::sums ? into + v : does == effect::toggles ? into ^ v : into * 33 + v;
   }
 };
@@ -79,39 +82,49 @@ void spawn_step(cells &c, const step &s, std::uint64_t salt) {
   const bool below = s.how == step::manner::nested || s.how == step::manner::shared;
   const target own(c, s, below ? target::strength::weak : target::strength::strong);
   std::vector<weft::access> list{own.access()};
+  std::vector<weft::region_access> parts;
   for (const std::size_t r : s.reads)
-    list.push_back(weft::in(c[r]));
-  weft::spawn(
-      [&c, &s, salt] {
-        const target mine(c, s);
-        switch (s.how) {
-        case step::manner::plain:
-          return s.run_as_task(c, salt);
-        case step::manner::nested:
-          return weft::spawn([&c, &s, salt] { s.run_as_task(c, salt); }, mine.access());
-        case step::manner::yielding:
-          weft::taskyield();
-          return s.run_as_task(c, salt);
-        case step::manner::shared:
-          weft::taskfor(weft::range(4), [&c, &s, salt](int i) {
-            if (i == 2)
-              s.run_as_task(c, salt);
-          }, weft::grain_size(1), mine.access());
-        }
-      },
-      weft::accesses(list), weft::priority(static_cast<int>(salt % 7) / 6));
+    if (s.reach == 0)
+      list.push_back(weft::in(c[r]));
+    else
+      parts.push_back(weft::in(weft::region(c).span(static_cast<std::ptrdiff_t>(r), static_cast<std::ptrdiff_t>(std::min(s.reach, c.size() - r)))));
+  const auto body = [&c, &s, salt] {
+    const target mine(c, s);
+    switch (s.how) {
+    case step::manner::plain:
+      return s.run_as_task(c, salt);
+    case step::manner::nested:
+      return weft::spawn([&c, &s, salt] { s.run_as_task(c, salt); }, mine.access());
+    case step::manner::yielding:
+      weft::taskyield();
+      return s.run_as_task(c, salt);
+    case step::manner::shared:
+      weft::taskfor(weft::range(4), [&c, &s, salt](int i) {
+        if (i == 2)
+          s.run_as_task(c, salt);
+      }, weft::grain_size(1), mine.access());
+    }
+  };
+  const auto urgency = weft::priority(static_cast<int>(salt % 7) / 6);
+  if (parts.empty())
+    weft::spawn(body, weft::accesses(list), urgency);
+  else
+    weft::spawn(body, weft::accesses(list), weft::regions(parts), urgency);
 }
 
 std::vector<step> draw_iteration(dice &d, std::size_t n) {
   std::vector<step> tasks(1 + d(30));
+  const bool with_regions = d(3) == 0;
   for (step &s : tasks) {
     for (std::uint64_t r = d(4); r != 0; --r)
       s.reads.push_back(d(n));
     s.writes = d(n);
+    if (with_regions && d(3) == 0)
+      s.reach = 1 + d(4);
     s.how = d(4) ? step::manner::plain : static_cast<step::manner>(d(4));
     s.does = d(2) ? step::effect::mixes : static_cast<step::effect>(d(3));
     if (s.reduces())
-      std::erase(s.reads, s.writes);
+      std::erase_if(s.reads, [&s](std::size_t r) { return r <= s.writes && s.writes < r + std::max<std::size_t>(s.reach, 1); });
   }
   return tasks;
 }
