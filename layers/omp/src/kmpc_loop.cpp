@@ -9,7 +9,7 @@ using namespace weft_omp;
 
 namespace {
 
-constexpr int k_static_chunked = 33, k_static_plain = 34, k_balanced = 45, k_distribute_chunked = 91, k_distribute = 92;
+constexpr int k_static_chunked = 33, k_distribute_chunked = 91, k_distribute = 92;
 constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29, k_without_merging = 160;
 
 template <class T, class S>
