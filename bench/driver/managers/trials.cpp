@@ -59,9 +59,9 @@ void add(std::vector<trial> &to, study s, const options &o, const program &p, co
 void put_side_by_side(std::vector<trial>::iterator first, std::vector<trial>::iterator last, int run) {
   if (run % 2 == 0)
     std::reverse(first, last);
-  std::stable_sort(first, last, [](const trial &a, const trial &b) {
-    return std::tie(a.grain, a.workers) < std::tie(b.grain, b.workers);
-  });
+  const auto less = [](const trial &a, const trial &b) { return std::tie(a.grain, a.workers) < std::tie(b.grain, b.workers); };
+  for (auto at = first; at != last; ++at) // stable; std::stable_sort of libstdc++ 12 makes clang warn
+    std::rotate(std::upper_bound(first, at, *at, less), at, at + 1);
 }
 
 } // namespace
