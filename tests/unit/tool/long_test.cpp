@@ -135,7 +135,7 @@ TEST_F(long_commands, paraver_gets_records_in_order_however_many_there_are) {
   EXPECT_NE(std::fgets(line, sizeof line, in), nullptr);
   std::map<unsigned, unsigned long long> ends;
   unsigned long long last = 0, running = 0;
-  for (unsigned long long lines = 0; std::fgets(line, sizeof line, in); ++lines) {
+  while (std::fgets(line, sizeof line, in)) {
     unsigned kind = 0, thread = 0, state = 0;
     unsigned long long at = 0, end = 0;
     ASSERT_EQ(std::sscanf(line, "%u:%u:1:1:%*u:%llu:%llu:%u", &kind, &thread, &at, &end, &state), 5) << line;

@@ -62,7 +62,7 @@ long calls_of_a_program() {
   return g_calls;
 }
 
-long calls_at(const char *self, const char *level, const std::string &folder) {
+[[maybe_unused]] long calls_at(const char *self, const char *level, const std::string &folder) {
   const std::string command = "WEFT_WORKERS=1 WEFT_TRACE_DIR=" + folder + " WEFT_TRACE_LEVEL=" + level + " '" + self + "' child";
   std::FILE *out = popen(command.c_str(), "r");
   long calls = -1;
