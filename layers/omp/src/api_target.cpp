@@ -15,8 +15,9 @@ namespace {
 constexpr int k_host = 0; // number of the host: there are no devices before it
 constexpr int k_invalid = 22; // EINVAL
 
-void refuse_mandatory() {
-  if (g_globals.target_offload == 1)
+/// As libgomp: the host is a device that may be asked for, also by number, or by if(false), which is -2; -1 is what the ICV says.
+void refuse_mandatory(int device) {
+  if (g_globals.target_offload == 1 && (device == -1 ? my_icvs().device : device) > k_host)
     fatal("OMP_TARGET_OFFLOAD is mandatory, but there is no device: Weft runs target regions on the host; unset the variable");
 }
 
@@ -32,9 +33,9 @@ unsigned thread_limit_of(void **list) noexcept {
   return 0;
 }
 
-/// The body runs as an initial thread of the device would: outside of the regions around it.
-void run_on_host(void (*body)(void *), void **addresses, unsigned thread_limit = 0) {
-  refuse_mandatory();
+/// The body runs as an initial thread of the device would: outside of the regions around it, with ICVs as the process began with.
+void run_on_host(int device, void (*body)(void *), void **addresses, unsigned thread_limit = 0) {
+  refuse_mandatory(device);
   thread &t = self();
   team *const c = make_initial_team(t);
   struct {
@@ -44,7 +45,6 @@ void run_on_host(void (*body)(void *), void **addresses, unsigned thread_limit =
     share_state share;
     standing stands;
   } const before{t.crew, t.task, t.number, t.teams, t.teams_number, t.share, t.stands};
-  c->settings = *before.task->settings;
   if (thread_limit)
     c->settings.thread_limit = thread_limit;
   c->implicit[0].group = nullptr;
@@ -70,7 +70,7 @@ void run_on_host(void (*body)(void *), void **addresses, unsigned thread_limit =
 constexpr unsigned k_firstprivate = 12; // of the low 8 bits of a kind
 
 /// firstprivate variables get copies, for the region may change them.
-void run_with_copies(void (*body)(void *), std::size_t count, void **addresses, const std::size_t *sizes, const unsigned short *kinds,
+void run_with_copies(int device, void (*body)(void *), std::size_t count, void **addresses, const std::size_t *sizes, const unsigned short *kinds,
                      unsigned thread_limit) {
   std::size_t room = 0;
   for (std::size_t i = 0; i < count; ++i)
@@ -87,7 +87,7 @@ void run_with_copies(void (*body)(void *), std::size_t count, void **addresses, 
     addresses[i] = at;
     at += sizes[i];
   }
-  run_on_host(body, addresses, thread_limit);
+  run_on_host(device, body, addresses, thread_limit);
   std::free(copies);
 }
 
@@ -108,24 +108,24 @@ void wait_for_depend(void **depend) {
 
 extern "C" {
 
-GOMP_API void GOMP_target(int, void (*body)(void *), const void *, std::size_t, void **addresses, std::size_t *, unsigned char *) {
-  run_on_host(body, addresses);
+GOMP_API void GOMP_target(int device, void (*body)(void *), const void *, std::size_t, void **addresses, std::size_t *, unsigned char *) {
+  run_on_host(device, body, addresses);
 }
-GOMP_API void GOMP_target_ext(int, void (*body)(void *), std::size_t count, void **addresses, std::size_t *sizes, unsigned short *kinds,
+GOMP_API void GOMP_target_ext(int device, void (*body)(void *), std::size_t count, void **addresses, std::size_t *sizes, unsigned short *kinds,
                               unsigned, void **depend, void **more) {
   wait_for_depend(depend);
-  run_with_copies(body, count, addresses, sizes, kinds, thread_limit_of(more));
+  run_with_copies(device, body, count, addresses, sizes, kinds, thread_limit_of(more));
 }
-GOMP_API void GOMP_target_data(int, const void *, std::size_t, void **, std::size_t *, unsigned char *) { refuse_mandatory(); }
-GOMP_API void GOMP_target_data_ext(int, std::size_t, void **, std::size_t *, unsigned short *) { refuse_mandatory(); }
+GOMP_API void GOMP_target_data(int device, const void *, std::size_t, void **, std::size_t *, unsigned char *) { refuse_mandatory(device); }
+GOMP_API void GOMP_target_data_ext(int device, std::size_t, void **, std::size_t *, unsigned short *) { refuse_mandatory(device); }
 GOMP_API void GOMP_target_end_data() {}
-GOMP_API void GOMP_target_update(int, const void *, std::size_t, void **, std::size_t *, unsigned char *) { refuse_mandatory(); }
-GOMP_API void GOMP_target_update_ext(int, std::size_t, void **, std::size_t *, unsigned short *, unsigned, void **depend) {
-  refuse_mandatory();
+GOMP_API void GOMP_target_update(int device, const void *, std::size_t, void **, std::size_t *, unsigned char *) { refuse_mandatory(device); }
+GOMP_API void GOMP_target_update_ext(int device, std::size_t, void **, std::size_t *, unsigned short *, unsigned, void **depend) {
+  refuse_mandatory(device);
   wait_for_depend(depend);
 }
-GOMP_API void GOMP_target_enter_exit_data(int, std::size_t, void **, std::size_t *, unsigned short *, unsigned, void **depend) {
-  refuse_mandatory();
+GOMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void **, std::size_t *, unsigned short *, unsigned, void **depend) {
+  refuse_mandatory(device);
   wait_for_depend(depend);
 }
 GOMP_API void GOMP_teams(unsigned, unsigned limit) {

@@ -17,6 +17,15 @@ namespace weft_omp {
 
 globals g_globals;
 
+void set_offload(const char *value) noexcept {
+  static constexpr const char *k_names[] = {"default", "mandatory", "disabled"};
+  g_globals.target_offload = 0;
+  for (int i = 0; i < 3; ++i)
+    if (const char *s = skip(value); eat(s, k_names[i]) && !*s)
+      return void(g_globals.target_offload = i);
+  bad("OMP_TARGET_OFFLOAD", value, "default, mandatory or disabled");
+}
+
 namespace {
 
 bool number_of(const char *name, unsigned long long &into, unsigned long long least, unsigned long long most) {
@@ -145,8 +154,15 @@ void read_waiting(globals &g) {
     g.spins = 1000000, g.spin_count = ~0ull;
   else if (spins && number_of("GOMP_SPINCOUNT", g.spin_count, 0, ~0ull))
     g.spins = static_cast<int>(std::min(g.spin_count, 1000000ull));
-  const char *block = weft::layer::environment("KMP_BLOCKTIME");
-  if (block && std::strcmp(block, "0") == 0)
+  if (g.wait_policy >= 0)
+    g.block_time = g.wait_policy ? INT_MAX : 0;
+  const char *block = weft::layer::environment("KMP_BLOCKTIME"), *b = block ? skip(block) : nullptr;
+  unsigned long long ms = 0;
+  if (b && eat(b, "infinite"))
+    g.block_time = INT_MAX;
+  else if (b && read_number(b, ms)) // a unit may follow
+    g.block_time = static_cast<int>(std::min<unsigned long long>(ms, INT_MAX));
+  if (block && g.block_time == 0)
     g.spins = 0;
 }
 
@@ -163,17 +179,9 @@ void read_stack(globals &g) {
   g.stack_bytes = std::clamp(g.stack_bytes, k_least, k_most) + (16 << 10);
 }
 
-void read_offload(globals &g) {
-  const char *value = weft::layer::environment("OMP_TARGET_OFFLOAD");
-  if (!value)
-    return;
-  const char *s = skip(value);
-  if (eat(s, "mandatory"))
-    g.target_offload = 1;
-  else if (eat(s, "disabled"))
-    g.target_offload = 2;
-  else if (!eat(s, "default"))
-    bad("OMP_TARGET_OFFLOAD", value, "default, mandatory or disabled");
+void read_offload() {
+  if (const char *value = weft::layer::environment("OMP_TARGET_OFFLOAD"))
+    set_offload(value);
 }
 
 void read_allocator(globals &g) {
@@ -236,7 +244,7 @@ void read_environment() {
   read_levels(g);
   read_waiting(g);
   read_stack(g);
-  read_offload(g);
+  read_offload();
   read_allocator(g);
   read_teams(g);
   read_display(g);

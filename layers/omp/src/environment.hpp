@@ -14,6 +14,8 @@ namespace weft_omp {
 /// Tells that a value cannot be used; false.
 bool bad(const char *name, const char *value, const char *remedy) noexcept;
 
+/// OMP_TARGET_OFFLOAD.
+void set_offload(const char *value) noexcept;
 /// OMP_PROC_BIND and OMP_PLACES or, where these say nothing, GOMP_CPU_AFFINITY and KMP_AFFINITY.
 void read_places(globals &g);
 

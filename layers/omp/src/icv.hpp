@@ -17,6 +17,12 @@ inline constexpr unsigned k_monotonic = 0x80000000u;
 
 enum bind_kind : int { k_bind_false, k_bind_true, k_bind_primary, k_bind_close, k_bind_spread };
 
+/// num_threads(a, b, ...): of regions at level `first` and below; the last number holds for all that follow. Kept for ever.
+struct level_list {
+  unsigned first = 0;
+  std::vector<int> threads;
+};
+
 /// Each task has its own: shared with the task that made it until one of them is changed.
 struct icvs {
   int threads = 1;
@@ -29,6 +35,7 @@ struct icvs {
   int device = 0;
   std::uintptr_t allocator = 1;
   bool dynamic = false;
+  const level_list *levels = nullptr; // of a num_threads clause; else OMP_NUM_THREADS holds
 };
 
 using place = std::vector<int>; // cpus
@@ -44,6 +51,7 @@ struct globals {
   int cpus = 1; // asked for once, when the library is loaded: a barrier must leave errno alone
   int spins = 2000;
   unsigned long long spin_count = 300000; // GOMP_SPINCOUNT, as said
+  int block_time = 200;                   // KMP_BLOCKTIME, as said, in ms
   int wait_policy = -1;                   // 1: active
   int most_levels = INT_MAX;
   int max_task_priority = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's kmp_*() of <omp.h>: by value for C, under names that end in _ by reference for Fortran, and again as kmpc_*() and ompc_*().
 #include "affinity.hpp"
+#include "environment.hpp"
 #include "kmpc.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 #include <vector>
@@ -17,6 +19,8 @@ using namespace weft_omp;
 
 KMP_API void *kmp_malloc(std::size_t bytes) { return std::malloc(bytes); }
 KMP_API void *kmp_aligned_malloc(std::size_t bytes, std::size_t alignment) {
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+    return nullptr;
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 KMP_API void *kmp_calloc(std::size_t n, std::size_t bytes) { return std::calloc(n, bytes); }
@@ -49,19 +53,19 @@ KMP_API void kmp_set_stacksize_s_(const std::size_t *bytes) { kmp_set_stacksize_
 KMP_API int kmp_get_stacksize_() { return kmp_get_stacksize(); }
 KMP_API std::size_t kmp_get_stacksize_s_() { return kmp_get_stacksize_s(); }
 
-// ---- how to wait: a thread spins for a moment and is parked, so there is no time to choose -------------------------------------
+// ---- how to wait: a thread spins for a moment and is parked, so the time is kept, and read back, and no more ------------------
 
-KMP_API void kmp_set_blocktime(int) {}
-KMP_API int kmp_get_blocktime() { return 0; }
+KMP_API void kmp_set_blocktime(int ms) { g_globals.block_time = std::max(ms, 0); }
+KMP_API int kmp_get_blocktime() { return g_globals.block_time; }
 KMP_API void kmp_set_library(int) {}
 KMP_API void kmp_set_library_serial() { own_icvs().threads = 1; }
 KMP_API void kmp_set_library_turnaround() {}
 KMP_API void kmp_set_library_throughput() {}
 KMP_API int kmp_get_library() { return 2; } // throughput: it never spins for long
-KMP_API void kmpc_set_blocktime(int) {}
+KMP_API void kmpc_set_blocktime(int ms) { kmp_set_blocktime(ms); }
 KMP_API void kmpc_set_library(int) {}
-KMP_API void kmp_set_blocktime_(const int *) {}
-KMP_API int kmp_get_blocktime_() { return 0; }
+KMP_API void kmp_set_blocktime_(const int *ms) { kmp_set_blocktime(*ms); }
+KMP_API int kmp_get_blocktime_() { return kmp_get_blocktime(); }
 KMP_API void kmp_set_library_(const int *) {}
 KMP_API void kmp_set_library_serial_() { kmp_set_library_serial(); }
 KMP_API void kmp_set_library_turnaround_() {}
@@ -75,6 +79,9 @@ KMP_API void kmp_set_warnings_off() {}
 KMP_API void kmp_set_warnings_on_() {}
 KMP_API void kmp_set_warnings_off_() {}
 KMP_API void kmp_set_defaults(const char *text) {
+  constexpr char k_offload[] = "OMP_TARGET_OFFLOAD=";
+  if (text && std::strncmp(text, k_offload, sizeof k_offload - 1) == 0)
+    return set_offload(text + sizeof k_offload - 1);
   warn("kmp_set_defaults(\"%s\") is ignored: set the environment before the program starts", text ? text : "");
 }
 KMP_API void kmpc_set_defaults(const char *text) { kmp_set_defaults(text); }

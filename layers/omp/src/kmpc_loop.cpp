@@ -11,6 +11,7 @@ namespace {
 
 constexpr int k_static_chunked = 33, k_distribute_chunked = 91, k_distribute = 92;
 constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29, k_without_merging = 160;
+constexpr int k_guided_simd = 46, k_runtime_simd = 47;
 
 template <class T, class S>
 std::uint64_t trips(T low, T high, S step) noexcept {
@@ -99,6 +100,7 @@ std::pair<int, bool> kind_of(int schedule) noexcept {
   case 36:
   case 42:
   case 43:
+  case k_guided_simd:
     return {k_guided, ordered};
   case 37:
     return {k_runtime, ordered};
@@ -107,11 +109,30 @@ std::pair<int, bool> kind_of(int schedule) noexcept {
   }
 }
 
+/// schedule(simd:runtime): what the ICV says, in chunks that are multiples of the vector's length.
+void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
+  t.share.ordered = false;
+  if (!enter_share(t))
+    return;
+  const icvs &v = my_icvs();
+  const int kind = v.schedule == k_auto ? k_static : v.schedule;
+  const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
+  const std::uint64_t fair = (shape.total + t.crew->size - 1) / t.crew->size;
+  const std::uint64_t chunk = whole ? (fair + length - 1) / length * length : static_cast<std::uint64_t>(std::max(v.chunk, 1l)) * length;
+  set_loop(*t.share.current, shape, kind, std::max<std::uint64_t>(chunk, 1));
+  t.share.current->multiple = std::max<std::uint64_t>(chunk, 1);
+  shared(t);
+}
+
 template <class T, class S>
 void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
   thread &t = self();
   const auto [kind, ordered] = kind_of(schedule);
   const std::uint64_t total = trips(low, high, step);
+  if ((schedule & ~k_modifiers) == k_runtime_simd) {
+    begin_simd(t, {total, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(step), 0}, static_cast<std::uint64_t>(chunk));
+    return;
+  }
   const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked && (schedule & ~k_modifiers) != k_first_ordered;
   if (enter_share(t)) {
     set_loop(*t.share.current, {total, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(step), 0}, kind,

@@ -2,8 +2,11 @@
 // LLVM's entry points: parallel regions, teams on the host, synchronisation.
 #include "kmpc.hpp"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstring>
+#include <deque>
+#include <mutex>
 
 using namespace weft_omp;
 
@@ -61,6 +64,41 @@ weft_omp_call_microtask:
 
 namespace {
 
+/// The same list is made once, for teams keep it.
+const level_list *intern(unsigned first, const std::int32_t *list, std::uint32_t count) {
+  static spin_lock lock;
+  static auto *all = new std::deque<level_list>;
+  std::lock_guard guard(lock);
+  for (const level_list &l : *all)
+    if (l.first == first && std::equal(l.threads.begin(), l.threads.end(), list, list + count))
+      return &l;
+  return &all->emplace_back(level_list{first, std::vector<int>(list, list + count)});
+}
+
+void ask_for(thread &t, const std::int32_t *list, std::uint32_t count) {
+  if (count == 0 || std::any_of(list, list + count, [](std::int32_t n) { return n <= 0; }))
+    return warn("num_threads names a number that is not positive; it is left aside");
+  t.asked_threads = static_cast<unsigned>(list[0]);
+  t.asked_levels = count > 1 ? intern(t.crew->level + 1, list, count) : nullptr;
+}
+
+/// num_threads(strict: n), to be judged when the region begins.
+struct strict_request {
+  bool asked = false, fatal = false;
+  const char *message = nullptr;
+};
+constexpr int k_severity_fatal = 2;
+thread_local strict_request t_strict;
+
+void judge(strict_request r, unsigned asked, unsigned got) {
+  if (!r.asked || got >= asked)
+    return;
+  const char *const what = r.message ? r.message : "num_threads(strict): the region gets fewer threads";
+  if (r.fatal)
+    fatal("%s (%u asked for, %u there)", what, asked, got);
+  warn("%s (%u asked for, %u there)", what, asked, got);
+}
+
 struct microtask {
   void (*f)();
   std::size_t count;
@@ -77,8 +115,10 @@ void run_microtask(void *p) {
 void fork(void (*f)(), int count, void **arguments, bool parallel) {
   thread &t = self();
   microtask m{f, static_cast<std::size_t>(count), arguments};
-  const unsigned asked = std::exchange(t.asked_threads, 0u);
-  run_parallel(t, &run_microtask, &m, parallel ? resolve_threads(t, asked) : 1, std::exchange(t.asked_bind, 0u));
+  const unsigned asked = std::exchange(t.asked_threads, 0u), threads = parallel ? resolve_threads(t, asked) : 1;
+  if (t_strict.asked) [[unlikely]]
+    judge(std::exchange(t_strict, {}), asked, threads);
+  run_parallel(t, &run_microtask, &m, threads, std::exchange(t.asked_bind, 0u));
 }
 
 constexpr int k_most_arguments = 512;
@@ -120,6 +160,16 @@ KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...)
     own_icvs().thread_limit = before;
 }
 KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) { self().asked_threads = n > 0 ? static_cast<unsigned>(n) : 0; }
+KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity, const char *message) {
+  ask_for(self(), &n, 1);
+  t_strict = {true, severity == k_severity_fatal, message};
+}
+KMP_API void __kmpc_push_num_threads_list(location *, std::int32_t, std::uint32_t count, std::int32_t *list) { ask_for(self(), list, count); }
+KMP_API void __kmpc_push_num_threads_list_strict(location *, std::int32_t, std::uint32_t count, std::int32_t *list, int severity,
+                                                 const char *message) {
+  ask_for(self(), list, count);
+  t_strict = {true, severity == k_severity_fatal, message};
+}
 KMP_API void __kmpc_push_proc_bind(location *, std::int32_t, int bind) { self().asked_bind = static_cast<unsigned>(bind) & 7; }
 KMP_API void __kmpc_push_num_teams(location *, std::int32_t, std::int32_t teams, std::int32_t limit) {
   self().asked_teams = teams > 0 ? static_cast<unsigned>(teams) : 0;
@@ -131,6 +181,7 @@ KMP_API void __kmpc_push_num_teams_51(location *l, std::int32_t n, std::int32_t,
 KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
   thread &t = self();
   t.asked_threads = 0;
+  t.asked_levels = nullptr;
   begin_team(t, 1);
 }
 KMP_API void __kmpc_end_serialized_parallel(location *, std::int32_t) { end_team(self()); }

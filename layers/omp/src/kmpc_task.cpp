@@ -21,8 +21,10 @@ enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_proxy = 16, k_priority
 
 int run_entry(int number, void *data) {
   auto *const k = static_cast<kmp_task *>(data);
-  k->entry(number, k);
-  destroy_data(number, k);
+  if (k->entry) // none: a taskwait that does not wait, but has dependences
+    k->entry(number, k);
+  if (!task_of(k).again)
+    destroy_data(number, k);
   return 0;
 }
 
@@ -75,9 +77,14 @@ KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std:
 KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
   task_clauses none;
   omp_task &x = task_of(k);
+  thread &t = self();
+  if (t.task == &x) { // the body of an untied task, at the end of a part
+    x.again = true;
+    return 0;
+  }
   if (x.has_priority)
     x.priority = std::min(k->data2.priority, g_globals.max_task_priority);
-  start(self(), k, none);
+  start(t, k, none);
   return 0;
 }
 
@@ -116,6 +123,8 @@ KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
 }
 KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *k) {
   thread &t = self();
+  while (std::exchange(task_of(k).again, false))
+    k->entry(n, k);
   destroy_data(n, k);
   end_here(t, task_of(k));
 }

@@ -114,6 +114,7 @@ void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64
   s.step = shape.step;
   s.last = shape.last;
   s.chunk = kind == k_static ? chunk : std::max<std::uint64_t>(chunk, 1);
+  s.multiple = 1;
   s.adds = s.total < UINT64_C(1) << 62 && s.chunk < UINT64_C(1) << 32; // once per thread
 }
 
@@ -168,7 +169,8 @@ bool next_guided(const thread &t, share_state &mine, work_share &s) noexcept {
   std::uint64_t at = s.next.load(std::memory_order_relaxed);
   while (at < s.total) {
     const std::uint64_t left = s.total - at, fair = (left - 1) / t.crew->size + 1;
-    const std::uint64_t end = at + std::min(left, std::max(fair, s.chunk));
+    const std::uint64_t even = (fair + s.multiple - 1) / s.multiple * s.multiple;
+    const std::uint64_t end = at + std::min(left, std::max(even, s.chunk));
     if (s.next.compare_exchange_weak(at, end, std::memory_order_relaxed))
       return take(mine, at, end);
   }

@@ -27,7 +27,7 @@ struct work_share {
   bool busy = false;
 
   int schedule = 0;
-  std::uint64_t total = 0, chunk = 1;
+  std::uint64_t total = 0, chunk = 1, multiple = 1; // guided chunks are multiples of the last
   std::uint64_t first = 0, step = 1, last = 0; // values of the loop's variable: of iteration 0, and where the loop stops
   bool adds = false; // `next` may run past the end without an overflow
   char apart[64];    // what all read is not in the line that all write

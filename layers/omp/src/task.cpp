@@ -130,6 +130,12 @@ void call_body(thread &t, omp_task &x) {
       x.body_of_other(static_cast<int>(t.number_of_kind), x.argument);
     else
       x.body(x.argument);
+    while (x.undeferred && std::exchange(x.again, false)) {
+      t.task = before;
+      give_way(t);
+      t.task = &x;
+      x.body_of_other(static_cast<int>(t.number_of_kind), x.argument);
+    }
   }
   t.task = before;
 }
@@ -192,6 +198,8 @@ bool is_cancelled(const thread &, const omp_task &x) noexcept {
 
 void run_task(thread &t, omp_task &x) {
   call_body(t, x);
+  if (std::exchange(x.again, false)) [[unlikely]]
+    return offer_again(t, x);
   if (!x.detachable || (x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) != 0) // O2
     end_task(&t, x);
 }

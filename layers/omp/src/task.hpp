@@ -43,6 +43,7 @@ struct omp_task {
   bool is_copied = false; // its data were copied: it runs even when cancelled
   bool has_unmarked = false; // children with dependences that omp_all_memory does not see: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
+  bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
   omp_task *next_of_loop = nullptr;

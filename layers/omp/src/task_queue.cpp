@@ -77,6 +77,8 @@ weft::layer::held_task *scope_of(thread &t, omp_task &x) {
 
 } // namespace
 
+void offer_again(thread &t, omp_task &x) { offer(&t, x, counted::before); }
+
 void count_in(omp_task &x) {
   team &c = *x.crew;
   std::lock_guard lock(c.lock);

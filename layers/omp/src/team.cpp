@@ -29,6 +29,8 @@ void reserve_room(team &c, unsigned size) {
 team *&place_of_hot(thread &t) noexcept { return t.crew->members[0] == &t ? t.crew->hot : t.hot; }
 
 int next_level_threads(const team &c) noexcept {
+  if (const level_list *said = c.settings.levels)
+    return said->threads[std::min<std::size_t>(c.level - said->first + 1, said->threads.size() - 1)];
   const auto &all = g_globals.threads_by_level;
   const std::size_t next = c.level; // what regions inside of this one get
   return next < all.size() ? all[next] : -1;
@@ -48,6 +50,8 @@ void set_up(team &c, thread &t, unsigned bind) {
   c.reductions = nullptr;
   c.begins_in_share = false;
   c.settings = *t.task->settings;
+  if (const level_list *said = std::exchange(t.asked_levels, nullptr))
+    c.settings.levels = said;
   if (const int n = next_level_threads(c); n > 0)
     c.settings.threads = n;
   if (c.settings.bind != k_bind_false && (bind & 7) != 0)

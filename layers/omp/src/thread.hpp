@@ -79,6 +79,7 @@ struct alignas(64) thread {
   bool light = false;
   unsigned failed_tests = 0; // of locks
   unsigned asked_threads = 0, asked_bind = 0, asked_teams = 0, asked_limit = 0; // of LLVM's next region
+  const level_list *asked_levels = nullptr;
 };
 
 extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));

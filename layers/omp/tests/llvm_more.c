@@ -183,7 +183,68 @@ static void masks(void) {
   kmp_destroy_affinity_mask(&seen);
 }
 
+void omp_set_max_active_levels(int);
+void __kmpc_push_num_threads_list(void *, int, unsigned, int *);
+void __kmpc_push_num_threads_strict(void *, int, int, int, const char *);
+int omp_get_num_threads(void);
+
+static void lists(void) {
+  int sizes[3] = {0, 0, 0}, list[2] = {2, 3};
+  omp_set_max_active_levels(3);
+  __kmpc_push_num_threads_list(0, 0, 2, list);
+#pragma omp parallel
+#pragma omp single
+  {
+    sizes[0] = omp_get_num_threads();
+#pragma omp parallel
+#pragma omp single
+    {
+      sizes[1] = omp_get_num_threads();
+#pragma omp parallel
+#pragma omp single
+      sizes[2] = omp_get_num_threads();
+    }
+  }
+  require(sizes[0] == 2 && sizes[1] == 3 && sizes[2] == 3, "num_threads(2, 3), and the last for what is deeper");
+  __kmpc_push_num_threads_strict(0, 0, 4, 1, 0);
+#pragma omp parallel
+#pragma omp single
+  sizes[0] = omp_get_num_threads();
+  require(sizes[0] == 4, "num_threads(strict: 4)");
+}
+
+/* Clang cuts an untied task into parts, and asks for the next one where the task may change its thread. */
+static void untied_parts(void) {
+  int steps = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  {
+    for (int i = 0; i < 50; ++i) {
+#pragma omp task untied shared(steps)
+      {
+#pragma omp atomic
+        ++steps;
+#pragma omp taskyield
+#pragma omp atomic
+        ++steps;
+#pragma omp taskyield
+#pragma omp atomic
+        ++steps;
+      }
+    }
+#pragma omp task untied if (0) shared(steps)
+    {
+#pragma omp taskyield
+#pragma omp atomic
+      ++steps;
+    }
+  }
+  require(steps == 151, "all parts of untied tasks, once each");
+}
+
 int main(void) {
+  lists();
+  untied_parts();
   atomics();
   locks();
   sections();
