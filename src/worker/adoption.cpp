@@ -63,7 +63,7 @@ void thread_ends(void *p) {
   start_lock lock;
   if (w.id != 0)
     --the_runtime().foreign;
-  w.tid.store(0, std::memory_order_relaxed);
+  w.is_left();
   set_this_executor(nullptr);
   w.adopted = false;
 }

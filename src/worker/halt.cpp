@@ -32,7 +32,7 @@ void let_go() noexcept {
 
 bool is_about(runtime &rt, unsigned slot) noexcept {
   worker *w = rt.slots[slot].load(std::memory_order_acquire); // O1 of runtime.cpp
-  if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_relaxed))
+  if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_acquire)) // O4 of runtime.hpp
     return false;
   if (w->halted.load(std::memory_order_acquire)) // O1
     return false;

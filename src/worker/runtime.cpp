@@ -91,7 +91,7 @@ void worker_main(void *p) {
   } catch (const error &e) {
     warn("worker %u cannot start: %s", w.id, e.what());
   }
-  w.tid.store(0, std::memory_order_relaxed);
+  w.is_left();
   set_this_executor(nullptr);
 }
 
@@ -116,7 +116,7 @@ const char *start_worker(runtime &rt, unsigned id) noexcept {
     const int failure = w.os_thread.start("weft-worker", &started_worker_main, &w);
     if (!failure)
       return nullptr;
-    w.tid.store(0, std::memory_order_relaxed);
+    w.is_left();
     return std::strerror(failure);
   } catch (const std::bad_alloc &) {
     return "out of memory";

@@ -49,6 +49,8 @@ struct alignas(128) worker : executor {
   thread os_thread;            // of a started worker
   static constexpr int k_begins = -1;
   std::atomic<int> tid{0};     // of the thread that stands in it; k_begins until that has come so far
+  /// Its thread ends. Who looks at what has been left, and sees that, sees what the thread did.
+  void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_about
   std::atomic<bool> halted{false}; // see worker/halt.hpp
   spare *stand_in = nullptr;   // not null: it is one
   task root;                   // stands for the thread

@@ -136,7 +136,7 @@ bool spare_crew::start_thread(spare &s) {
     m_started.fetch_add(1, std::memory_order_relaxed); // a count
     return true;
   }
-  w.tid.store(0, std::memory_order_relaxed);
+  w.is_left();
   s.seat.store(spare::gone, std::memory_order_release); // O2
   m_failed_at.store(now_ns(), std::memory_order_relaxed);
   warn_once(g_said_none, "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",
@@ -234,7 +234,7 @@ void spare_crew::main(spare &s) noexcept {
     while (stand_in(s) && park(s)) {
     }
   }
-  w.tid.store(0, std::memory_order_relaxed); // a hint for the watcher
+  w.is_left();
   set_this_executor(nullptr);
 }
 

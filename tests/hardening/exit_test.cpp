@@ -96,6 +96,8 @@ TEST(exception, of_a_task_that_leaves_main_ends_the_process) {
 }
 
 TEST(thread_exit, inside_of_a_task_is_refused_by_name) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer's pthread_exit() knows the stack of the thread only";
   auto end = in_process(k_rough, [] {
     weft::spawn([] { pthread_exit(nullptr); }, weft::label("leaver"));
     weft::taskwait();
@@ -105,6 +107,8 @@ TEST(thread_exit, inside_of_a_task_is_refused_by_name) {
 }
 
 TEST(thread_exit, inside_of_a_task_that_has_moved_is_refused_by_name) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer's pthread_exit() knows the stack of the thread only";
   auto end = in_process(k_rough, [] {
     for (int i = 0; i != 20; ++i)
       weft::spawn([] { test::dawdle(); });
