@@ -64,13 +64,13 @@ oldest = gcc-11 clang-14
 .PHONY: test-full cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
 test-full:
 	@tools/check/prerequisites full
-	@$(MAKE) --no-print-directory -j2 WHOLE=yes $(foreach part,$(parts) $(oldest),full-build-$(part)) $(foreach part,$(parts) $(oldest),full-run-$(part)) full-fuzz
+	@$(MAKE) --no-print-directory -j WHOLE=yes $(foreach part,$(parts) $(oldest),full-build-$(part)) $(foreach part,$(parts) $(oldest),full-run-$(part)) full-fuzz
 	@echo "test-full: all parts passed"
 
 ifdef WHOLE
 before :=
 $(foreach part,$(parts) $(oldest),$(eval full-build-$(part): | $(before))$(eval before := full-build-$(part)))
-# Builds give way; tests run as many at once as they are used to.
+# One build at a time by that, one part's tests by the lock, whatever -j says. Builds give way.
 nice = nice -n 10
 alone = flock build/.tests
 endif
