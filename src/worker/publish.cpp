@@ -15,7 +15,10 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-spin_lock<> g_publisher; // held by one who publishes; others leave it to him
+// Held while levels are read and put down: who comes meanwhile waits for it, for he may have changed one since.
+spin_lock<> g_levels;
+// Held over functions of the user, which may wait or ask for counters themselves: who comes meanwhile leaves it to him.
+spin_lock<> g_functions;
 
 void publish_queues(runtime &rt) noexcept {
   const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O1: pairs with make_worker
@@ -43,16 +46,21 @@ void publish_process(const runtime &rt) noexcept {
 } // namespace
 
 void publish_counters(runtime &rt, bool now) noexcept {
-  if (!g_publisher.try_lock())
-    return;
+  g_levels.lock();
   publish_hardware(now);
   publish_queues(rt);
   publish_process(rt);
+  g_levels.unlock();
+  if (!g_functions.try_lock())
+    return;
   publish_user_counters();
-  g_publisher.unlock();
+  g_functions.unlock();
 }
 
-void forget_publisher_in_child() noexcept { ::new (&g_publisher) spin_lock<>; }
+void forget_publisher_in_child() noexcept {
+  ::new (&g_levels) spin_lock<>;
+  ::new (&g_functions) spin_lock<>;
+}
 
 namespace {
 

@@ -164,6 +164,32 @@ TEST(counters, of_the_program_are_counted_by_workers_and_by_other_threads) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(counters, who_asks_sees_what_was_before_whoever_else_is_asking) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
+    counters::take(); // it starts
+    static const auto main_thread = std::this_thread::get_id();
+    static std::atomic<bool> other_asks{false}, seen{false};
+    const weft::level l("/test/slow", [](void *) {
+      if (std::this_thread::get_id() == main_thread)
+        return 0.0;
+      other_asks = true;
+      while (!seen)
+        std::this_thread::yield();
+      return 1.0;
+    }, nullptr);
+    std::thread other([] { counters::take(); });
+    while (!other_asks)
+      std::this_thread::yield();
+    for (int i = 0; i < 5; ++i)
+      weft::spawn([] {});
+    EXPECT_EQ(counters::take().value("/threadqueue/length"), 5);
+    seen = true;
+    other.join();
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(counters, levels_of_the_program_are_asked_when_they_are_read) {
   const auto end = test::in_process({}, [] {
     static std::atomic<int> depth{-3};
