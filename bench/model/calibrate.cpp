@@ -95,20 +95,31 @@ phases of_messages() {
   return p;
 }
 
-/// Half of what a line takes to go to another core and back.
-double of_moving() {
+/// Half of what a line takes to go to another core and back, and `more` of them with it, which both sides read and write.
+double of_moving(std::size_t more) {
+  struct alignas(128) line {
+    std::uint64_t word;
+  };
   alignas(128) static std::atomic<int> ball{0};
+  static line lines[4];
   std::atomic<bool> over{false};
+  const auto touch = [more] {
+    for (std::size_t i = 0; i < more; ++i)
+      ++lines[i].word;
+  };
   std::thread other([&] {
     while (!over.load(std::memory_order_relaxed)) {
-      if (ball.load(std::memory_order_acquire) % 2 == 1)
+      if (ball.load(std::memory_order_acquire) % 2 == 1) {
+        touch();
         ball.fetch_add(1, std::memory_order_release);
+      }
     }
   });
   constexpr int k_throws = 1000;
   const double ns = least_ns(2 * k_throws, [&] {
     const std::uint64_t begin = now_ns();
     for (int i = 0; i < k_throws; ++i) {
+      touch();
       ball.fetch_add(1, std::memory_order_release);
       while (ball.load(std::memory_order_acquire) % 2 == 1)
         cpu_pause();
@@ -213,7 +224,7 @@ int main(int argc, char **argv) {
   }
   weft::configure("workers", "1"); // nobody takes a task while they are created
   const phases plain = of_tasks(false), ordered = of_tasks(true), messages = of_messages();
-  const double freeing = of_freeing(), moving = of_moving();
+  const double freeing = of_freeing(), moving = of_moving(0), with_three = of_moving(3);
   const auto line = [](const char *name, double ns, const char *how) {
     std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how);
   };
@@ -227,7 +238,7 @@ int main(int argc, char **argv) {
   line("push", messages.create_ns, "into an SPSC queue");
   line("pop", messages.run_ns, "out of it");
   line("poll", moving, "a line is read that another core wrote");
-  line("transfer", 3 * moving, "three such lines: task, access, predecessor");
+  line("transfer", with_three - moving, "three more lines go with it, asked for at once: task, access, predecessor");
   line("steal", 2 * moving, "two such lines: the victim's index and the item");
   line("wake", of_waking(), "from a store to the thread that slept on it in the kernel");
 }

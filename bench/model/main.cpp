@@ -24,7 +24,7 @@ Predicts time against workers. CSV on standard output; with --out also curves (S
   --only         synthetic, cholesky, matmul, sparselu, nbody; default all, fine and coarse, in the paper's sizes
   --size, --body-ns  other sizes than the paper's: blocks per side and a typical body
   --workers      default 1,2,4,8,16,32,48,64,96,128,192,256
-  --modes        default direct,central,hybrid,distributed
+  --modes        default direct,central,hybrid,distributed; there is auto, too
 )";
 
 struct request {

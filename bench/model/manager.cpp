@@ -6,13 +6,15 @@
 namespace manager_model {
 
 /// Listing 4.1: while the queues hold submissions, their siblings only.
-bool managing_world::pushes_new(task_id child) {
+bool managing_world::pushes_new(actor w, task_id child) {
   switch (m_p.mode) {
   case manage_mode::direct:
     return false;
   case manage_mode::central:
-  case manage_mode::distributed:
     return true;
+  case manage_mode::distributed:
+  case manage_mode::automatic:
+    return m_sends && !has_little(w);
   case manage_mode::hybrid:
     break;
   }
@@ -24,6 +26,8 @@ bool managing_world::pushes_new(task_id child) {
 /// Listing 4.2: the hysteresis. Its bounds double when it is turned off by the very next call, else they are
 /// halved.
 bool managing_world::pushes_done(actor w) {
+  if (distributed())
+    return m_sends && !has_little(w);
   if (m_p.mode != manage_mode::hybrid)
     return m_p.mode != manage_mode::direct;
   worker_state &me = m_actors[w];
@@ -63,7 +67,7 @@ std::uint32_t managing_world::ready_for(actor w) const noexcept {
 
 void managing_world::send(actor from, message m) {
   worker_state &me = m_actors[from];
-  (m_p.mode == manage_mode::distributed && m.what == message_kind::done ? me.dones : me.submits).push_back(m);
+  (distributed() && m.what == message_kind::done ? me.dones : me.submits).push_back(m);
   if (m.what == message_kind::fresh) {
     ++m_news_queued;
     m_news_parent = m_graph[m.task].parent;
@@ -79,8 +83,35 @@ void managing_world::send(actor from, message m) {
   }
 }
 
+/// It would be the next to manage.
+bool managing_world::has_little(actor w) const noexcept { return ready_for(w) < m_p.backlog; }
+
+/// Of a worker that is about to act itself: what it has handed on comes first. True: it is at that.
+bool managing_world::applies_own_new(actor w) {
+  worker_state &me = m_actors[w];
+  if (!distributed() || me.submits.empty() || me.submits_taken || (m_sends && !has_little(w)))
+    return false;
+  me.current = me.submits.front();
+  me.submits.pop_front();
+  --m_queued;
+  --m_news_queued;
+  at(apply_cost(w, me.current.task, action::submission) + m_p.pop, w, step::own_new_applied);
+  return true;
+}
+
+bool managing_world::applies_own_done(actor w) {
+  worker_state &me = m_actors[w];
+  if (!distributed() || m_p.backlog <= 0 || me.dones.empty())
+    return false;
+  me.current = me.dones.front();
+  me.dones.pop_front();
+  --m_queued;
+  at(apply_cost(w, me.current.task, action::end) + m_p.pop + m_p.remove, w, step::own_done_applied);
+  return true;
+}
+
 bool managing_world::may_manage(actor w) const noexcept {
-  if (m_p.mode != manage_mode::distributed || m_queued == 0 || m_managers >= m_p.max_managers)
+  if (!distributed() || m_queued == 0 || m_managers >= m_p.max_managers)
     return false;
   return !m_actors[w].in_vain || std::any_of(m_actors.begin(), m_actors.end(), [](const worker_state &from) {
     return !from.dones.empty() || (!from.submits.empty() && !from.submits_taken); // came since
@@ -188,10 +219,10 @@ void managing_world::apply(actor w) {
   double end = m_now;
   switch (me.current.what) {
   case message_kind::fresh:
-    end = apply_cost(w, me.current.task, m_p.submit, m_out.new_ns);
+    end = apply_cost(w, me.current.task, action::submission);
     break;
   case message_kind::done:
-    end = apply_cost(w, me.current.task, m_p.done, m_out.done_ns);
+    end = apply_cost(w, me.current.task, action::end);
     break;
   case message_kind::remove:
     end = m_now + m_p.remove;
@@ -213,7 +244,7 @@ void managing_world::message_applied(actor w) {
     break;
   case message_kind::done:
     finish(m.task, w, false);
-    if (m_p.mode == manage_mode::distributed) {
+    if (distributed()) {
       --m_alive;
       let_creators_go(w);
       m_out.delete_ns.add(m_p.remove);

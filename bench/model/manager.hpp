@@ -8,14 +8,20 @@ namespace manager_model {
 
 class managing_world : public world {
  public:
-  using world::world;
+  managing_world(const task_graph &graph, const parameters &p) : world(graph, p), m_sends(p.mode == manage_mode::distributed) {}
 
  protected:
   // what a worker asks before it acts itself
-  [[nodiscard]] bool pushes_new(task_id child);
+  [[nodiscard]] bool pushes_new(actor w, task_id child);
   [[nodiscard]] bool pushes_done(actor w);
   [[nodiscard]] bool pushes_delete(actor w) const;
   void send(actor from, message m);
+  // what it has handed on itself
+  [[nodiscard]] bool applies_own_new(actor w);
+  [[nodiscard]] bool applies_own_done(actor w);
+  [[nodiscard]] bool has_little(actor w) const noexcept;
+
+  bool m_sends; // messages, but for those that workers keep because they have little to go on with
 
   // managers: a worker, or the central one
   [[nodiscard]] bool may_manage(actor w) const noexcept;

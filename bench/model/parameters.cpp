@@ -16,7 +16,7 @@ constexpr parameter_info k_all[] = {
 #include "parameters.def"
 };
 
-constexpr std::string_view k_modes[] = {"direct", "central", "hybrid", "distributed"};
+constexpr std::string_view k_modes[] = {"direct", "central", "hybrid", "distributed", "auto"};
 
 std::string_view trimmed(std::string_view s) {
   const auto first = s.find_first_not_of(" \t\r");
@@ -34,7 +34,7 @@ manage_mode mode_named(std::string_view name) {
     if (k_modes[i] == name)
       return static_cast<manage_mode>(i);
   throw std::invalid_argument("there is no mode '" + std::string(name) +
-                              "'; take direct, central, hybrid or distributed");
+                              "'; take direct, central, hybrid, distributed or auto");
 }
 
 std::span<const parameter_info> all_parameters() noexcept {

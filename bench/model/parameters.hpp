@@ -8,7 +8,7 @@
 
 namespace manager_model {
 
-enum class manage_mode { direct, central, hybrid, distributed };
+enum class manage_mode { direct, central, hybrid, distributed, automatic };
 
 [[nodiscard]] std::string_view name_of(manage_mode m) noexcept;
 /// Throws std::invalid_argument that lists the names.

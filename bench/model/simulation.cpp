@@ -2,15 +2,19 @@
 // Workers: they take tasks, create children, run bodies, and hand on what follows from it, or apply it.
 #include "manager.hpp"
 
+#include "manage/mode_chooser.hpp"
+
 #include <stdexcept>
 #include <string>
 
 namespace manager_model {
 namespace {
 
+constexpr std::size_t k_ends_at_once = 64; // as src/manage/outbox.hpp
+
 class simulation : public managing_world {
  public:
-  using managing_world::managing_world;
+  simulation(const task_graph &graph, const parameters &p) : managing_world(graph, p) {}
   outcome run();
 
  private:
@@ -26,8 +30,14 @@ class simulation : public managing_world {
   void push_end(actor w);
   void delete_task(actor w);
   void is_deleted(actor w);
+  void own_new_is_applied(actor w);
+  void own_done_is_applied(actor w);
+  void choose_mode();
 
   bool m_over = false;
+  weft::rt::mode_chooser m_choice;
+  std::uint64_t m_executed_before = 0;
+  double m_chosen_at = 0;
 };
 
 /// Work, or a manager's work, or sleep.
@@ -38,6 +48,12 @@ void simulation::look(actor w) {
     me.task = me.kept;
     me.kept = k_no_task;
     return after(0, w, step::begin);
+  }
+  if (me.ready.empty() && applies_own_done(w))
+    return;
+  if (me.ready.empty() && m_p.backlog > 0 && applies_own_new(w)) {
+    me.task = k_no_task;
+    return;
   }
   const task_id t = take(w, cost);
   if (t != k_no_task) {
@@ -82,11 +98,13 @@ void simulation::create_next(actor w) {
 /// The child is made: enters it, or sends a message.
 void simulation::hand_over_child(actor w) {
   const task_id t = m_actors[w].task, child = m_graph[t].first_child + m_tasks[t].created;
-  if (pushes_new(child)) {
+  if (!pushes_new(w, child) && applies_own_new(w))
+    return;
+  if (pushes_new(w, child)) {
     m_out.creator_ns += m_p.push;
     return after(m_p.push, w, step::pushed_new);
   }
-  const double end = apply_cost(w, child, m_p.submit, m_out.new_ns);
+  const double end = apply_cost(w, child, action::submission);
   m_out.creator_ns += end - m_now;
   at(end, w, step::submitted);
 }
@@ -128,15 +146,15 @@ void simulation::run_body(actor w) {
 void simulation::end_task(actor w) {
   if (pushes_done(w))
     return after(m_p.push, w, step::pushed_done);
-  at(apply_cost(w, m_actors[w].task, m_p.done, m_out.done_ns), w, step::done_applied);
+  at(apply_cost(w, m_actors[w].task, action::end), w, step::done_applied);
 }
 
 /// The message that the task is done is in the queue.
 void simulation::push_end(actor w) {
   worker_state &me = m_actors[w];
   send(w, {message_kind::done, me.task});
-  if (m_p.mode == manage_mode::distributed)
-    return look(w); // the manager is the second to mark it as a zombie, so it deletes the task
+  if (distributed()) // the manager is the second to mark it as a zombie, so it deletes the task
+    return me.dones.size() >= k_ends_at_once && applies_own_done(w) ? void() : look(w);
   if (!pushes_delete(w))
     return delete_task(w);
   after(m_p.push, w, step::pushed_delete);
@@ -151,6 +169,33 @@ void simulation::is_deleted(actor w) {
   --m_alive;
   let_creators_go(w);
   look(w);
+}
+
+void simulation::own_new_is_applied(actor w) {
+  worker_state &me = m_actors[w];
+  enter(me.current.task, w);
+  if (me.task != k_no_task) // it is about to hand over another one
+    hand_over_child(w);
+  else
+    look(w);
+}
+
+void simulation::own_done_is_applied(actor w) {
+  const task_id t = m_actors[w].current.task;
+  finish(t, w, false);
+  m_out.delete_ns.add(m_p.remove);
+  --m_alive;
+  let_creators_go(w);
+  if (!applies_own_done(w))
+    look(w);
+}
+
+void simulation::choose_mode() {
+  const auto begun = m_out.executed - m_executed_before;
+  m_sends = m_choice.next(begun, static_cast<std::uint64_t>(m_now - m_chosen_at)) == weft::rt::mode_chooser::mode::distributed;
+  m_executed_before = m_out.executed;
+  m_chosen_at = m_now;
+  after(static_cast<double>(m_choice.window_ns()), chooser(), step::choose);
 }
 
 void simulation::act(actor w) {
@@ -186,6 +231,12 @@ void simulation::act(actor w) {
     return apply(w);
   case step::applied:
     return message_applied(w);
+  case step::own_new_applied:
+    return own_new_is_applied(w);
+  case step::own_done_applied:
+    return own_done_is_applied(w);
+  case step::choose:
+    return choose_mode();
   }
 }
 
@@ -197,6 +248,8 @@ outcome simulation::run() {
   m_actors[manager()].idle = true;
   m_actors[0].task = 0;
   at(0, 0, step::begin);
+  if (m_p.mode == manage_mode::automatic)
+    after(static_cast<double>(m_choice.window_ns()), chooser(), step::choose);
   while (!m_over) {
     if (m_events.empty())
       throw std::logic_error("the model stands still: a fault in its rules");

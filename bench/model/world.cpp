@@ -6,13 +6,18 @@
 namespace manager_model {
 
 world::world(const task_graph &graph, const parameters &p)
-    : m_graph(graph), m_p(p), m_actors(p.workers + 1), m_tasks(graph.size()), m_graphs(graph.size()),
+    : m_graph(graph), m_p(p), m_actors(p.workers + 2), m_tasks(graph.size()), m_graphs(graph.size()), m_place(graph.size(), k_nobody),
+      m_before(graph.size()),
       m_allowed(p.throttle > 0 ? p.throttle : std::numeric_limits<double>::infinity()),
       m_random(static_cast<std::uint64_t>(p.seed)) {
   for (worker_state &w : m_actors) {
     w.low = p.lower_bound;
     w.high = p.upper_bound;
   }
+  if (p.graph_lock == 0)
+    for (task_id t = 0; t < graph.size(); ++t)
+      for (const task_id s : graph.successors(t))
+        m_before[s].push_back(t);
 }
 
 void world::at(double when, actor who, step what) {
@@ -26,7 +31,8 @@ void world::note() {
 
 /// When an action on the graph of the task's siblings is over. Whoever asks first gets the lock first:
 /// requests come in the order of time.
-double world::apply_cost(actor who, task_id child, double per_access, mean &to) {
+double world::apply_cost(actor who, task_id child, action what) {
+  const double per_access = what == action::submission ? m_p.submit : m_p.done;
   graph_state &g = m_graphs[m_graph[child].parent];
   const bool locks = m_p.graph_lock != 0 && !(m_p.mode == manage_mode::central && m_p.forced != 0);
   double start = m_now;
@@ -34,13 +40,39 @@ double world::apply_cost(actor who, task_id child, double per_access, mean &to) 
     start = std::max(m_now, g.free_at) + m_p.lock;
     m_out.lock_ns.add(start - m_now);
   }
-  const double moved = g.last != who && g.last != k_nobody ? m_p.transfer : 0;
-  const double end = start + moved + per_access * m_graph[child].accesses;
-  g.last = who;
+  const double end = start + (brings_lines(who, child, what) ? m_p.transfer : 0) + per_access * m_graph[child].accesses;
   g.free_at = end;
   m_actors[who].polluted = true;
-  to.add(end - m_now);
+  (what == action::submission ? m_out.new_ns : m_out.done_ns).add(end - m_now);
   return end;
+}
+
+/// Whether something that the action writes is in other caches; it is in those of `who` from now on. A graph with a lock is one thing. Else
+/// a task touches the tasks that it comes behind when it is entered, and those behind it when it ends.
+bool world::brings_lines(actor who, task_id child, action what) {
+  graph_state &g = m_graphs[m_graph[child].parent];
+  if (m_p.graph_lock != 0) {
+    const bool moves = g.last != who && g.last != k_nobody;
+    g.last = who;
+    return moves;
+  }
+  bool moves = is_elsewhere(child, who);
+  const auto touch = [&](task_id t) {
+    moves = moves || is_elsewhere(t, who);
+    m_place[t] = who;
+  };
+  if (what == action::submission) {
+    moves = moves || (g.last != who && g.last != k_nobody);
+    g.last = who;
+    for (const task_id before : m_before[child])
+      touch(before);
+  } else {
+    for (const task_id behind : m_graph.successors(child))
+      if (m_tasks[behind].submitted)
+        touch(behind);
+  }
+  m_place[child] = who;
+  return moves;
 }
 
 /// The task is in the graph now.
@@ -110,6 +142,10 @@ task_id world::take(actor w, double &cost) {
   m_actors[from].ready.pop_front();
   --m_ready;
   cost += m_p.schedule;
+  if (m_p.graph_lock == 0) {
+    cost += is_elsewhere(t, w) ? m_p.transfer : 0;
+    m_place[t] = w;
+  }
   note();
   return t;
 }

@@ -37,6 +37,9 @@ enum class step : std::uint8_t {
   manage,  // go on as a manager
   popped,  // a manager has got a message
   applied, // and has done what it says
+  own_new_applied, // by a worker that had handed it on itself
+  own_done_applied,
+  choose, // of mode auto
 };
 
 struct worker_state {
@@ -70,8 +73,10 @@ struct task_state {
 
 struct graph_state { // of the children of one task
   double free_at = 0;
-  actor last = k_nobody; // in whose caches it is
+  actor last = k_nobody; // in whose caches it is; of one without a lock, what names the last task at each datum
 };
+
+enum class action { submission, end };
 
 class world {
  public:
@@ -91,7 +96,9 @@ class world {
   void note();
 
   // the graph: an action costs first, its effects come at its end
-  double apply_cost(actor who, task_id child, double per_access, mean &to);
+  double apply_cost(actor who, task_id child, action what);
+  [[nodiscard]] bool is_elsewhere(task_id t, actor who) const noexcept { return m_place[t] != who && m_place[t] != k_nobody; }
+  [[nodiscard]] bool brings_lines(actor who, task_id child, action what);
   void enter(task_id t, actor by);
   task_id finish(task_id t, actor by, bool keeps_one);
 
@@ -106,7 +113,12 @@ class world {
   [[nodiscard]] bool central() const noexcept {
     return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid;
   }
+  /// Workers manage.
+  [[nodiscard]] bool distributed() const noexcept {
+    return m_p.mode == manage_mode::distributed || m_p.mode == manage_mode::automatic;
+  }
   [[nodiscard]] actor manager() const noexcept { return static_cast<actor>(m_p.workers); }
+  [[nodiscard]] actor chooser() const noexcept { return manager() + 1; }
 
   const task_graph &m_graph;
   const parameters m_p;
@@ -117,6 +129,8 @@ class world {
   std::vector<worker_state> m_actors;
   std::vector<task_state> m_tasks;
   std::vector<graph_state> m_graphs; // by parent
+  std::vector<actor> m_place;        // in whose caches a task is; without locks
+  std::vector<std::vector<task_id>> m_before;
   std::vector<actor> m_idle;
   std::deque<task_id> m_held; // creators, by the throttle
   double m_allowed;

@@ -21,7 +21,8 @@ using namespace manager_model;
 
 constexpr unsigned k_workers[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 constexpr unsigned k_measured = 2; // what the costs were taken with
-constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::distributed, manage_mode::hybrid, manage_mode::central};
+constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::distributed, manage_mode::automatic, manage_mode::hybrid,
+                                   manage_mode::central};
 
 /// As bench/apps has it at its preset size. SparseLU has another pattern of empty blocks.
 task_graph graph_of(const std::string &app, long tile) {

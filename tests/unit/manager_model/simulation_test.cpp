@@ -4,6 +4,7 @@
 #include "applications.hpp"
 #include "simulation.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <stdexcept>
 
@@ -22,6 +23,7 @@ parameters by_hand(manage_mode mode, unsigned workers) {
   p.remove = 2;
   p.push = 1;
   p.pop = 1;
+  p.backlog = 0;
   p.lock = p.transfer = p.poll = p.schedule = p.steal = p.wake = 0;
   return p;
 }
@@ -91,6 +93,24 @@ TEST(direct, a_graph_moves_between_caches) {
   EXPECT_EQ(simulate(chain(2, 100), p).time_ns, 230);
 }
 
+TEST(without_locks, a_task_moves_to_who_takes_it) {
+  // worker 1 takes task 1 at 15 and has it at 22, body until 122, deleted 127. Worker 0: task 2, its own, 30-130, done 133: the main task
+  // goes on with worker 1.
+  parameters p = by_hand(manage_mode::direct, 2);
+  p.graph_lock = 0;
+  p.transfer = 7;
+  EXPECT_EQ(simulate(independent(2, 100), p).time_ns, 133);
+}
+
+TEST(without_locks, what_an_action_needs_moves_at_once) {
+  // task 1 22-122 on worker 1. Task 2 comes behind it: 25-37, with one move. Done of task 1: itself and task 2 in one move, 122-132, deleted
+  // 134; task 2, kept, 134-234, done 237.
+  parameters p = by_hand(manage_mode::direct, 2);
+  p.graph_lock = 0;
+  p.transfer = 7;
+  EXPECT_EQ(simulate(chain(2, 100), p).time_ns, 237);
+}
+
 TEST(direct, the_throttle_holds_the_creator_back) {
   parameters p = by_hand(manage_mode::direct, 1);
   const outcome free = simulate(independent(20, 100), p);
@@ -158,6 +178,54 @@ TEST(distributed, an_idle_worker_becomes_a_manager) {
   EXPECT_EQ(o.counts.peak().in_graph, 2);
 }
 
+TEST(distributed, a_worker_with_little_to_go_on_with_acts_itself) {
+  parameters p = by_hand(manage_mode::distributed, 1);
+  p.backlog = 16;
+  const outcome o = simulate(independent(2, 100), p);
+  EXPECT_EQ(o.time_ns, 30 + 2 * 105) << "as direct";
+  EXPECT_EQ(o.counts.peak().queued, 0);
+}
+
+TEST(distributed, a_worker_with_enough_hands_on_and_applies_it_itself_when_it_has_little) {
+  // two submitted at 15 and 30, a message at 41. Bodies 41-141, deleted 146; 146-246, 251; the message: 252, 257; body 257-357, done 360,
+  // deleted 362.
+  parameters p = by_hand(manage_mode::distributed, 1);
+  p.backlog = 2;
+  const outcome o = simulate(independent(3, 100), p);
+  EXPECT_EQ(o.time_ns, 362);
+  EXPECT_EQ(o.creator_ns, 41);
+  EXPECT_EQ(o.counts.peak().queued, 1);
+  EXPECT_EQ(o.counts.peak().in_graph, 2);
+}
+
+TEST(distributed, ends_that_were_handed_on_are_applied_before_they_grow_cold) {
+  parameters p = by_hand(manage_mode::distributed, 1);
+  p.backlog = 2;
+  p.throttle = 0;
+  const outcome o = simulate(independent(400, 100), p);
+  EXPECT_EQ(o.executed, 401u);
+  p.backlog = 0;
+  p.min_ready = 400;
+  EXPECT_LT(o.time_ns, simulate(independent(400, 100), p).time_ns + 400) << "a push and a pop for each at most";
+}
+
+TEST(automatic, is_near_the_better_of_the_two) {
+  for (const double move : {0.0, 2000.0}) { // without moves it matters little; with them managers are slow
+    const task_graph g = synthetic(20000, 1000);
+    parameters p;
+    p.workers = 4;
+    p.graph_lock = 0;
+    p.backlog = 0;
+    p.transfer = move;
+    double ns[3] = {};
+    for (const manage_mode mode : {manage_mode::direct, manage_mode::distributed, manage_mode::automatic}) {
+      p.mode = mode;
+      ns[mode == manage_mode::direct ? 0 : mode == manage_mode::distributed ? 1 : 2] = simulate(g, p).time_ns;
+    }
+    EXPECT_LT(ns[2], 1.1 * std::min(ns[0], ns[1])) << move << ": " << ns[0] << ' ' << ns[1];
+  }
+}
+
 TEST(distributed, managers_leave_when_enough_is_ready) {
   parameters p = by_hand(manage_mode::distributed, 1);
   p.min_ready = 3;
@@ -177,7 +245,7 @@ TEST(distributed, keeps_fewer_tasks_in_the_graph_than_direct) {
 }
 
 constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::central, manage_mode::hybrid,
-                                   manage_mode::distributed};
+                                   manage_mode::distributed, manage_mode::automatic};
 
 TEST(every_mode, runs_every_task_of_every_program_and_is_no_faster_than_it_can_be) {
   const task_graph graphs[] = {synthetic(200, 1000), matmul(6, 1000), cholesky(9, 1000), sparselu(12, 1000),
@@ -188,6 +256,8 @@ TEST(every_mode, runs_every_task_of_every_program_and_is_no_faster_than_it_can_b
         for (double throttle : {0.0, 10.0})
           for (double managers : {1.0, 1e9}) {
             parameters p;
+            p.backlog = managers == 1.0 ? 0 : 4;
+            p.graph_lock = throttle == 0 ? 1 : 0;
             p.mode = mode;
             p.workers = workers;
             p.throttle = throttle;
