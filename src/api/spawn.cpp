@@ -254,7 +254,7 @@ WEFT_NOINLINE void offer_after(task *t, task *before) {
   offer(*this_worker_or_null(), t);
 }
 
-WEFT_NOINLINE void submit_slowly(task *t, const access &only) { submit(t, &only, 1, nullptr, 0); }
+WEFT_NOINLINE void submit_slowly(task *t, const access &only);
 
 /// The cohort was not known to be open.
 WEFT_NOINLINE void ask_for_admission(task *t, data_access &a, cohort &c) {
@@ -300,6 +300,29 @@ WEFT_NOINLINE void go_on_submitting(task *t, data_access *behind, task *before, 
     end_waiting_spawn();
 }
 
+WEFT_INLINE void enter_commonly(task *t, const access &only, data_access *&last) {
+  counter_block &counts = *this_worker_or_null()->counts;
+  count_child(*t, *t->parent);
+  const auto [behind, before, link] = enter_common(*t, only, last);
+  if (!behind) {
+    count(counts.free_at_once);
+    return offer_after(t, before);
+  }
+  count(counts.waited);
+  if (link) [[unlikely]]
+    return go_on_submitting(t, behind, before, link);
+  end_waiting_spawn();
+}
+
+void submit_slowly(task *t, const access &only) {
+  task &parent = *t->parent;
+  if (sends_messages() && is_common(*t, parent)) // the common way is closed to those only who hand on
+    if (data_access **const last = slot_for_common(parent, only, mailbox::looks_closer_without_messages()))
+      if (acts_itself(*this_executor()))
+        return enter_commonly(t, only, *last);
+  submit(t, &only, 1, nullptr, 0);
+}
+
 } // namespace
 
 task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
@@ -342,17 +365,7 @@ void task_submit(task *t, const access &only) {
   data_access **const last = slot_for_common(parent, only);
   if (!last) [[unlikely]]
     return submit_sharing(t, only);
-  counter_block &counts = *this_worker_or_null()->counts;
-  count_child(*t, parent);
-  const auto [behind, before, link] = enter_common(*t, only, *last);
-  if (!behind) {
-    count(counts.free_at_once);
-    return offer_after(t, before);
-  }
-  count(counts.waited);
-  if (link) [[unlikely]]
-    return go_on_submitting(t, behind, before, link);
-  end_waiting_spawn();
+  enter_commonly(t, only, *last);
 }
 
 void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {

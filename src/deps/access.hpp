@@ -86,10 +86,10 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
   return known ? entered::satisfied : entered::linked;
 }
 
-/// The slot of an access that can be entered by enter_common(); else null.
-WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a) noexcept {
+/// The slot of an access that can be entered by enter_common(); else null. `closer`: something is to be done that this does not do.
+WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a, bool closer = mailbox::looks_closer()) noexcept {
   domain *d = parent.children_domain;
-  if (!d || kind_of(a.mode) & (k_weak | k_shares) || mailbox::looks_closer()) [[unlikely]]
+  if (!d || kind_of(a.mode) & (k_weak | k_shares) || closer) [[unlikely]]
     return nullptr;
   data_access **last = d->find_slot_in_sight(a.address);
   return last && domain::is_plain(*last) ? last : nullptr;
@@ -105,7 +105,7 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
   static constexpr sharing ways[] = {none, none, none, none, none, none, concurrent, commutative, none, none, reduction, none};
   domain *d = parent.children_domain;
   const sharing how = ways[static_cast<std::size_t>(only.mode)];
-  if (!d || how == none || mailbox::looks_closer() || !only.address) [[unlikely]]
+  if (!d || how == none || mailbox::looks_closer_without_messages() || !only.address) [[unlikely]] // what shares is not handed on
     return {};
   const detail::reduction_spec *const wanted = how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
   const void *const address = wanted ? wanted->address : only.address;
@@ -145,10 +145,8 @@ struct common_entry {
   std::uint32_t link;  // to be delivered; 0: it has been
 };
 
-/// enter_accesses() for a task with one strong access to an address that is known and not the parent's.
-WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *&last) noexcept {
-  const std::uint32_t kind = kind_of(only.mode);
-  data_access &a = fill(t, 0, only.address, kind);
+/// enter_accesses() for a task with one strong access, `a`, to an address that is known and not the parent's.
+WEFT_INLINE common_entry enter_common(task &t, data_access &a, std::uint32_t kind, data_access *&last) noexcept {
   data_access *const before = std::exchange(last, &a);
   task *const task_before = before ? before->task : nullptr;
   t.extent = 1;
@@ -163,6 +161,10 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
   before->successor.set(&a);
   const std::uint32_t link = k_next_known | (kind & k_reads ? k_next_reads : 0u);
   return {before, task_before, try_deliver(*before, link, 0) ? 0u : link};
+}
+WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *&last) noexcept {
+  const std::uint32_t kind = kind_of(only.mode);
+  return enter_common(t, fill(t, 0, only.address, kind), kind, last);
 }
 
 /// Delivers to `a`, an access of `t`, what causes more than that `t` has one unsatisfied access less. Returns a task that may run now,

@@ -101,6 +101,12 @@ public:
     m_hidden = false;
   }
   [[nodiscard]] bool is_hidden() const noexcept { return m_hidden; }
+  /// Of the parent's frame: whether it may touch the entries, and the common way may.
+  [[nodiscard]] bool comes_into_sight() noexcept {
+    if (m_hidden && queued.none())
+      show();
+    return !m_hidden;
+  }
 
   static bool is_own(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 1) != 0; }
   static data_access *plain(data_access *a) noexcept {

@@ -122,6 +122,8 @@ public:
   [[nodiscard]] static bool looks_closer() noexcept {
     return s_closer.load(std::memory_order_acquire); // O1 of messages.hpp
   }
+  /// The same where messages are the only reason that there may be.
+  [[nodiscard]] static bool looks_closer_without_messages() noexcept { return s_slow; }
   [[nodiscard]] static bool checks() noexcept { return s_checks; }
   [[nodiscard]] static bool locks() noexcept { return s_locked; }
 
@@ -140,10 +142,11 @@ private:
   friend void check_declarations(bool on) noexcept;
   friend void use_messages(bool on) noexcept;
   static void look_closer() noexcept {
-    s_closer.store(s_locked || s_checks || s_messages, std::memory_order_release); // O1 of messages.hpp
+    s_closer.store(s_slow || s_messages, std::memory_order_release); // O1 of messages.hpp
   }
   static inline bool s_locked = false;
   static inline bool s_checks = false;
+  static inline bool s_slow = false; // one of the two
   static inline bool s_messages = false;
   static inline std::atomic<bool> s_closer{false}; // any of these
 

@@ -4,11 +4,12 @@
 //
 // Roles       The parent's frame: add, take_back; whoever needs the domain, its frame or who ends it: none. Managers: applied, once per
 //             child that was added and not taken back; they are ordered among themselves by the turn of the queue.
-// Word        Children added and not yet applied.
+// Word        Children added, plain; children applied.
 // Invariants  I1  Only the parent's frame adds. So once it has seen none there are none, until it adds again.
-//             I2  A manager's decrease is its last touch of the domain, and of the parent.
-// Orders      O1  decrease release, with O2: what managers have done to the domain is seen. Each continues the release sequences of those
-//             before it.
+//             I2  A manager's increase is its last touch of the domain, and of the parent.
+//             I3  All that are queued at one time stand in one queue, and its turn orders the managers: who applies is the only one to
+//                 write, and sees what was written before.
+// Orders      O1  applied: store release, with O2: what managers have done to the domain is seen; by the turn, also that of those before.
 //             O2  none: acquire load, with O1.
 //             add publishes nothing: the message does that.
 // Progress    Wait-free; who waits for none lends a hand (managers.cpp).
@@ -27,13 +28,16 @@ namespace rt {
 template <class P = real_atomics>
 class news_count {
 public:
-  void add() noexcept { m_word.fetch_add(1, std::memory_order_relaxed); }
-  void take_back() noexcept { m_word.fetch_sub(1, std::memory_order_relaxed); }
-  void applied() noexcept { m_word.fetch_sub(1, order_unless(bug::news_applied_relaxed, std::memory_order_release)); } // O1
-  [[nodiscard]] bool none() const noexcept { return m_word.load(std::memory_order_acquire) == 0; } // O2
+  void add() noexcept { m_added.set(m_added.get() + 1); }
+  void take_back() noexcept { m_added.set(m_added.get() - 1); }
+  void applied() noexcept {
+    m_applied.store(m_applied.load(std::memory_order_relaxed) + 1, order_unless(bug::news_applied_relaxed, std::memory_order_release)); // O1
+  }
+  [[nodiscard]] bool none() const noexcept { return m_applied.load(std::memory_order_acquire) == m_added.get(); } // O2
 
 private:
-  typename P::template atomic<std::uint32_t> m_word{0};
+  typename P::template var<std::uint32_t> m_added{0};
+  typename P::template atomic<std::uint32_t> m_applied{0};
 };
 
 } // namespace rt

@@ -227,7 +227,22 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   return enter_named(t, d, all.kinds);
 }
 
-bool enter_handed_on(task &t) { return enter_named(t, *t.parent->children_domain, k_weak); }
+bool enter_handed_on(task &t) {
+  domain &d = *t.parent->children_domain;
+  data_access &only = t.accesses()[0];
+  const std::uint32_t kind = kind_of(only);
+  if (t.extent != 1 || kind & k_weak || mailbox::looks_closer_without_messages())
+    return enter_named(t, d, k_weak);
+  data_access **const last = d.find_slot(only.address);
+  if (!last || !domain::is_plain(*last))
+    return enter_named(t, d, k_weak);
+  const auto [behind, before, link] = enter_common(t, only, kind, *last);
+  if (behind)
+    return link && go_on_entering(t, *behind, *before, link);
+  if (before)
+    drop_references(*before, 1);
+  return true;
+}
 
 namespace {
 

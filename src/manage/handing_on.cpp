@@ -6,14 +6,13 @@
 #include "task/lifecycle.hpp"
 #include "task/messages.hpp"
 
+#include <algorithm>
 #include <new>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
-
-/// Of the queue's worker: a message was sent.
-void count_sent() noexcept { count(this_executor()->counts->messages_sent); }
 
 void count_applied(unsigned n) noexcept {
   if (executor *e = this_executor(); e && n != 0) // a thread that only manages counts nowhere
@@ -58,20 +57,37 @@ void managers::wake() noexcept {
 }
 
 /// Of the queue's worker. False: it is full, and the caller acts itself.
-bool managers::push(message_queue<request> &q, request m) noexcept {
+bool managers::push(executor &e, message_queue<request> &q, request m) noexcept {
   while (!q.push(m)) {
     if (!m_forced)
       return false;
     wake();
     os_yield();
   }
-  count_sent();
+  count(e.counts->messages_sent);
   wake();
   return true;
 }
 
-bool managers::send_new(outbox &o, task &t, domain &d) {
+/// By a pace, because thieves write to where it stands how many tasks are ready.
+bool managers::thinks_it_acts_itself(executor &e) noexcept {
+  if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
+    return false;
+  if (e.pace < 0)
+    return ++e.pace, false;
+  std::size_t ready = ready_at(e);
+  if (ready < m_backlog && enter_own(*e.messages, m_backlog - ready) != 0)
+    ready = ready_at(e);
+  const auto more = static_cast<std::int32_t>(m_max_ops) - 1;
+  e.pace = ready < m_backlog ? more : -more;
+  return ready < m_backlog;
+}
+
+bool managers::send_new(executor &e, task &t, domain &d) {
+  outbox &o = *e.messages;
   if (m_mode == manage_kind::hybrid && !m_news.allows(t.parent))
+    return false;
+  if (!is_central() && acts_itself(e) && d.comes_into_sight())
     return false;
   if (d.queued_in != &o) { // the parent came here from another worker
     apply_news_below(*t.parent);
@@ -81,7 +97,7 @@ bool managers::send_new(outbox &o, task &t, domain &d) {
   d.queued.add();
   if (is_central())
     m_news.pushed();
-  if (push(o.ordered, {t, request::kind::fresh}))
+  if (push(e, o.ordered, {t, request::kind::fresh}))
     return true;
   if (is_central())
     m_news.applied();
@@ -98,20 +114,26 @@ bool managers::send_end(executor &e, task &t, bool childless) {
   // Who deletes besides the manager: a task without a closure to destroy needs nobody.
   const bool two = childless && (is_central() || t.ops->destroy);
   t.unsatisfied.store(two ? 2 : 1, std::memory_order_relaxed); // published by the message
-  if (!push(is_central() ? o.ordered : o.others, {t, childless ? request::kind::end : request::kind::end_of_parent}))
+  if (!push(e, is_central() ? o.ordered : o.others, {t, childless ? request::kind::end : request::kind::end_of_parent}))
     return false;
-  if (!two)
-    return true;
+  if (two)
+    delete_sent(o, t);
+  if (m_backlog != 0 && !is_central() && o.others.size() >= k_ends_at_once)
+    apply_own_ends(*this_executor());
+  return true;
+}
+
+/// The sender's part in deleting a task.
+void managers::delete_sent(outbox &o, task &t) {
   const std::uint64_t mine = ++o.ends_sent;
   destroy_ended(t);
   const bool behind = m_mode == manage_kind::central ||
                       (m_mode == manage_kind::hybrid && o.ends_applied.load(std::memory_order_relaxed) < mine);
-  // The closure's destructor may have waited, and gone on elsewhere.
-  if (behind && push(this_executor()->messages->ordered, {t, request::kind::deletion}))
-    return true;
+  executor &e = *this_executor(); // the closure's destructor may have waited, and gone on elsewhere
+  if (behind && push(e, e.messages->ordered, {t, request::kind::deletion}))
+    return;
   if (take_away(t.unsatisfied, 1)) // the zombie step: the second of two drops the task
     drop_ended(t);
-  return true;
 }
 
 // ---- applying -------------------------------------------------------------------------------------------------------
@@ -125,7 +147,8 @@ void managers::apply(outbox &o, request m, ready_list &ready) noexcept {
     return apply_new(t, ready);
   case request::kind::end:
     release_ended(t, ready);
-    o.ends_applied.fetch_add(1, std::memory_order_relaxed); // a hint
+    if (is_central())
+      o.ends_applied.fetch_add(1, std::memory_order_relaxed); // a hint
     if (take_away(t.unsatisfied, 1))
       drop_ended(t);
     return;
@@ -141,21 +164,72 @@ void managers::apply(outbox &o, request m, ready_list &ready) noexcept {
 
 /// Listing 6.1: first those that have an order.
 unsigned managers::serve(outbox &o, unsigned most, std::size_t &made) {
-  unsigned count = 0;
+  unsigned n = 0;
   request m;
   ready_list ready;
   if (!o.ordered.empty() && o.ordered.acquire()) {
-    for (; count < most && o.ordered.pop(m); ++count)
+    for (; n < most && o.ordered.pop(m); ++n)
       apply(o, m, ready);
     o.ordered.release();
     made += offer(ready);
+    count_applied(n);
   }
-  for (; count < most && !o.others.empty() && o.others.take(m); ++count) {
-    apply(o, m, ready);
+  return n < most ? n + serve_ends(o, most - n, made) : n;
+}
+
+unsigned managers::serve_ends(outbox &o, unsigned most, std::size_t &made) {
+  constexpr unsigned k_at_a_time = 8; // others find the rest
+  request some[k_at_a_time];
+  ready_list ready;
+  unsigned n = 0;
+  while (n < most && !o.others.empty()) {
+    const auto got = static_cast<unsigned>(o.others.take(some, std::min(k_at_a_time, most - n)));
+    for (unsigned i = 0; i < got; ++i)
+      apply(o, some[i], ready);
     made += offer(ready);
+    n += got;
   }
-  count_applied(count);
-  return count;
+  count_applied(n);
+  return n;
+}
+
+/// What the worker of `o` has handed on, until `wanted` more are ready, if nobody else is at it.
+unsigned managers::enter_own(outbox &o, std::size_t wanted) {
+  if (o.ordered.empty() || !o.ordered.acquire())
+    return 0;
+  ready_list ready, one;
+  request m;
+  unsigned n = 0;
+  for (std::size_t made = 0; made < wanted && o.ordered.pop(m); ++n) {
+    apply(o, m, one);
+    while (runnable *r = one.pop_front()) {
+      ready.push_back(r);
+      ++made;
+    }
+  }
+  o.ordered.release();
+  offer(ready);
+  count_applied(n);
+  return n;
+}
+
+unsigned managers::serve_own(executor &e) {
+  if (m_backlog == 0)
+    return 0;
+  outbox &o = *e.messages;
+  std::size_t made = 0;
+  const unsigned ended = o.others.empty() ? 0 : serve_ends(o, ~0u, made);
+  const std::size_t own = ready_at(e);
+  const std::size_t ready = own == ~std::size_t{0} ? made : own;
+  return ready < m_backlog ? ended + enter_own(o, m_backlog - ready) : ended;
+}
+
+void managers::apply_own_ends(executor &e) {
+  static constexpr callback k_applying{"the end of tasks", "messages"}; // what destructors do there must not suspend
+  const callback *const outer = std::exchange(e.in_callback, &k_applying);
+  std::size_t made = 0;
+  serve_ends(*e.messages, ~0u, made);
+  e.in_callback = outer;
 }
 
 /// The parent's frame, or who releases the parent's accesses, goes on when the messages about its children are applied: it lends a hand,

@@ -34,7 +34,7 @@ unsigned whole(int setting) noexcept { return static_cast<unsigned>(setting); }
 managers::managers(const settings &s, const machine &m, unsigned workers, unsigned slots)
     : m_mode(s.manage_mode), m_forced(s.manage_forced), m_max_managers(whole(s.manage_max_managers)),
       m_max_spins(whole(s.manage_max_spins)), m_max_ops(whole(s.manage_max_ops)),
-      m_min_ready(whole(s.manage_min_ready)), m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u),
+      m_min_ready(whole(s.manage_min_ready)), m_backlog(whole(s.manage_backlog)), m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u),
       m_chosen(choose_managers(s, m, workers)), m_outboxes(slots) {
   if (m_forced && m_mode != manage_kind::central)
     throw_error(errc::bad_setting, "manage.forced = true asks for a manager that nobody helps; set manage.mode = central with it");
@@ -91,13 +91,15 @@ void set_managers(managers &m, const settings &s) noexcept {
 
 bool hand_on_new(task &t, domain &d) {
   executor *e = this_executor();
-  return e->messages && g_those->send_new(*e->messages, t, d);
+  return e->messages && g_those->send_new(*e, t, d);
 }
 
 bool hand_on_end(task &t, bool childless) {
-  executor *e = this_executor(); // null on a thread that only takes events back
-  return e && e->messages && g_those->send_end(*e, t, childless);
+  executor *e = this_executor();
+  return e->messages && g_those->send_end(*e, t, childless);
 }
+
+bool thinks_it_acts_itself(executor &e) noexcept { return g_those->thinks_it_acts_itself(e); }
 
 void apply_news_of(domain &d) noexcept { g_those->apply_below(d); }
 

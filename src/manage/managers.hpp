@@ -38,12 +38,15 @@ class managers {
   void stop();
 
   // Of task/messages.hpp:
-  [[nodiscard]] bool send_new(outbox &o, task &t, domain &d);
+  [[nodiscard]] bool send_new(executor &e, task &t, domain &d);
   [[nodiscard]] bool send_end(executor &e, task &t, bool childless);
   void apply_below(domain &d) noexcept;
+  [[nodiscard]] bool thinks_it_acts_itself(executor &e) noexcept;
   bool serve(executor &e);
   /// There is something to be served by `e`, between tasks or where one waits.
   [[nodiscard]] bool may_serve(const executor &e) const noexcept;
+  /// It has handed something on that nobody has applied, and little to go on with.
+  [[nodiscard]] bool serves_itself_first(const executor &e) const noexcept;
 
   /// Guesses.
   [[nodiscard]] std::size_t queued() const noexcept;
@@ -61,11 +64,16 @@ class managers {
  private:
   [[nodiscard]] bool is_central() const noexcept;
   void run_auto();
-  [[nodiscard]] bool push(message_queue<request> &q, request m) noexcept;
+  [[nodiscard]] bool push(executor &e, message_queue<request> &q, request m) noexcept;
   void wake() noexcept;
   void apply(outbox &o, request m, ready_list &ready) noexcept;
   [[nodiscard]] std::size_t sum(std::size_t (*of)(const outbox &)) const noexcept;
   unsigned serve(outbox &o, unsigned most, std::size_t &made);
+  unsigned serve_ends(outbox &o, unsigned most, std::size_t &made);
+  unsigned enter_own(outbox &o, std::size_t wanted);
+  unsigned serve_own(executor &e);
+  void apply_own_ends(executor &e);
+  void delete_sent(outbox &o, task &t);
   bool serve_all(executor &e);
   [[nodiscard]] bool is_asked(const executor &e) const noexcept;
   [[nodiscard]] bool has_enough(std::size_t made) const noexcept;
@@ -77,6 +85,7 @@ class managers {
   const unsigned m_max_spins;
   const unsigned m_max_ops;
   const std::size_t m_min_ready;
+  const std::size_t m_backlog;
   const std::uint64_t m_spin_ns;
   const std::vector<unsigned> m_chosen; // empty: all
   std::vector<std::atomic<outbox *>> m_outboxes;

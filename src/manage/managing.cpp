@@ -36,7 +36,9 @@ bool managers::serve_all(executor &e) {
   const unsigned own = e.messages->id;
   unsigned spins = m_max_spins;
   std::size_t made = 0;
-  bool did = false;
+  bool did = serve_own(e) != 0;
+  if (did && has_enough(0))
+    return true;
   do {
     unsigned count = 0;
     for (unsigned i = 0; i < used && !has_enough(made); ++i)
@@ -52,6 +54,10 @@ bool managers::is_asked(const executor &e) const noexcept {
   if (is_central() || !e.messages || !e.messages->may_manage)
     return false;
   return (m_max_managers == 0 || m_inside.load(std::memory_order_relaxed) < m_max_managers) && !nothing_queued();
+}
+
+bool managers::serves_itself_first(const executor &e) const noexcept {
+  return m_backlog != 0 && !is_central() && e.messages && !e.messages->empty() && !e.in_callback && e.messages->may_manage;
 }
 
 bool managers::may_serve(const executor &e) const noexcept { return !e.in_callback && is_asked(e); }

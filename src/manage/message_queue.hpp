@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of one worker to the managers. In order, for one manager at a time; or one by one, for any number.
+// Messages of one worker to the managers. In order, for one manager at a time; or a few at a time, for any number.
 //
-// Roles       The producer: push. Managers: acquire, pop and release; or take. Anybody: empty, size.
+// Roles       The producer: push; it may manage as well. Managers: acquire, pop and release; or take. Anybody: empty, size.
 // Word        The ring of spsc_queue.hpp; m_turn: the lock of who may pop.
 // Invariants  I1  Only who has the turn pops. So between acquire and release the messages come in order, and whatever is done about them
 //                 is done in order: who acquires next sees all of it.
 //             I2  A message is popped once.
 // Orders      Those of spin_lock.hpp (the turn) and spsc_queue.hpp (a message is written before it is seen).
 //             m_turn is held while messages are applied, longer than is usual for a spin lock: so it is tried only; who must wait for it
-//             (apply_news_of in managers.cpp) yields its cpu, and holds no other turn.
+//             (apply_below in handing_on.cpp) yields its cpu, and holds no other turn.
 // Progress    push wait-free; take waits for other takes, of a few instructions each.
 // Reclamation None: messages are copied.
 // Source      Bosch Pons 2017, section 6.1: the queue of submissions and the queue of the others.
@@ -36,12 +36,14 @@ class message_queue {
   [[nodiscard]] bool pop(T &message) noexcept { return m_ring.pop(message); }
   void release() noexcept { m_turn.unlock(); }
 
-  /// One message, without keeping others from theirs.
-  [[nodiscard]] bool take(T &message) noexcept {
+  /// Up to `most` messages, without keeping others from theirs. Returns how many.
+  [[nodiscard]] std::size_t take(T *to, std::size_t most) noexcept {
     m_turn.lock();
-    const bool any = m_ring.pop(message);
+    std::size_t n = 0;
+    while (n < most && m_ring.pop(to[n]))
+      ++n;
     m_turn.unlock();
-    return any;
+    return n;
   }
 
   /// False: there was a message. True is exact for who has announced that it sleeps, and for the producer.

@@ -33,6 +33,8 @@ static_assert(alignof(task) > 3);
 // 512: a creator gets at most 64 KiB or so of tasks ahead of its managers, which stay in their second cache; a full
 // queue only costs its owner the work that it wanted to hand on.
 inline constexpr std::size_t k_messages = 512;
+// What a worker has handed on of its ends it applies itself before they leave its first cache: 64 tasks of four lines are half of one.
+inline constexpr std::size_t k_ends_at_once = 64;
 
 struct alignas(k_apart) outbox {
   explicit outbox(unsigned worker) : id(worker) {}
@@ -43,7 +45,7 @@ struct alignas(k_apart) outbox {
   // of its worker
   end_policy ends;
   std::uint64_t ends_sent = 0;
-  // of the manager, read by the worker
+  // of a central manager, read by the worker
   alignas(k_apart) std::atomic<std::uint64_t> ends_applied{0};
 
   [[nodiscard]] bool empty() const noexcept { return ordered.empty() && others.empty(); }

@@ -113,16 +113,21 @@ bool shares(task &t) noexcept {
   return std::any_of(t.accesses(), t.accesses() + t.extent, [](const data_access &a) { return a.joined; });
 }
 
-/// Nobody waits on the spot for what the end of `t` does, and it does something to accesses.
+/// Nobody waits on the spot for what the end of `t` does, which has something to do with accesses.
 WEFT_COLD bool may_hand_on(task &t) noexcept {
   return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t);
+}
+
+WEFT_COLD bool hands_on_end(task &t, bool childless) {
+  executor *const e = this_executor(); // null on a thread that only takes events back
+  return e && may_hand_on(t) && !acts_itself(*e) && hand_on_end(t, childless);
 }
 
 /// Body and events are over: releases the accesses, settles the children.
 void end_task(task &t, bool plainly, ready_list &ready) {
   const bool childless = t.children.done(t.owned_children);
   const bool release_now = childless || !t.has(detail::k_wait);
-  if (sends_messages() && release_now && may_hand_on(t) && hand_on_end(t, childless)) [[unlikely]]
+  if (sends_messages() && release_now && hands_on_end(t, childless)) [[unlikely]]
     return;
   const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
   if (!childless && deaths)
@@ -236,11 +241,51 @@ WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
 
 WEFT_NOINLINE runnable *end_uncommonly(task &t, task *outer, bool in_place);
 
-/// The end of a body that is not common: see execute().
-WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
-  if (!ends_plainly(t) || (sends_messages() && may_hand_on(t)))
+/// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
+WEFT_INLINE bool ends_commonly(const task &t, bool (*looks_closer)() noexcept = &mailbox::looks_closer) noexcept {
+  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
+  return t.children.done(t.owned_children) && bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) &&
+         (t.extent == 0 || (t.extent == 1 && !looks_closer()));
+}
+
+WEFT_INLINE runnable *end_commonly(executor &now, task &t, bool in_place, const task *outer) noexcept {
+  const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
+  task *const parent = t.parent;
+  group_state *const g = group_of(t);
+  if (take_away(t.references, 1 + r.deaths)) [[likely]] // a common task needs no more of drop_references
+    now.memory->deallocate(&t);
+  if (!in_place && count_later(now, parent, g)) [[likely]]
+    return r.next;
+  if (task *done = count_down(parent, g, in_place && parent == outer)) [[unlikely]]
+    complete_upwards(*done);
+  return r.next;
+}
+
+WEFT_INLINE runnable *end_by_itself(task &t, task *outer, bool in_place) {
+  if (!ends_plainly(t))
     return end_uncommonly(t, outer, in_place);
   return !t.children_domain && is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place) : end_plainly(t, outer, in_place);
+}
+
+/// By a message, or as if there were none.
+WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
+  executor &now = *this_executor(); // the thread may have changed
+  const bool hands_on = !acts_itself(now);
+  if (!hands_on && ends_commonly(t, &mailbox::looks_closer_without_messages)) {
+    now.current = outer;
+    return end_commonly(now, t, in_place, outer);
+  }
+  if (hands_on && ends_plainly(t) && may_hand_on(t)) {
+    now.current = outer;
+    if (hand_on_end(t, true))
+      return nullptr;
+  }
+  return end_by_itself(t, outer, in_place);
+}
+
+/// The end of a body that is not common: see execute().
+WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
+  return sends_messages() ? end_amid_messages(t, outer, in_place) : end_by_itself(t, outer, in_place);
 }
 
 runnable *end_uncommonly(task &t, task *outer, bool in_place) {
@@ -263,13 +308,6 @@ runnable *end_uncommonly(task &t, task *outer, bool in_place) {
   ready_list ready;
   end_task(t, in_place && t.parent == outer, ready);
   return first_of(ready);
-}
-
-/// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
-WEFT_INLINE bool ends_commonly(const task &t) noexcept {
-  const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
-  return t.children.done(t.owned_children) && bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) &&
-         (t.extent == 0 || (t.extent == 1 && !mailbox::looks_closer()));
 }
 
 WEFT_INLINE void invoke_body(task &t) noexcept {
@@ -394,16 +432,7 @@ WEFT_INLINE runnable *execute_at(executor &here, task &t) noexcept {
     return end_body(t, outer, in_place);
   executor &now = *this_executor(); // the thread may have changed
   now.current = outer;
-  const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
-  task *const parent = t.parent;
-  group_state *const g = group_of(t);
-  if (take_away(t.references, 1 + r.deaths)) [[likely]] // a common task needs no more of drop_references
-    now.memory->deallocate(&t);
-  if (!in_place && count_later(now, parent, g)) [[likely]]
-    return r.next;
-  if (task *done = count_down(parent, g, in_place && parent == outer)) [[unlikely]]
-    complete_upwards(*done);
-  return r.next;
+  return end_commonly(now, t, in_place, outer);
 }
 
 WEFT_NOINLINE runnable *execute_among_exceptions(executor &here, task &t) noexcept {

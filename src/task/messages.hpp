@@ -8,6 +8,7 @@
 
 #include "deps/domain.hpp"
 #include "task/task.hpp"
+#include "ult/executor.hpp"
 
 #include <weft/service.hpp>
 
@@ -22,6 +23,16 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 /// Asked where the common way has been left already.
 [[nodiscard]] inline bool sends_messages() noexcept { return g_messages.load(std::memory_order_acquire); } // O1
 [[nodiscard]] inline bool has_managers() noexcept { return g_managers.load(std::memory_order_relaxed); }
+
+/// What a worker with little to go on with would hand on it would be the next to take: it acts itself then. Asked before each action.
+[[nodiscard]] bool thinks_it_acts_itself(executor &e) noexcept;
+[[nodiscard]] inline bool acts_itself(executor &e) noexcept {
+  if (e.pace > 0) [[likely]] {
+    --e.pace;
+    return true;
+  }
+  return thinks_it_acts_itself(e);
+}
 
 /// The named accesses of `t`, none of which shares, are to be entered into `d`, the domain of its parent, the running task. True: `t` is
 /// handed on. False: nothing has changed.

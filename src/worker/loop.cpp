@@ -115,6 +115,10 @@ runnable *take_shared_first(worker &w) {
 
 /// One look at every source of work. What others handed on may make some.
 runnable *look(worker &w) {
+  if (has_managers() && the_runtime().manage.serves_itself_first(w)) [[unlikely]] {
+    tell_parent_at_once(w);
+    apply_messages(w, place::idle);
+  }
   if (runnable *r = look_for_ready(w))
     return r;
   if (!has_managers() || !the_runtime().manage.may_serve(w)) [[likely]]

@@ -44,7 +44,8 @@ struct messages_in_order {
 const passes<messages_in_order<1, 2>> m1{"messages_one_manager"};
 const passes<messages_in_order<2, 2>> m2{"messages_hand_over"};
 
-/// Those without an order go to any manager, once.
+/// Those without an order go to any manager, once, several at a time.
+template <int AtATime>
 struct messages_taken {
   static constexpr int threads = 3;
   message_queue<model_var<int> *, P> queue{2};
@@ -57,16 +58,24 @@ struct messages_taken {
       }
       return;
     }
-    if (model_var<int> *e = nullptr; !queue.empty() && queue.take(e))
-      e->set(e->get() + 1);
+    if (!queue.empty())
+      take();
+  }
+  bool take() {
+    model_var<int> *some[AtATime] = {};
+    const std::size_t n = queue.take(some, AtATime);
+    for (std::size_t i = 0; i < n; ++i)
+      some[i]->set(some[i]->get() + 1);
+    return n != 0;
   }
   void check() {
-    for (model_var<int> *e = nullptr; queue.take(e);)
-      e->set(e->get() + 1);
+    while (take()) {
+    }
     expect(ends[0].get() == 2 && ends[1].get() == 2, "each is taken once");
   }
 };
-const passes<messages_taken> m3{"messages_taken_by_two"};
+const passes<messages_taken<1>> m3{"messages_taken_by_two"};
+const passes<messages_taken<2>> m4{"messages_taken_two_at_a_time"};
 
 /// The parent goes on with its domain, and ends it, when nothing is queued; it lends a hand.
 template <int Managers>
@@ -110,6 +119,43 @@ struct news_applied {
 const passes<news_applied<1>> n1{"news_one_manager"};
 const passes<news_applied<2>> n2{"news_two_managers"};
 
+/// A parent that is about to act itself applies what it has handed on, if nobody else is at it; while anything is queued it hands on.
+template <bool Blindly>
+struct news_of_one_who_acts {
+  static constexpr int threads = 2;
+  message_queue<int, P> queue{2};
+  news_count<P> queued;
+  model_var<int> domain{0};
+  void enter(int m) { domain.set(domain.get() * 10 + m); }
+  void drain() {
+    if (!queue.acquire())
+      return;
+    for (int m = 0; queue.pop(m); queued.applied())
+      enter(m);
+    queue.release();
+  }
+  void hand_on(int m) {
+    queued.add();
+    expect(queue.push(m), "there is room");
+  }
+  void run(int t) {
+    if (t > 0)
+      return drain();
+    hand_on(1);
+    drain();
+    if (Blindly || queued.none())
+      enter(2);
+    else
+      hand_on(2);
+  }
+  void check() {
+    drain();
+    expect(domain.get() == 12, "in the order of their creation");
+  }
+};
+const passes<news_of_one_who_acts<false>> n3{"news_of_one_who_acts"};
+const fails<news_of_one_who_acts<true>> n4{"news_of_one_who_acts_blindly", "data race"};
+
 /// Worker and manager: who comes last drops the task, with what both have done to it.
 struct zombie_step {
   static constexpr int threads = 2;
@@ -124,7 +170,7 @@ struct zombie_step {
     accesses.set(-1);
   }
   void manage() {
-    if (int m = 0; queue.take(m)) {
+    if (int m = 0; queue.take(&m, 1)) {
       accesses.set(0);
       if (take_away(left, 1))
         drop(1);
@@ -156,7 +202,7 @@ struct manager_stops {
   int applied = 0;
   bool round() {
     int m = 0;
-    const bool any = !queue.empty() && queue.take(m);
+    const bool any = !queue.empty() && queue.take(&m, 1) != 0;
     applied += m;
     return any;
   }

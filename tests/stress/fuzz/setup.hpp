@@ -35,7 +35,8 @@ inline std::vector<dimension> dimensions_of(const other_builds &others) {
           {"throttle.soft", {"512KiB", "64KiB"}},
           {"spin.us", {"20us", "0us"}},
           {"mem.allocator", {"slab", "system"}},
-          {"manage.mode", {"direct", "distributed", "central", "hybrid", "auto"}}};
+          {"manage.mode", {"direct", "distributed", "central", "hybrid", "auto"}},
+          {"manage.backlog", {"16", "0"}}};
 }
 
 /// Every pair of two values is in one of them.

@@ -19,9 +19,15 @@
 
 namespace {
 
-constexpr const char *k_modes[] = {"distributed", "central", "hybrid", "auto"};
+constexpr const char *k_hands_on = "distributed_always", *k_hands_on_some = "distributed_often";
+constexpr const char *k_modes[] = {"distributed", k_hands_on, k_hands_on_some, "central", "hybrid", "auto"};
 
 test::environment with(const char *mode, test::environment more) {
+  if (mode == k_hands_on || mode == k_hands_on_some) {
+    more.emplace_back("WEFT_MANAGE_BACKLOG", mode == k_hands_on ? "0" : "2");
+    more.emplace_back("WEFT_MANAGE_MAX_OPS", mode == k_hands_on ? "8" : "2");
+    mode = "distributed";
+  }
   more.emplace_back("WEFT_MANAGE_MODE", mode);
   return more;
 }
@@ -187,7 +193,7 @@ TEST_P(managers, memory_is_bounded_by_the_throttle) {
 }
 
 TEST(manager_modes, the_counters_see_what_is_queued_and_what_is_in_the_graph) {
-  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
+  auto end = test::in_process(with(k_hands_on, {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0, other = 0;
     for (int i = 0; i != 10; ++i)
       weft::spawn([&cell] { ++cell; }, weft::inout(cell));
@@ -205,7 +211,7 @@ TEST(manager_modes, the_counters_see_what_is_queued_and_what_is_in_the_graph) {
 }
 
 TEST(manager_modes, messages_are_counted_where_they_are_sent_and_applied) {
-  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
+  auto end = test::in_process(with(k_hands_on, {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     for (int i = 0; i != 10; ++i)
       weft::spawn([&cell] { ++cell; }, weft::inout(cell));
@@ -223,8 +229,68 @@ TEST(manager_modes, messages_are_counted_where_they_are_sent_and_applied) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+/// With nothing to set the pace but the number of ready tasks.
+test::environment looking_each_time() {
+  return with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_MANAGE_MAX_OPS", "1"}});
+}
+
+TEST(manager_modes, a_worker_with_little_to_go_on_with_hands_nothing_on) {
+  auto end = test::in_process(looking_each_time(), [] {
+    int cell = 0;
+    for (int i = 0; i != 10; ++i)
+      weft::spawn([&cell] { ++cell; }, weft::inout(cell));
+    EXPECT_EQ(weft::stats().in_graph, 10u);
+    weft::taskwait();
+    EXPECT_EQ(cell, 10);
+    EXPECT_EQ(weft::counters::take().value("/managers/count/sent"), 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_what_it_creates_and_ends) {
+  auto end = test::in_process(looking_each_time(), [] {
+    int outer = 0, inner = 0;
+    weft::spawn([&inner] {
+      for (int i = 0; i != 16; ++i)
+        weft::spawn([] {});
+      for (int i = 0; i != 10; ++i)
+        weft::spawn([&inner] { ++inner; }, weft::inout(inner));
+      EXPECT_EQ(weft::counters::take().value("/managers/count/sent"), 10);
+      EXPECT_EQ(weft::counters::take().value("/managers/queue/new"), 10);
+    }, weft::inout(outer));
+    EXPECT_EQ(weft::counters::take().value("/managers/count/sent"), 0);
+    weft::taskwait();
+    EXPECT_EQ(inner, 10);
+    const auto now = weft::counters::take();
+    EXPECT_EQ(now.value("/managers/count/sent"), 11) << "the end of the first as well; then there is little left";
+    EXPECT_EQ(now.value("/managers/count/applied"), 11);
+    EXPECT_EQ(now.value("/managers/queue/length"), 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(manager_modes, what_was_handed_on_is_entered_before_what_a_worker_enters_itself) {
+  auto end = test::in_process(looking_each_time(), [] {
+    long cell = 0, steps = 0;
+    for (int round = 0; round != 50; ++round) {
+      weft::task_group g;
+      for (int i = 0; i != 16; ++i)
+        g.spawn([] {});
+      for (int i = 0; i != 5; ++i)
+        weft::spawn([&cell, step = steps++] { cell += cell == step; }, weft::inout(cell)); // handed on
+      g.wait(); // now there is little to go on with
+      for (int i = 0; i != 5; ++i)
+        weft::spawn([&cell, step = steps++] { cell += cell == step; }, weft::inout(cell));
+    }
+    weft::taskwait();
+    EXPECT_EQ(cell, steps);
+    EXPECT_GT(weft::counters::take().value("/managers/count/sent"), 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(manager_modes, managers_stand_in_the_list_of_the_dispatcher_and_a_long_one_is_named) {
-  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_POLL_SLOW", "1ms"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
+  auto end = test::in_process(with(k_hands_on, {{"WEFT_WORKERS", "1"}, {"WEFT_POLL_SLOW", "1ms"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     const auto slow = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
     weft::spawn([&cell] { ++cell; }, weft::inout(cell), weft::onready(slow, nullptr)); // called by who makes it ready
@@ -288,7 +354,8 @@ TEST(manager_modes, values_out_of_range_are_refused_with_the_name_of_the_setting
     for (const auto &[key, value] : {std::pair("manage.mode", "often"), std::pair("manage.max_managers", "0"),
                                      std::pair("manage.max_managers", "1025"), std::pair("manage.max_spins", "0"),
                                      std::pair("manage.max_ops", "0"), std::pair("manage.max_ops", "65537"),
-                                     std::pair("manage.min_ready", "0"), std::pair("manage.forced", "perhaps")}) {
+                                     std::pair("manage.min_ready", "0"), std::pair("manage.backlog", "-1"), std::pair("manage.backlog", "65537"),
+                                     std::pair("manage.forced", "perhaps")}) {
       try {
         weft::configure(key, value);
         ADD_FAILURE() << key << " = " << value << " is accepted";
