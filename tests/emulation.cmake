@@ -30,6 +30,7 @@ weft_leave_out(weft_unit_base "qemu adds a line of its own to what a program say
   log_death.a_context_that_fails_itself_ends_the_program_all_the_same)
 weft_leave_out(weft_unit_api "qemu itself aborts when the child of a process with threads starts threads (qemu_plugin_vcpu_init_hook)"
   fork.the_child_of_a_process_that_has_used_weft_can_use_it
+  counters.of_a_parent_are_read_by_its_child_and_are_not_its_own modes/managers.the_child_of_a_fork_has_managers_of_its_own/*
   service.works_in_a_forked_child_although_a_worker_polled_at_the_fork
   service_places.of_the_timer_is_called_in_a_forked_child)
 weft_leave_out(weft_unit_tool "a failed exec after vfork is lost: qemu makes a fork of it, and posix_spawn reports success"

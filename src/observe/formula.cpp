@@ -87,7 +87,7 @@ const operation *find_operation(std::string_view base) {
   return nullptr;
 }
 
-double apply(const operation &o, const std::vector<double> &v) {
+double result_of(const operation &o, const std::vector<double> &v) {
   const double number = v.empty() ? k_nothing : o.of(v);
   return std::isfinite(number) ? number : k_nothing;
 }
@@ -131,7 +131,7 @@ double evaluator::statistics(wanted &w, const reading &interval) {
     w.past.push_back(now);
   while (w.window && w.past.size() > w.window)
     w.past.pop_front();
-  return apply(*find_operation(w.name.base), {w.past.begin(), w.past.end()});
+  return result_of(*find_operation(w.name.base), {w.past.begin(), w.past.end()});
 }
 
 double evaluator::arithmetics(const wanted &w, const reading &r) {
@@ -148,7 +148,7 @@ double evaluator::arithmetics(const wanted &w, const reading &r) {
         values.push_back(part.number);
     }
   }
-  return apply(*find_operation(w.name.base), values);
+  return result_of(*find_operation(w.name.base), values);
 }
 
 std::vector<evaluator::result> evaluator::evaluate(const reading &r, const reading &interval) {

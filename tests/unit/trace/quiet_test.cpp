@@ -62,8 +62,14 @@ long calls_of_a_program() {
   return g_calls;
 }
 
+#ifdef WEFT_TEST_EMULATOR
+constexpr char k_emulator[] = WEFT_TEST_EMULATOR;
+#else
+constexpr char k_emulator[] = "";
+#endif
+
 [[maybe_unused]] long calls_at(const char *self, const char *level, const std::string &folder) {
-  const std::string command = "WEFT_WORKERS=1 WEFT_TRACE_DIR=" + folder + " WEFT_TRACE_LEVEL=" + level + " '" + self + "' child";
+  const std::string command = "WEFT_WORKERS=1 WEFT_TRACE_DIR=" + folder + " WEFT_TRACE_LEVEL=" + level + " " + k_emulator + " '" + self + "' child";
   std::FILE *out = popen(command.c_str(), "r");
   long calls = -1;
   if (!out || std::fscanf(out, "%ld", &calls) != 1 || pclose(out) != 0)
