@@ -1,144 +1,170 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers of a team, inside of a region and at its end. The protocol stands in team.hpp.
+#include "task_queue.hpp"
 #include "team.hpp"
 
-#include <mutex>
-
 namespace weft_omp {
-
-thread *take_waiting(team &c) noexcept {
-  thread *t = c.waiting;
-  if (t) {
-    c.waiting = t->next_waiting;
-    t->next_waiting = nullptr;
-  }
-  return t;
-}
-
-void leave_waiting(team &c, thread &t) noexcept {
-  std::lock_guard lock(c.lock);
-  for (thread **at = &c.waiting; *at; at = &(*at)->next_waiting)
-    if (*at == &t) {
-      *at = t.next_waiting;
-      break;
-    }
-  t.next_waiting = nullptr;
-}
-
 namespace {
 
-bool all_there(const team &c) noexcept {
-  return c.ended.load(std::memory_order_acquire) == c.size || // O1
-         (c.arrived.load(std::memory_order_acquire) == c.size && !c.cancelled.load(std::memory_order_relaxed)); // O1
+// Fields of team::phase.
+constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
+
+constexpr std::uint64_t passed_of(std::uint64_t phase) noexcept { return phase / k_passed; }
+
+bool all_ended(const team &c, std::uint64_t phase) noexcept { return (phase / k_ended & k_count) == c.size; }
+
+/// Everybody is idle, and nothing is left to do.
+bool is_due(const team &c, std::uint64_t phase) noexcept {
+  return (all_ended(c, phase) || ((phase & k_count) == c.size && !c.cancelled.load(std::memory_order_relaxed))) &&
+         c.tasks.load(std::memory_order_seq_cst) == 0; // O3
 }
 
-constexpr unsigned k_batch = 32; // signalled at once: a list that is being walked may not change
+constexpr unsigned k_batch = 32;
 
-/// With the lock: up to a batch of those that wait; members that came to the end are only forgotten.
-unsigned take_batch(team &c, thread **into, bool all) noexcept {
-  unsigned n = 0;
-  while (n < k_batch) {
-    thread *const w = take_waiting(c);
-    if (!w)
-      break;
-    if (all || !w->waits_for_end)
-      into[n++] = w;
+/// Those of [first, end) that are parked.
+void wake(thread *me, team &c, unsigned first, unsigned end) noexcept {
+  while (first < end) {
+    weft::detail::runnable *batch[k_batch];
+    unsigned n = 0;
+    for (; first < end && n < k_batch; ++first)
+      if (thread *const m = c.members[first]; m && m != me)
+        if ((batch[n] = m->place_to_wait.take()))
+          ++n;
+    if (n != 0)
+      in_core(me, [&] {
+        for (unsigned i = 0; i < n; ++i)
+          weft::layer::unpark(*batch[i]);
+      });
   }
-  return n;
 }
 
-void signal_rest(thread *me, team &c, thread **batch, unsigned n, bool all) noexcept {
-  for (;;) {
-    for (unsigned i = 0; i < n; ++i)
-      batch[i]->place_to_wait.signal(me);
-    if (n < k_batch)
-      return;
-    std::lock_guard lock(c.lock);
-    n = take_batch(c, batch, all);
+/// The barrier is over, where it is due. `phase`: as last seen.
+bool try_to_end(thread &me, team &c, std::uint64_t phase) noexcept {
+  while (is_due(c, phase)) {
+    const bool at_end = all_ended(c, phase);
+    c.share_cancelled.store(false, std::memory_order_relaxed);
+    if (!c.phase.compare_exchange_weak(phase, (passed_of(phase) + 1) * k_passed, std::memory_order_seq_cst)) // O1
+      continue;
+    wake(&me, c, 0, at_end ? 1 : c.size); // at the end the others wait for their next region
+    return true;
   }
+  return false;
 }
 
-/// Runs tasks, then waits, until barrier `number` of the team is over.
-bool wait_for_others(thread &t, team &c, std::uint32_t number, bool cancellable) {
-  int spins = spins_for(c);
-  for (;;) {
-    if (c.passed.load(std::memory_order_acquire) != number) // O2
-      return true;
-    if (cancellable && c.cancelled.load(std::memory_order_acquire)) // O4
+enum class outcome { over, cancelled, work };
+
+struct stay {
+  std::uint64_t number; // barriers before this one
+  std::uint64_t unit;
+  bool cancellable;
+};
+
+bool is_over(const team &c, const stay &s, std::memory_order order) noexcept { return passed_of(c.phase.load(order)) != s.number; }
+
+bool may_sleep(const parker::reason &r) noexcept {
+  const team &c = *static_cast<const team *>(r.object);
+  return passed_of(c.phase.load(std::memory_order_seq_cst)) == r.number && // O2
+         !(r.flag && c.cancelled.load(std::memory_order_seq_cst)) && !has_work(c); // O4
+}
+
+/// With has_tasks unset nobody looks for sleepers.
+bool may_sleep_without_tasks(const parker::reason &r) noexcept {
+  return !static_cast<const team *>(r.object)->has_tasks.load(std::memory_order_seq_cst) && may_sleep(r); // O7
+}
+
+void sleep(thread &t, team &c, const stay &s) noexcept {
+  if (!c.has_tasks.load(std::memory_order_relaxed))
+    return t.place_to_wait.wait_for(t, {&may_sleep_without_tasks, &c, s.number, s.cancellable});
+  c.parked.fetch_add(1, std::memory_order_seq_cst); // O6
+  t.place_to_wait.wait_for(t, {&may_sleep, &c, s.number, s.cancellable});
+  c.parked.fetch_sub(1, std::memory_order_relaxed);
+}
+
+/// No longer idle. False: the barrier is over.
+bool take_back(team &c, const stay &s) noexcept {
+  std::uint64_t phase = c.phase.load(std::memory_order_relaxed);
+  do
+    if (passed_of(phase) != s.number)
       return false;
-    if (c.queued.load(std::memory_order_relaxed) != 0)
-      if (omp_task *x = take_any(c, number)) {
-        run_task(t, *x);
-        continue;
-      }
-    if (all_there(c) && c.tasks.load(std::memory_order_acquire) == 0) { // O3
-      end_barrier_if_due(&t, c);
-      continue;
+  while (!c.phase.compare_exchange_weak(phase, phase - s.unit, std::memory_order_seq_cst)); // O1
+  return true;
+}
+
+outcome idle(thread &t, team &c, const stay &s, int spins) noexcept {
+  for (;;) {
+    if (is_over(c, s, std::memory_order_acquire)) // O2
+      return outcome::over;
+    const bool leaves = s.cancellable && c.cancelled.load(std::memory_order_acquire); // O4
+    if (leaves || has_work(c)) {
+      if (take_back(c, s))
+        return leaves ? outcome::cancelled : outcome::work;
+      (void)c.phase.load(std::memory_order_acquire); // O2
+      return outcome::over;
     }
-    if (spins > 0) {
-      --spins;
+    if (spins-- > 0)
       cpu_pause();
-      continue;
-    }
-    {
-      std::lock_guard lock(c.lock);
-      if (c.passed.load(std::memory_order_relaxed) != number || !c.queue.empty() ||
-          (cancellable && c.cancelled.load(std::memory_order_relaxed)))
-        continue;
-      t.next_waiting = c.waiting;
-      c.waiting = &t;
-    }
-    t.place_to_wait.wait(t, 0);
-    leave_waiting(c, t);
+    else
+      sleep(t, c, s);
+  }
+}
+
+void run_tasks(thread &t, team &c) {
+  while (omp_task *const x = take_any(t, c))
+    run_task(t, *x);
+  if (const std::int64_t n = std::exchange(slot_of(t).balance, 0))
+    c.tasks.fetch_add(n, std::memory_order_seq_cst); // O3
+}
+
+bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
+  const stay s{passed_of(c.phase.load(std::memory_order_relaxed)), unit, cancellable};
+  for (const int spins = spins_for(c);;) {
+    if (c.has_tasks.load(std::memory_order_relaxed))
+      run_tasks(t, c);
+    if (try_to_end(t, c, c.phase.fetch_add(unit, std::memory_order_seq_cst) + unit)) // O1
+      return true;
+    const outcome o = idle(t, c, s, spins);
+    if (o != outcome::work)
+      return o == outcome::over;
   }
 }
 
 } // namespace
 
-void end_barrier_if_due(thread *me, team &c) noexcept {
-  thread *batch[k_batch];
-  unsigned n = 0;
-  {
-    std::lock_guard lock(c.lock);
-    if (!all_there(c) || c.tasks.load(std::memory_order_acquire) != 0) // O3
-      return;
-    c.arrived.store(0, std::memory_order_relaxed);
-    c.ended.store(0, std::memory_order_relaxed);
-    c.share_cancelled.store(false, std::memory_order_relaxed);
-    c.passed.store(c.passed.load(std::memory_order_relaxed) + 1, std::memory_order_release); // O2
-    n = take_batch(c, batch, false);
-  }
-  signal_rest(me, c, batch, n, false);
+void wake_members(thread *me, team &c, unsigned first) noexcept { wake(me, c, first, c.size); }
+
+void begin_tasks(thread &me, team &c) noexcept {
+  c.has_tasks.store(true, std::memory_order_seq_cst); // O7
+  wake(&me, c, 0, c.size);
 }
+
+void wake_one_idle(thread *me, team &c) noexcept {
+  std::uint32_t at = c.woken_last.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < c.size; ++i) {
+    at = at + 1 < c.size ? at + 1 : 0;
+    thread *const m = c.members[at];
+    weft::detail::runnable *const r = m != me ? m->place_to_wait.take() : nullptr;
+    if (!r)
+      continue;
+    c.woken_last.store(at, std::memory_order_relaxed);
+    return in_core(me, [r] { weft::layer::unpark(*r); });
+  }
+}
+
+void end_barrier_if_due(thread &me, team &c) noexcept { try_to_end(me, c, c.phase.load(std::memory_order_seq_cst)); } // O3
 
 bool team_barrier(thread &t, bool cancellable) {
   team &c = *t.crew;
   if (cancellable && c.cancelled.load(std::memory_order_acquire)) // O4
     return false;
-  const std::uint32_t number = c.passed.load(std::memory_order_relaxed);
-  c.arrived.fetch_add(1, std::memory_order_acq_rel); // O1
-  return wait_for_others(t, c, number, cancellable);
+  return wait_for_others(t, c, k_arrived, cancellable);
 }
 
-void final_barrier(thread &t) {
-  team &c = *t.crew;
-  const std::uint32_t number = c.passed.load(std::memory_order_relaxed);
-  t.waits_for_end = t.number != 0;
-  c.ended.fetch_add(1, std::memory_order_acq_rel); // O1
-  wait_for_others(t, c, number, false);
-  t.waits_for_end = false;
-}
+void final_barrier(thread &t) { wait_for_others(t, *t.crew, k_ended, false); }
 
 void cancel_team(thread &t) noexcept {
   team &c = *t.crew;
-  thread *batch[k_batch];
-  unsigned n = 0;
-  {
-    std::lock_guard lock(c.lock);
-    c.cancelled.store(true, std::memory_order_release); // O4
-    n = take_batch(c, batch, true);
-  }
-  signal_rest(&t, c, batch, n, true);
+  c.cancelled.store(true, std::memory_order_seq_cst); // O4
+  wake(&t, c, 0, c.size);
 }
 
 } // namespace weft_omp

@@ -69,7 +69,7 @@ private:
   static constexpr std::size_t k_few = 8;
   static constexpr std::size_t k_searched = 256; // beyond, repetitions are left to the dependency system
   bool m_all = false;
-  weft::access m_few[k_few];
+  weft::access m_few[k_few]; // written when they are added
   weft::access *m_data;
   std::size_t m_count = 0;
 };

@@ -82,6 +82,11 @@ bool word_lock::try_lock() noexcept {
 void word_lock::lock(thread &me) noexcept {
   if (try_lock()) [[likely]]
     return;
+  for (int spins = spins_for(*me.crew); spins > 0; --spins) { // without a mark, so that who unlocks need not look for sleepers
+    if (m_word.load(std::memory_order_relaxed) == 0 && try_lock())
+      return;
+    cpu_pause();
+  }
   while (m_word.exchange(2, std::memory_order_acquire) != 0) // O1
     wait_while(me, m_word, 2);
 }

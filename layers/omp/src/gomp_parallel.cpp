@@ -48,6 +48,7 @@ void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags
   team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
   work_share &s = c.shares[1 % k_open_shares];
   s.begin(1);
+  c.used_shares.store(true, std::memory_order_relaxed);
   set_up(s);
   c.begins_in_share = true;
   t.share.entered = 1;

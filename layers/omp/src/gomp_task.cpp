@@ -85,6 +85,41 @@ void fill(thread &t, omp_task &x, void *data, void (*copy)(void *, void *), std:
   x.is_copied = true;
 }
 
+struct creation {
+  void (*body)(void *);
+  void *data;
+  void (*copy)(void *, void *);
+  std::size_t bytes, alignment;
+};
+
+inline void create(thread &t, const creation &how, const task_clauses &clauses, void *detach) {
+  omp_task *const x = make_task(t, how.bytes, how.alignment, clauses);
+  x->body = how.body;
+  if (clauses.detachable) { // the event, for the creator and as the first of the data
+    *static_cast<void **>(detach) = x;
+    if (how.data)
+      *static_cast<void **>(how.data) = x;
+  }
+  if (x->undeferred && !how.copy)
+    x->argument = how.data; // its own
+  else
+    fill(t, *x, how.data, how.copy, how.bytes);
+  if (x->undeferred)
+    run_undeferred(t, *x, clauses);
+  else
+    submit(t, *x, clauses);
+}
+
+template <class F>
+[[gnu::noinline]] void with_accesses(thread &t, void **depend, task_clauses &clauses, F f) {
+  access_list accesses(count_of(depend));
+  read_depend(depend, accesses);
+  accesses.finish(t);
+  clauses.accesses = accesses.data();
+  clauses.access_count = accesses.count();
+  f();
+}
+
 } // namespace
 
 extern "C" {
@@ -96,32 +131,16 @@ GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, v
     return;
   if ((!if_clause || t.task->is_final || t.crew->level == 0) && !copy && !(flags & (k_depend | k_detach)))
     return run_in_place(t, body, data, (flags & k_final) != 0);
-  access_list accesses(flags & k_depend ? count_of(depend) : 0);
-  if (flags & k_depend)
-    read_depend(depend, accesses);
-  accesses.finish(t);
   task_clauses clauses;
   clauses.deferred = deferred_here(t, if_clause);
   clauses.is_final = (flags & k_final) != 0;
   clauses.detachable = (flags & k_detach) != 0;
   clauses.priority = flags & k_priority ? priority : 0;
-  clauses.accesses = accesses.data();
-  clauses.access_count = accesses.count();
-  omp_task *const x = make_task(t, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), clauses);
-  x->body = body;
-  if (clauses.detachable) { // the event, for the creator and as the first of the data
-    *static_cast<void **>(detach) = x;
-    if (data)
-      *static_cast<void **>(data) = x;
-  }
-  if (x->undeferred && !copy)
-    x->argument = data; // its own
+  const creation how{body, data, copy, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment)};
+  if (flags & k_depend)
+    with_accesses(t, depend, clauses, [&] { create(t, how, clauses, detach); });
   else
-    fill(t, *x, data, copy, static_cast<std::size_t>(bytes));
-  if (x->undeferred)
-    run_undeferred(t, *x, clauses);
-  else
-    submit(t, *x, clauses);
+    create(t, how, clauses, detach);
 }
 
 GOMP_API void GOMP_taskwait() { wait_for_children(self()); }
@@ -130,13 +149,8 @@ GOMP_API void GOMP_taskwait_depend(void **depend) {
   thread &t = self();
   if (!t.task->held)
     return; // it has no children that depend on anything
-  access_list accesses(count_of(depend));
-  read_depend(depend, accesses);
-  accesses.finish(t);
   task_clauses clauses;
-  clauses.accesses = accesses.data();
-  clauses.access_count = accesses.count();
-  wait_for_accesses(t, clauses);
+  with_accesses(t, depend, clauses, [&] { wait_for_accesses(t, clauses); });
 }
 
 GOMP_API void GOMP_taskyield() { give_way(self()); }

@@ -55,6 +55,7 @@ struct globals {
   int wait_policy = -1;                   // 1: active
   int most_levels = INT_MAX;
   int max_task_priority = 0;
+  std::size_t most_tasks = 1024; // that stand ready with a thread: beyond, it runs one for each that it makes
   int teams = 0;
   unsigned teams_thread_limit = 0;
   bool cancellation = false;

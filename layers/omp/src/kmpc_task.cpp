@@ -150,6 +150,6 @@ KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_t
 }
 
 // A task whose work somebody else does: it ends when both its body and that are over. The second name is for threads that are not OpenMP's.
-KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill(&self(), task_of(k)); }
-KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill(&self(), task_of(k)); }
+KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill(self(), task_of(k)); }
+KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill(self(), task_of(k)); }
 KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().crew->level != 0; }

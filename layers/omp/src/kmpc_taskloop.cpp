@@ -107,7 +107,7 @@ KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern, st
     make_tasks(t, l, condition != 0);
   }
   destroy_data(n, pattern);
-  drop(task_of(pattern));
+  discard(t, task_of(pattern));
   if (!no_group)
     end_group(t);
 }

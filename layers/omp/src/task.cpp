@@ -25,105 +25,134 @@ icvs &own_icvs() noexcept {
   return *x.own;
 }
 
-void omp_task::become_implicit(team &c, const icvs &from, unsigned) noexcept {
+void omp_task::become_implicit(team &c, const icvs &from, unsigned number) noexcept {
   parent = nullptr;
   crew = &c;
   group = nullptr;
   settings = &from;
   is_final = has_unmarked = false;
-  children = 0;
-  waiting = nullptr;
-}
-
-void omp_task::begin_in_place(omp_task &creator) {
-  parent = &creator;
-  crew = creator.crew;
-  group = creator.group;
-  settings = creator.settings;
-  is_final = creator.is_final;
-  has_unmarked = false;
-  if (creator.own)
-    settings = own = new icvs(*creator.own);
-  if (creator.is_explicit)
-    creator.references.fetch_add(1, std::memory_order_relaxed);
+  made = ended_here = 0;
+  on.store(c.members[number], std::memory_order_relaxed);
+  word.store(0, std::memory_order_relaxed);
 }
 
 void omp_task::end_implicit(thread &me) noexcept {
-  delete std::exchange(own, nullptr);
+  if (own) [[unlikely]]
+    delete std::exchange(own, nullptr);
   if (auto *scope = std::exchange(held, nullptr))
     in_core(&me, [scope] { weft::layer::end_held(*scope); });
 }
 
 omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
-  alignment = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
-  const std::size_t head = (sizeof(omp_task) + alignment - 1) & ~(alignment - 1);
-  void *block = alignment <= alignof(std::max_align_t) ? std::malloc(head + bytes)
-                                                       : std::aligned_alloc(alignment, (head + bytes + alignment - 1) & ~(alignment - 1));
-  if (!block)
-    fatal("no memory for a task of %zu bytes", bytes);
-  omp_task *x = ::new (block) omp_task;
+  void *data = nullptr;
+  omp_task *const x = make_record(t, bytes, alignment, data);
   omp_task &creator = *t.task;
   x->parent = &creator;
   x->crew = t.crew;
   x->group = creator.group;
   x->settings = creator.settings;
-  x->argument = static_cast<char *>(block) + head;
+  x->argument = data;
+  x->depth = creator.depth + 1;
+  x->on.store(&t, std::memory_order_relaxed);
   x->is_explicit = true;
   x->is_final = clauses.is_final || creator.is_final;
   x->undeferred = !clauses.deferred || creator.is_final;
   x->detachable = clauses.detachable;
   x->priority = clauses.priority < g_globals.max_task_priority ? clauses.priority : g_globals.max_task_priority;
-  if (creator.own)
+  if (creator.own) [[unlikely]]
     x->settings = x->own = new icvs(*creator.own); // the creator may change them
-  if (creator.is_explicit)
-    creator.references.fetch_add(1, std::memory_order_relaxed);
   return x;
 }
 
-void drop(omp_task &last) noexcept {
-  for (omp_task *x = &last; x && x->is_explicit && x->references.fetch_sub(1, std::memory_order_acq_rel) == 1;) { // O1
-    omp_task *const parent = x->parent;
-    delete x->own;
-    x->~omp_task();
-    std::free(x);
-    x = parent;
-  }
-}
+void discard(thread &t, omp_task &x) noexcept { free_record(t, x); }
 
 // ---- running ------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Its body is over, which its creator has waited for: nobody else counts on it, so it is not counted anywhere.
+/// One who had to find the record is gone; so may be records above.
+void drop_reference(thread &me, omp_task *x) noexcept {
+  while (x->word.fetch_sub(omp_task::k_reference, std::memory_order_acq_rel) - omp_task::k_reference == omp_task::k_over) { // O1
+    omp_task *const parent = x->parent;
+    free_record(me, *x);
+    x = parent;
+  }
+}
+
+/// What its thread has counted, added to the rest; nobody counts on that thread any more.
+void settle(omp_task &x) noexcept {
+  x.on.store(nullptr, std::memory_order_relaxed);
+  const std::int64_t mine = x.open_here();
+  x.made = x.ended_here = 0;
+  x.word.fetch_add(mine, std::memory_order_acq_rel); // O5
+}
+
+/// The body is over. True: nobody refers to the record any more; else the last who does gives it back, and until then it keeps its parent's.
+bool is_left(omp_task &x) noexcept {
+  const std::int64_t mine = x.open_here();
+  x.on.store(nullptr, std::memory_order_relaxed);
+  if (mine == 0 && x.word.load(std::memory_order_acquire) == 0) [[likely]] // O5
+    return true;
+  x.parent->word.fetch_add(omp_task::k_reference, std::memory_order_relaxed);
+  if (x.word.fetch_add(mine + omp_task::k_over, std::memory_order_acq_rel) + mine != 0) // O5
+    return false;
+  x.parent->word.fetch_sub(omp_task::k_reference, std::memory_order_relaxed); // not the last one: x counts as its child
+  return true;
+}
+
+void end_child(thread &me, omp_task &parent) noexcept {
+  thread *const on = parent.on.load(std::memory_order_relaxed);
+  if (on == &me) {
+    ++parent.ended_here;
+    return;
+  }
+  const std::int64_t left = parent.word.fetch_sub(1, std::memory_order_acq_rel) - 1; // O1
+  if (left == omp_task::k_over) {
+    omp_task *const above = parent.parent;
+    free_record(me, parent);
+    drop_reference(me, above);
+  } else if (on && (left & omp_task::k_number) == 0) {
+    on->place_to_wait.signal(&me);
+  }
+}
+
+void end_in_group(thread &me, task_group &g) noexcept {
+  thread *const owner = g.owner;
+  if (owner == &me) {
+    --g.here;
+    return;
+  }
+  if (g.others.fetch_sub(1, std::memory_order_acq_rel) == 1 && owner) // O1 of task_group
+    owner->place_to_wait.signal(&me);
+}
+
+/// Its creator has waited for its body, and it was counted nowhere.
 void end_uncounted(thread &t, omp_task &x) {
   if (auto *scope = std::exchange(x.held, nullptr))
-    in_core(&t, [scope] { weft::layer::end_held(*scope); });
-  drop(x);
+    release(t, *scope);
+  if (is_left(x)) [[likely]]
+    free_record(t, x);
 }
 
-/// Counted, and kept until its creator has seen its end.
-void count_detachable(omp_task &x) {
-  x.references.fetch_add(1, std::memory_order_relaxed);
-  count_in(x);
+/// Kept until its creator has seen its end.
+void count_undeferred(thread &t, omp_task &x) noexcept {
+  x.word.fetch_add(omp_task::k_reference, std::memory_order_relaxed);
+  count_in(t, x);
 }
 
-void wait_until_complete(thread &t, omp_task &x) {
-  while (!x.complete.load(std::memory_order_acquire)) { // O3
-    {
-      std::lock_guard lock(x.crew->lock);
-      if (x.complete.load(std::memory_order_relaxed))
-        break;
-      x.waiting = &t;
-    }
-    t.place_to_wait.wait(t, 0);
-  }
-  {
-    std::lock_guard lock(x.crew->lock); // who ended it is done with it
-  }
-  drop(x);
+/// The last touch by who ended it, of an undeferred task: its creator waits in the parent.
+void complete(thread &me, omp_task &x, thread &creator) noexcept {
+  x.complete.store(true, std::memory_order_release); // O3
+  creator.place_to_wait.signal(&me);
+}
+
+void end_undeferred(thread &t, omp_task &x) {
+  wait_until_complete(t, x);
+  drop_reference(t, &x);
 }
 
 void call_body(thread &t, omp_task &x) {
+  x.on.store(&t, std::memory_order_relaxed);
   omp_task *const before = std::exchange(t.task, &x);
   if (x.is_copied || !is_cancelled(t, x)) {
     if (x.body_of_other)
@@ -140,29 +169,27 @@ void call_body(thread &t, omp_task &x) {
   t.task = before;
 }
 
+/// Of a counted task.
+void end_body(thread &t, omp_task &x) {
+  if (x.detachable) [[unlikely]] {
+    settle(x); // another thread may end it
+    if ((x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) == 0) // O2
+      return;
+  }
+  end_task(t, x);
+}
+
 } // namespace
 
 void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final) {
-  omp_task *x = std::exchange(t.kept_task, nullptr);
-  if (!x) {
-    task_clauses none;
-    x = make_task(t, 0, 1, none);
-  } else {
-    x->begin_in_place(*t.task);
-  }
-  x->undeferred = true;
-  x->is_final |= is_final;
-  x->body = body;
-  x->argument = argument;
-  call_body(t, *x);
-  // Nobody has made a reference to it, so nobody can make one now.
-  if (!x->held && !x->own && !t.kept_task && x->references.load(std::memory_order_acquire) == 1) { // O1
-    if (x->parent->is_explicit)
-      x->parent->references.fetch_sub(1, std::memory_order_relaxed); // not the last: the parent runs
-    t.kept_task = x;
-    return;
-  }
-  end_uncounted(t, *x);
+  task_clauses clauses;
+  clauses.is_final = is_final;
+  omp_task &x = *make_task(t, 0, 1, clauses);
+  x.undeferred = true;
+  x.body = body;
+  x.argument = argument;
+  call_body(t, x);
+  end_uncounted(t, x);
 }
 
 void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
@@ -171,13 +198,14 @@ void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
     call_body(t, x);
     return end_uncounted(t, x);
   }
-  count_detachable(x);
+  count_undeferred(t, x);
   if (clauses.access_count != 0) {
     hold(t, x, clauses);
     wait_until_ready(t, x);
   }
-  run_task(t, x);
-  wait_until_complete(t, x);
+  call_body(t, x);
+  end_body(t, x);
+  end_undeferred(t, x);
 }
 
 void wait_for_accesses(thread &t, const task_clauses &clauses) {
@@ -198,16 +226,17 @@ bool is_cancelled(const thread &, const omp_task &x) noexcept {
 
 void run_task(thread &t, omp_task &x) {
   call_body(t, x);
-  if (std::exchange(x.again, false)) [[unlikely]]
+  if (std::exchange(x.again, false)) [[unlikely]] {
+    settle(x); // the next part may run elsewhere
     return offer_again(t, x);
-  if (!x.detachable || (x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) != 0) // O2
-    end_task(&t, x);
+  }
+  end_body(t, x);
 }
 
 void begin_here(thread &t, omp_task &x) {
   x.undeferred = true;
   if (x.detachable)
-    count_detachable(x);
+    count_undeferred(t, x);
   t.task = &x;
 }
 
@@ -215,38 +244,31 @@ void end_here(thread &t, omp_task &x) {
   t.task = x.parent;
   if (!x.detachable)
     return end_uncounted(t, x);
-  if ((x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) != 0) // O2
-    end_task(&t, x);
-  wait_until_complete(t, x);
+  end_body(t, x);
+  end_undeferred(t, x);
 }
 
-void fulfill(thread *me, omp_task &x) {
+void fulfill(thread &me, omp_task &x) {
   if ((x.detached.fetch_or(2, std::memory_order_acq_rel) & 1) != 0) // O2
     end_task(me, x);
 }
 
-void end_task(thread *me, omp_task &x) {
-  team &c = *x.crew;
+void end_task(thread &me, omp_task &x) {
   if (auto *scope = std::exchange(x.held, nullptr))
-    in_core(me, [scope] { weft::layer::end_held(*scope); });
-  thread *woken[3];
-  unsigned n = 0;
-  omp_task *const parent = x.parent;
-  task_group *const group = x.group;
-  {
-    std::lock_guard lock(c.lock);
-    if (--parent->children == 0 && parent->waiting)
-      woken[n++] = parent->waiting;
-    if (group && --group->count == 0 && group->waiting)
-      woken[n++] = group->waiting;
-    if (x.undeferred && x.waiting)
-      woken[n++] = x.waiting;
-    x.complete.store(true, std::memory_order_release); // O3
-  }
-  for (unsigned i = 0; i < n; ++i)
-    woken[i]->place_to_wait.signal(me);
-  drop(x);
-  if (c.tasks.fetch_sub(1, std::memory_order_acq_rel) == 1) // O3 of team.hpp
+    release(me, *scope);
+  team &c = *x.crew;
+  const bool gone = is_left(x);
+  thread *const creator = x.undeferred ? x.parent->on.load(std::memory_order_relaxed) : nullptr;
+  if (x.group)
+    end_in_group(me, *x.group);
+  end_child(me, *x.parent);
+  if (gone)
+    free_record(me, x);
+  else if (creator)
+    complete(me, x, *creator);
+  if (me.crew == &c) [[likely]]
+    --slot_of(me).balance;
+  else if (c.tasks.fetch_sub(1, std::memory_order_seq_cst) == 1) // O3 of team.hpp
     end_barrier_if_due(me, c);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP tasks. A ready one stands in three queues, all guarded by its team's lock: that of the team, of its parent, of its taskgroup; threads at
-// a scheduling point take it from the one that the scheduling point may run. Tasks that depend on others are entered into Weft's
-// dependency system as held tasks, and get here when that says they are ready.
+// OpenMP tasks. A ready one stands with the member of the team that made it ready (task_stack.hpp) or, if it has a priority, in a list of its team.
+// Tasks that depend on others are entered into Weft's dependency system as held tasks, and are ready when that says so.
+//
+// Who counts: a task's children are counted by the thread that runs it, in plain fields, as long as it makes them and ends them itself; ends on other
+// threads are counted in `word`. The two are added up when somebody must wait for the rest, or the task is over.
 #pragma once
 
 #include "icv.hpp"
-#include "list.hpp"
 
 #include <utility>
 
@@ -25,56 +26,72 @@ struct llvm_copies;
 
 /// An implicit or explicit task.
 //
-// Orders      O1  references fetch_sub acq_rel: who frees sees all others done.
+// Roles       Runner: the thread that runs the task (`on`). Enders: threads on which a child ends.
+// Word        `word`: k_over once the body is over and children were left; k_reference for each record that must find this one: of a child that is over and
+//             has children left, and of who waits for an undeferred task; the rest is a number of children, see I1.
+// Invariants  I1  made - ended_here + number in `word` is how many children are not over. The number is negative or 0 while the task runs, and at most
+//                 that many once its thread has added made - ended_here to it, to wait or at the end.
+//             I2  The record is given back by who brings `word` to k_over exactly, or by its last thread when there is nothing to add.
+// Orders      O1  word fetch_sub acq_rel: what the child did is seen by who finds the sum to be 0, and who gives back sees all others done.
 //             O2  detached fetch_or acq_rel: body and event, whoever comes second ends the task.
 //             O3  complete store release, load acquire: what the task did.
 //             O4  ready store release, load acquire: what the tasks before it did.
-struct omp_task {
+//             O5  word load acquire and fetch_add acq_rel: with O1.
+struct alignas(64) omp_task {
   omp_task *parent = nullptr;
   team *crew = nullptr;
   task_group *group = nullptr;
   const icvs *settings = nullptr;
-  icvs *own = nullptr; // once changed
   void (*body)(void *) = nullptr;
   int (*body_of_other)(int, void *) = nullptr; // of the other ABI
   void *argument = nullptr;
+  omp_task *newer = nullptr, *older = nullptr; // where it stands; `newer` links free records, too
+
+  // Of the runner.
+  std::atomic<thread *> on{nullptr}; // null once the body is over
+  std::uint32_t made = 0, ended_here = 0; // may wrap: the difference counts
+  weft::layer::held_task *held = nullptr; // orders its children, and itself if it has dependences
+
+  thread *home = nullptr; // whose pool the record came from
+  std::uint32_t depth = 0; // below the implicit task
   int priority = 0;
+  std::uint8_t pool_class = 0;
   bool is_final = false, undeferred = false, is_explicit = false, detachable = false;
   bool is_copied = false; // its data were copied: it runs even when cancelled
   bool has_unmarked = false; // children with dependences that omp_all_memory does not see: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
   bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
-  std::atomic<bool> ready{false}; // of an undeferred task that had to wait
-  std::atomic<bool> complete{false};
+  std::atomic<bool> waits{false}; // its runner is about to sleep, until a descendant is ready
+
+  static constexpr std::int64_t k_over = std::int64_t{1} << 43, k_reference = std::int64_t{1} << 44, k_number = k_over - 1;
+  alignas(64) std::atomic<std::int64_t> word{0};
+  icvs *own = nullptr; // once changed
   omp_task *next_of_loop = nullptr;
   std::size_t data_bytes = 0; // of the other ABI
+  std::atomic<bool> ready{false}; // of an undeferred task that had to wait
+  std::atomic<bool> complete{false};
+  std::atomic<std::uint8_t> detached{0}; // 1: the body is over, 2: the event is fulfilled
 
-  // With the lock of the team.
-  std::uint32_t children = 0; // not complete
-  thread *waiting = nullptr;  // for children, or for its own readiness or end
-  link<omp_task> in_team, in_parent, in_group;
-  list<omp_task, &omp_task::in_parent> ready_children;
-
-  std::atomic<std::uint32_t> references{1};
-  std::atomic<std::uint32_t> detached{0}; // 1: the body is over, 2: the event is fulfilled
-  weft::layer::held_task *held = nullptr; // orders its children, and itself if it has dependences
-
-  /// One that was used by run_in_place() before.
-  void begin_in_place(omp_task &creator);
+  [[nodiscard]] std::int64_t open_here() const noexcept { return static_cast<std::int32_t>(made - ended_here); }
   void become_implicit(team &c, const icvs &from, unsigned number) noexcept;
   void end_implicit(thread &me) noexcept;
 };
+static_assert(sizeof(omp_task) == 192);
 
-/// Lives on the heap from start to end.
+/// Lives on the heap from start to end. Counted as a task's children are: by the thread that waits for it, and by others.
+//
+// Orders      O1  others fetch_sub acq_rel, with the load acquire and fetch_add acq_rel of who waits: what the tasks did.
 struct task_group {
   task_group *outer = nullptr;
-  std::uint32_t count = 0; // of its tasks that are not complete; with the lock of the team
-  thread *waiting = nullptr;
-  list<omp_task, &omp_task::in_group> ready;
+  thread *owner = nullptr; // null: nobody waits for it
+  std::int64_t here = 0;   // of the owner: tasks that it made less those that ended on it
+  std::atomic<bool> waits{false};
   std::atomic<bool> cancelled{false};
   bool of_share = false; // made for the reductions of a worksharing region
   std::uintptr_t *reductions = nullptr;
   llvm_reductions *of_llvm = nullptr;
+  static constexpr std::int64_t k_bias = std::int64_t{1} << 40; // so that others bring it to 0 only when its owner has added what it counted, and waits
+  alignas(64) std::atomic<std::int64_t> others{-k_bias};
 };
 
 /// The tasks of the group are over: what they gave to the copies goes to the originals. Of kmpc_reduction.cpp.
@@ -105,12 +122,10 @@ void end_here(thread &t, omp_task &x);
 
 void run_task(thread &t, omp_task &x);
 /// Its body is over and nothing else is to be waited for.
-void end_task(thread *me, omp_task &x);
-void drop(omp_task &x) noexcept;
-void fulfill(thread *me, omp_task &x);
-
-/// Of the team's queue, while its barrier `number` is not over; null: none.
-omp_task *take_any(team &c, std::uint32_t number) noexcept;
+void end_task(thread &me, omp_task &x);
+/// A record that was never submitted.
+void discard(thread &t, omp_task &x) noexcept;
+void fulfill(thread &me, omp_task &x);
 
 void wait_for_children(thread &t);
 void begin_group(thread &t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ready tasks stand, who takes them, and waiting for their ends.
+// Where ready tasks stand, and who takes them.
 #include "task_queue.hpp"
 
 #include "team.hpp"
@@ -7,66 +7,110 @@
 #include <weft/error.hpp>
 
 #include <mutex>
-#include <new>
 
 namespace weft_omp {
-
 namespace {
 
-template <class List, link<omp_task> omp_task::*L>
-void insert_by_priority(List &l, omp_task &x) noexcept {
-  omp_task *at = l.first();
-  if (x.priority == 0 && g_globals.max_task_priority == 0)
-    return l.push_back(x);
-  while (at && at->priority >= x.priority)
-    at = (at->*L).next;
-  l.insert_before(at, x);
+constexpr std::uint64_t k_most_at_once = 16; // for a thief: so that it meets the owner's lines once for a batch
+
+/// Who sleeps and may run the task: its creator, and who waits for its group. While nobody can take it, for afterwards these may be gone.
+struct sleepers {
+  thread *of_parent = nullptr, *of_group = nullptr;
+  void look(const omp_task &x) noexcept {
+    if (x.parent->waits.load(std::memory_order_relaxed))
+      of_parent = x.parent->on.load(std::memory_order_relaxed);
+    if (x.group && x.group->waits.load(std::memory_order_relaxed))
+      of_group = x.group->owner;
+  }
+  void wake(thread *me) const noexcept {
+    if (of_parent)
+      of_parent->place_to_wait.signal(me);
+    if (of_group && of_group != of_parent)
+      of_group->place_to_wait.signal(me);
+  }
+};
+
+void insert_by_priority(team &c, omp_task &x) noexcept {
+  omp_task *above = c.last; // the last that goes first
+  while (above && above->priority < x.priority)
+    above = above->older;
+  x.older = above;
+  x.newer = above ? above->newer : c.first;
+  (x.newer ? x.newer->older : c.last) = &x;
+  (above ? above->newer : c.first) = &x;
 }
 
-/// With the lock.
 void take_out(team &c, omp_task &x) noexcept {
-  c.queue.remove(x);
-  x.parent->ready_children.remove(x);
-  if (x.group)
-    x.group->ready.remove(x);
-  c.queued.fetch_sub(1, std::memory_order_relaxed);
+  (x.newer ? x.newer->older : c.last) = x.older;
+  (x.older ? x.older->newer : c.first) = x.newer;
+  c.listed.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// With the lock.
-void count(team &c, omp_task &x) noexcept {
-  ++x.parent->children;
-  if (x.group)
-    ++x.group->count;
-  c.tasks.fetch_add(1, std::memory_order_relaxed);
-}
-
-enum class counted : bool { before, now };
-
-/// It may run now. `me` null: inside of Weft.
-void offer(thread *me, omp_task &x, counted when) {
+/// To the list of the team. `me` null: inside of Weft.
+void offer_to_all(thread *me, omp_task &x) {
   team &c = *x.crew;
-  thread *woken = nullptr, *of_group = nullptr, *another = nullptr;
+  sleepers s;
   {
     std::lock_guard lock(c.lock);
-    if (when == counted::now)
-      count(c, x);
-    if (x.undeferred) {
-      x.ready.store(true, std::memory_order_release); // O4
-      woken = x.waiting;
-    } else {
-      insert_by_priority<decltype(c.queue), &omp_task::in_team>(c.queue, x);
-      insert_by_priority<decltype(x.parent->ready_children), &omp_task::in_parent>(x.parent->ready_children, x);
-      if (x.group)
-        insert_by_priority<decltype(x.group->ready), &omp_task::in_group>(x.group->ready, x);
-      c.queued.fetch_add(1, std::memory_order_relaxed);
-      woken = x.parent->waiting;
-      of_group = x.group && x.group->waiting != woken ? x.group->waiting : nullptr;
-      another = take_waiting(c); // the former may be sent to several tasks, and one of them may wait for what another does
-    }
+    insert_by_priority(c, x);
+    c.listed.fetch_add(1, std::memory_order_seq_cst); // O6 of team.hpp
+    s.look(x);
   }
-  for (thread *t : {woken, of_group, another})
-    if (t)
-      t->place_to_wait.signal(me);
+  s.wake(me);
+  wake_idle(me, c);
+}
+
+/// To the thread's own.
+void offer(thread &t, omp_task &x) {
+  team &c = *x.crew;
+  if (x.priority != 0 || t.crew != &c) [[unlikely]]
+    return offer_to_all(&t, x);
+  sleepers s;
+  slot_of(t).ready.push(x, [&] { s.look(x); });
+  s.wake(&t);
+  wake_idle(&t, c);
+}
+
+/// What Weft makes ready while a thread of ours calls it, which offers it when it is back. Of a kernel thread.
+struct collected {
+  omp_task *first = nullptr;
+};
+thread_local collected *t_collected = nullptr;
+/// Not inlined: the caller has just changed the thread-local block, which the compiler does not know of.
+[[gnu::noinline]] void collect_into(collected *l) noexcept { t_collected = l; }
+
+void became_ready(void *p) {
+  auto &x = *static_cast<omp_task *>(p);
+  if (x.undeferred) {
+    thread *const creator = x.on.load(std::memory_order_relaxed);
+    x.ready.store(true, std::memory_order_release); // O4 of task.hpp; its creator may go on, and end it
+    return creator->place_to_wait.signal(nullptr);
+  }
+  if (collected *const l = t_collected) {
+    x.newer = l->first;
+    l->first = &x;
+  } else {
+    offer_to_all(nullptr, x);
+  }
+}
+
+template <class F>
+omp_task *collect_ready(thread *me, F f) {
+  collected l;
+  in_core(me, [&] {
+    collect_into(&l);
+    f();
+    collect_into(nullptr);
+  });
+  return l.first;
+}
+
+void offer_all(thread &t, omp_task *x) {
+  while (x) {
+    omp_task *const next = x->newer;
+    offer(t, *x);
+    x = next;
+  }
 }
 
 weft::layer::held_task *scope_of(thread &t, omp_task &x) {
@@ -77,139 +121,121 @@ weft::layer::held_task *scope_of(thread &t, omp_task &x) {
 
 } // namespace
 
-void offer_again(thread &t, omp_task &x) { offer(&t, x, counted::before); }
+void count_in(thread &t, omp_task &x) noexcept {
+  ++x.parent->made;
+  if (task_group *const g = x.group) {
+    if (g->owner == &t)
+      ++g->here;
+    else
+      g->others.fetch_add(1, std::memory_order_relaxed);
+  }
+  member_slot &mine = slot_of(t);
+  ++mine.balance;
+  if (!t.crew->has_tasks.load(std::memory_order_relaxed)) [[unlikely]]
+    begin_tasks(t, *t.crew);
+}
 
-void count_in(omp_task &x) {
-  team &c = *x.crew;
-  std::lock_guard lock(c.lock);
-  count(c, x);
+void release(thread &me, weft::layer::held_task &held) {
+  offer_all(me, collect_ready(&me, [&held] { weft::layer::end_held(held); }));
 }
 
 void hold(thread &t, omp_task &x, const task_clauses &clauses) {
   const char *failure = nullptr;
   weft::layer::held_task *const scope = scope_of(t, *x.parent);
-  in_core(&t, [&] {
+  omp_task *const ready = collect_ready(&t, [&] {
     try {
-      weft::layer::hold_task(scope, clauses.accesses, clauses.access_count,
-                             [](void *p) { offer(nullptr, *static_cast<omp_task *>(p), counted::before); }, &x, &x.held);
+      weft::layer::hold_task(scope, clauses.accesses, clauses.access_count, &became_ready, &x, &x.held);
     } catch (const weft::error &) {
       failure = "no memory for the dependences of a task";
     }
   });
   if (failure)
     fatal("%s", failure);
+  offer_all(t, ready);
 }
 
-void wait_until_ready(thread &t, omp_task &x) {
-  team &c = *x.crew;
-  for (;;) {
-    {
-      std::lock_guard lock(c.lock);
-      if (x.ready.load(std::memory_order_acquire)) { // O4
-        x.waiting = nullptr;
-        return;
-      }
-      x.waiting = &t;
-    }
-    omp_task *other = nullptr;
-    {
-      std::lock_guard lock(c.lock);
-      other = t.task->ready_children.first();
-      if (other)
-        take_out(c, *other);
-      else
-        t.task->waiting = &t; // what it waits for may be a child that becomes ready
-    }
-    if (other)
-      run_task(t, *other);
-    else
-      t.place_to_wait.wait(t, spins_for(c));
-    std::lock_guard lock(c.lock);
-    t.task->waiting = nullptr;
-  }
-}
+void offer_again(thread &t, omp_task &x) { offer(t, x); }
 
 void submit(thread &t, omp_task &x, const task_clauses &clauses) {
-  if (clauses.access_count == 0)
-    return offer(&t, x, counted::now);
-  count_in(x);
-  hold(t, x, clauses);
+  count_in(t, x);
+  if (clauses.access_count != 0)
+    return hold(t, x, clauses);
+  if (x.priority != 0) [[unlikely]]
+    return offer_to_all(&t, x);
+  task_stack &mine = slot_of(t).ready;
+  if (mine.size() >= g_globals.most_tasks) [[unlikely]]
+    return run_task(t, x); // of many, the newest
+  mine.push(x, [] {});
+  wake_idle(&t, *t.crew);
 }
 
-omp_task *take_any(team &c, std::uint32_t number) noexcept {
-  std::lock_guard lock(c.lock);
-  if (c.passed.load(std::memory_order_relaxed) != number)
+// ---- taking --------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <class F>
+omp_task *take_listed(team &c, F suits) noexcept {
+  if (c.listed.load(std::memory_order_relaxed) == 0) [[likely]]
     return nullptr;
-  omp_task *x = c.queue.first();
+  std::lock_guard lock(c.lock);
+  omp_task *x = c.first;
+  while (x && !suits(*x))
+    x = x->newer;
   if (x)
     take_out(c, *x);
   return x;
 }
 
-// ---- waiting -----------------------------------------------------------------------------------------------------------
-
-void wait_for_children(thread &t) {
-  omp_task &x = *t.task;
-  team &c = *t.crew;
-  for (int spins = spins_for(c);;) {
-    omp_task *next = nullptr;
-    {
-      std::lock_guard lock(c.lock);
-      x.waiting = nullptr;
-      if (x.children == 0)
-        return;
-      next = x.ready_children.first();
-      if (next)
-        take_out(c, *next);
-      else
-        x.waiting = &t;
-    }
-    if (next)
-      run_task(t, *next);
-    else
-      t.place_to_wait.wait(t, spins);
-  }
+bool is_below(const omp_task &x, const omp_task &above) noexcept {
+  for (const omp_task *p = x.parent; p && p->depth >= above.depth; p = p->parent)
+    if (p == &above)
+      return true;
+    else if (p->depth == 0)
+      return false;
+  return false;
 }
 
-void begin_group(thread &t) {
-  auto *g = new (std::nothrow) task_group;
-  if (!g)
-    fatal("no memory for a taskgroup");
-  g->outer = t.task->group;
-  g->reductions = g->outer ? g->outer->reductions : nullptr;
-  t.task->group = g;
+} // namespace
+
+omp_task *take_any(thread &t, team &c) noexcept {
+  constexpr auto any = [](const omp_task &) { return true; };
+  if (omp_task *x = take_listed(c, any))
+    return x;
+  task_stack &mine = slot_of(t).ready;
+  if (omp_task *x = mine.pop(any))
+    return x;
+  for (unsigned i = 1, v = t.number; i < c.size; ++i) {
+    v = v + 1 == c.size ? 0 : v + 1;
+    if (omp_task *x = c.slots[v].ready.take_some(k_most_at_once, mine))
+      return x;
+  }
+  return nullptr;
 }
 
-void end_group(thread &t) {
-  task_group *const g = t.task->group;
-  if (!g)
-    return;
-  omp_task &x = *t.task;
+omp_task *take_below(thread &t, const omp_task &above) noexcept {
+  const auto below = [&above](const omp_task &x) { return is_below(x, above); };
   team &c = *t.crew;
-  for (int spins = spins_for(c);;) {
-    omp_task *next = nullptr;
-    {
-      std::lock_guard lock(c.lock);
-      g->waiting = x.waiting = nullptr;
-      if (g->count == 0)
-        break;
-      next = g->ready.first();
-      if (!next)
-        next = x.ready_children.first(); // of an outer group: the group's may depend on it
-      if (next)
-        take_out(c, *next);
-      else
-        g->waiting = x.waiting = &t;
-    }
-    if (next)
-      run_task(t, *next);
-    else
-      t.place_to_wait.wait(t, spins);
+  if (omp_task *x = slot_of(t).ready.pop(below))
+    return x;
+  if (omp_task *x = take_listed(c, below))
+    return x;
+  for (unsigned i = 0, v = t.number; i < c.size; ++i) { // its own, too: what dependences made ready may stand lower
+    if (omp_task *x = c.slots[v].ready.take(below))
+      return x;
+    v = v + 1 == c.size ? 0 : v + 1;
   }
-  if (g->of_llvm)
-    finish_reductions(t, *g);
-  x.group = g->outer;
-  delete g;
+  return nullptr;
+}
+
+bool has_work(const team &c) noexcept {
+  if (!c.has_tasks.load(std::memory_order_relaxed))
+    return false;
+  if (c.listed.load(std::memory_order_seq_cst) != 0) // O6 of team.hpp
+    return true;
+  for (unsigned i = 0; i < c.size; ++i)
+    if (c.slots[i].ready.any())
+      return true;
+  return false;
 }
 
 } // namespace weft_omp

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What running a task asks of the queues.
+// What running a task, and waiting, ask of the places where ready tasks stand.
 #pragma once
 
 #include "task.hpp"
 
 namespace weft_omp {
 
-/// Counts it where it is waited for.
-void count_in(omp_task &x);
+/// Counts a task where it is waited for: with its parent, its group and its team. By the thread that makes it.
+void count_in(thread &t, omp_task &x) noexcept;
 /// Enters the accesses; when they allow it, the task is offered: to the team or, where it is undeferred, to its creator.
 void hold(thread &t, omp_task &x, const task_clauses &clauses);
-/// Its next part, of an untied task.
+/// A held task is over: what it made ready is offered.
+void release(thread &me, weft::layer::held_task &held);
+/// The next part of an untied task.
 void offer_again(thread &t, omp_task &x);
+
 void wait_until_ready(thread &t, omp_task &x);
+void wait_until_complete(thread &t, omp_task &x);
+
+/// For a member at a barrier; null: none.
+omp_task *take_any(thread &t, team &c) noexcept;
+/// For a thread that waits in `x`: a descendant of it, for no other may begin above a tied task.
+omp_task *take_below(thread &t, const omp_task &x) noexcept;
+/// Whether somebody could take a task. Of a member that is about to sleep.
+[[nodiscard]] bool has_work(const team &c) noexcept;
 
 } // namespace weft_omp

@@ -22,6 +22,7 @@ void reserve_room(team &c, unsigned size) {
   delete[] c.implicit;
   c.members = members;
   c.implicit = new omp_task[room];
+  c.slots = new member_slot[room]; // the former stay: dismissed members may still look there
   c.capacity = room;
 }
 
@@ -58,8 +59,10 @@ void set_up(team &c, thread &t, unsigned bind) {
     c.settings.bind = static_cast<int>(bind & 7);
   if (const auto &all = g_globals.bind_by_level; c.level < all.size())
     c.settings.bind = all[c.level];
-  for (work_share &s : c.shares)
-    s.forget();
+  c.has_tasks.store(false, std::memory_order_relaxed);
+  if (c.used_shares.exchange(false, std::memory_order_relaxed))
+    for (work_share &s : c.shares)
+      s.forget();
   for (unsigned i = 0; i < c.size; ++i) {
     c.implicit[i].become_implicit(c, c.settings, i);
     c.implicit[i].parent = t.task;
@@ -105,6 +108,7 @@ team *make_initial_team(thread &t) {
   c->implicit[0].become_implicit(*c, c->settings, 0);
   for (work_share &s : c->shares)
     s.forget();
+  c->has_tasks.store(false, std::memory_order_relaxed);
   c->singles.store(0, std::memory_order_relaxed);
   return c;
 }
@@ -119,7 +123,7 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
   const icvs &v = *t.task->settings;
   if (asked == 1 || runtime_is_gone() || static_cast<int>(t.crew->active_level) >= v.active_levels)
     return 1;
-  unsigned n = asked ? asked : static_cast<unsigned>(v.threads);
+  unsigned n = std::min(asked ? asked : static_cast<unsigned>(v.threads), k_most_members);
   if (v.dynamic) {
     n = std::min(n, static_cast<unsigned>(effective_cpus()));
     if (most_useful)
@@ -132,11 +136,26 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
   return std::max(1u, std::min(n, left));
 }
 
+namespace {
+
+/// Members that have not seen the end of the last region still look at the team.
+[[gnu::cold]] void wait_for_late_ones(thread &t, team &c) noexcept {
+  wake_members(&t, c, 1);
+  for (unsigned i = 1; i < c.size; ++i)
+    if (const thread *const m = c.members[i])
+      while (m->served.load(std::memory_order_acquire) != m->orders.load(std::memory_order_relaxed)) // O2 of thread
+        give_way(t);
+}
+
+} // namespace
+
 team &begin_team(thread &t, unsigned threads, unsigned bind) {
   team *&kept = place_of_hot(t);
   if (!kept)
     kept = new team;
   team &c = *kept;
+  if (threads > c.capacity && c.members)
+    wait_for_late_ones(t, c);
   reserve_room(c, threads);
   c.members[0] = &t;
   unsigned have = 1;
@@ -162,16 +181,32 @@ void launch(thread &t, team &c, void (*body)(void *), void *argument) {
     join_team(c, m, i);
     m.teams = t.teams;
     m.teams_number = t.teams_number;
-    m.orders.fetch_add(1, std::memory_order_release);
-    m.place_to_wait.signal(&t);
+    m.orders.store(m.orders.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); // O1 of thread
+  }
+  wake_members(&t, c, 1);
+}
+
+namespace {
+
+bool has_no_orders(const parker::reason &r) noexcept {
+  return static_cast<const thread *>(r.object)->orders.load(std::memory_order_seq_cst) == r.number; // O1 of thread
+}
+
+void wait_for_orders(thread &me, std::uint32_t done, int spins) noexcept {
+  while (me.orders.load(std::memory_order_acquire) == done) { // O1 of thread
+    if (spins-- > 0)
+      cpu_pause();
+    else
+      me.place_to_wait.wait_for(me, {&has_no_orders, &me, done, false});
   }
 }
+
+} // namespace
 
 void serve(thread &me) {
   int spins = 0;
   for (std::uint32_t done = 0;; ++done) {
-    while (me.orders.load(std::memory_order_acquire) == done)
-      me.place_to_wait.wait(me, spins);
+    wait_for_orders(me, done, spins);
     if (!me.crew)
       return;
     team &c = *me.crew;
@@ -180,6 +215,7 @@ void serve(thread &me) {
     c.body(c.argument);
     spins = spins_for(c); // after the barrier the team is another one's
     final_barrier(me);
+    me.served.store(done + 1, std::memory_order_release); // O2 of thread
   }
 }
 
@@ -211,7 +247,7 @@ void dismiss(thread &t, team *c) {
       continue;
     dismiss(t, std::exchange(m->hot, nullptr));
     m->crew = nullptr;
-    m->orders.fetch_add(1, std::memory_order_release);
+    m->orders.store(m->orders.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); // O1 of thread
     m->place_to_wait.signal(&t);
   }
   delete[] c->members;

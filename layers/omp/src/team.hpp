@@ -4,6 +4,7 @@
 
 #include "share.hpp"
 #include "task.hpp"
+#include "task_stack.hpp"
 #include "thread.hpp"
 
 #include <atomic>
@@ -14,22 +15,35 @@ namespace weft_omp {
 /// Places for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
 inline constexpr unsigned k_open_shares = 8;
 
-/// Lives as long as the process: the next region of the same thread uses it again.
+inline constexpr unsigned k_most_members = (1u << 20) - 1; // see team::phase
+
+/// What a member has to itself of its team's tasks.
+struct alignas(64) member_slot {
+  task_stack ready;
+  std::int64_t balance = 0; // tasks that it made, less those that ended on it, and that the team was not told of
+};
+
+/// Lives as long as the process; the next region of the same thread uses it again.
 //
-// Roles       Members of the team; whoever ends a task of it.
-// Words       arrived: members at a barrier inside of the region. ended: members at its end. passed: barriers that are over. tasks: explicit tasks that are not complete.
-// Invariants  I1  A barrier is over when all have arrived and no task is left; who sees that does so under the lock, once.
-//             I2  The queue and the list of waiting members are changed under the lock; who appends to the queue wakes one who waits.
-// Orders      O1  arrived fetch_add acq_rel, with the load acquire of who ends the barrier: what members did before is seen after.
-//             O2  passed store release, load acquire: the same from there to the members.
-//             O3  tasks fetch_sub acq_rel, with the load acquire of who ends the barrier.
-//             O4  cancelled store release, load acquire: what who cancels did before is seen by who leaves because of it.
+// Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
+// Words       phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
+//             that are not complete, as far as members have told; an idle one has told all. parked: idle members that may be asleep.
+// Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
+//             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
+//             The two numbers in `phase` differ because a cancelled region leaves the former behind.
+// Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
+//             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker).
+//             O3  tasks fetch_add and fetch_sub, then a look at phase; an arrival, then a look at tasks: all seq_cst, one of the two sees the other.
+//             O4  cancelled store seq_cst, load acquire: what who cancels did before is seen by who leaves because of it.
 //             O5  copied store release, load acquire: the data that it points to.
+//             O6  parked fetch_add, then the places of ready tasks; a push, then parked: all seq_cst, one of the two sees the other.
+//             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
 struct team {
   unsigned size = 1;
   unsigned capacity = 1;
   thread **members = nullptr;   // [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
+  member_slot *slots = nullptr; // [capacity]
   team *outer = nullptr;
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
@@ -41,16 +55,17 @@ struct team {
   icvs settings; // of the implicit tasks
   team *hot = nullptr; // of regions that member 0 begins
   team *next_retired = nullptr;
+  std::atomic<bool> used_shares{false};
   bool begins_in_share = false; // members begin in a worksharing region that is set up
 
-  alignas(64) std::atomic<std::uint32_t> arrived{0};
-  std::atomic<std::uint32_t> ended{0};
-  alignas(64) std::atomic<std::uint32_t> passed{0};
-  alignas(64) std::atomic<std::uint32_t> tasks{0};
-  std::atomic<std::uint32_t> queued{0}; // ready ones; a hint outside of the lock
+  alignas(64) std::atomic<std::uint64_t> phase{0};
+  alignas(64) std::atomic<std::int64_t> tasks{0};
+  std::atomic<bool> has_tasks{false}; // in this region
+  std::atomic<std::uint32_t> parked{0};
+  std::atomic<std::uint32_t> woken_last{0}; // number of the member
+  std::atomic<std::uint32_t> listed{0};
   spin_lock lock;
-  list<omp_task, &omp_task::in_team> queue; // ready
-  thread *waiting = nullptr;
+  omp_task *first = nullptr, *last = nullptr; // ready ones that no member has to itself, by priority; with the lock
 
   alignas(64) std::atomic<std::uint64_t> singles{0};
   std::atomic<void *> copied{nullptr};
@@ -84,16 +99,23 @@ void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned thre
 bool team_barrier(thread &t, bool cancellable = false);
 /// A member comes to the end of the region, and does not go on.
 void final_barrier(thread &t);
-void end_barrier_if_due(thread *me, team &crew) noexcept;
+void end_barrier_if_due(thread &me, team &crew) noexcept;
 void cancel_team(thread &t) noexcept;
+/// The first task of the region.
+[[gnu::cold]] void begin_tasks(thread &me, team &crew) noexcept;
+[[gnu::cold]] void wake_one_idle(thread *me, team &crew) noexcept;
+/// Those from number `first` on that are parked, wherever that is.
+void wake_members(thread *me, team &crew, unsigned first) noexcept;
+/// A task was made ready: somebody who sleeps at the barrier may take it. `me` null: inside of Weft.
+inline void wake_idle(thread *me, team &crew) noexcept {
+  if (crew.parked.load(std::memory_order_seq_cst) != 0) [[unlikely]] // O6
+    wake_one_idle(me, crew);
+}
+inline member_slot &slot_of(const thread &t) noexcept { return t.crew->slots[t.number]; }
 
 enum cancel_kind : int { k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8 };
 /// Whether the innermost region of that kind is cancelled; `cancel_here` cancels it first, where `doit`, and where OMP_CANCELLATION allows it.
 [[nodiscard]] bool is_cancelled_here(int which) noexcept;
 [[nodiscard]] bool cancel_here(int which, bool doit) noexcept;
-/// Under the lock: somebody who waits at the barrier, taken off the list; or null.
-thread *take_waiting(team &crew) noexcept;
-/// Takes the thread off the list of those that wait, if it is there.
-void leave_waiting(team &crew, thread &t) noexcept;
 
 } // namespace weft_omp

@@ -83,20 +83,24 @@ thread &become_thread() noexcept {
 // ---- waiting ---------------------------------------------------------------------------------------------------------
 
 void parker::publish(weft::detail::runnable &parked, void *p) {
+  const visit v = *static_cast<visit *>(p); // it lies on the stack that may go on at once
+  auto &word = v.place->m_word;
   void *expected = nullptr;
-  auto &word = static_cast<parker *>(p)->m_word;
-  if (!word.compare_exchange_strong(expected, &parked, std::memory_order_release, std::memory_order_relaxed)) // O1
-    weft::layer::unpark(parked); // signalled meanwhile
+  if (!word.compare_exchange_strong(expected, &parked, std::memory_order_seq_cst, std::memory_order_relaxed)) // O1
+    return weft::layer::unpark(parked); // signalled meanwhile
+  if (!v.why.holds || v.why.holds(v.why)) // O5
+    return;
+  expected = &parked;
+  if (word.compare_exchange_strong(expected, nullptr, std::memory_order_seq_cst, std::memory_order_relaxed)) // O4
+    weft::layer::unpark(parked);
 }
 
-void parker::wait(thread &me, int spins) noexcept {
-  for (; spins > 0 && m_word.load(std::memory_order_relaxed) == nullptr; --spins)
-    cpu_pause();
+void parker::park(thread &me, visit v) noexcept {
   if (m_word.load(std::memory_order_relaxed) == nullptr) {
     try {
-      in_core(&me, [this] {
+      in_core(&me, [&v] {
         try {
-          weft::layer::park(&publish, this);
+          weft::layer::park(&publish, &v);
         } catch (const weft::error &) { // no stack to go on with, or Weft has ended: look again later
           usleep(100);
         }
@@ -105,13 +109,32 @@ void parker::wait(thread &me, int spins) noexcept {
       fatal("a thread cannot wait");
     }
   }
-  m_word.exchange(nullptr, std::memory_order_acquire); // O3
+  if (m_word.load(std::memory_order_relaxed))
+    m_word.exchange(nullptr, std::memory_order_acquire); // O3
+}
+
+void parker::wait(thread &me, int spins) noexcept {
+  for (; spins > 0 && m_word.load(std::memory_order_relaxed) == nullptr; --spins)
+    cpu_pause();
+  park(me, {this, {}});
+}
+
+void parker::wait_for(thread &me, const reason &why) noexcept {
+  if (why.holds(why))
+    park(me, {this, why});
 }
 
 void parker::signal(thread *me) noexcept {
   void *const before = m_word.exchange(token(), std::memory_order_acq_rel); // O2
   if (before && before != token())
     in_core(me, [before] { weft::layer::unpark(*static_cast<weft::detail::runnable *>(before)); });
+}
+
+weft::detail::runnable *parker::take() noexcept {
+  void *there = m_word.load(std::memory_order_seq_cst); // O4
+  if (!there || there == token() || !m_word.compare_exchange_strong(there, nullptr, std::memory_order_seq_cst, std::memory_order_relaxed)) // O4
+    return nullptr;
+  return static_cast<weft::detail::runnable *>(there);
 }
 
 void give_way(thread &me) noexcept {
@@ -178,7 +201,7 @@ void light_main(void *p) {
   }
   t_self = &t;
   serve(t);
-  std::free(std::exchange(t.kept_task, nullptr));
+  empty_pool(t);
   end_tls_block(); // as a thread's end would
   set_thread_pointer(t.carrier);
 }

@@ -7,6 +7,7 @@
 
 #include "icv.hpp"
 #include "spin.hpp"
+#include "task_pool.hpp"
 #include "tls.hpp"
 
 #include <weft/layer/thread.hpp>
@@ -22,21 +23,40 @@ struct omp_task;
 struct work_share;
 struct thread;
 
-/// Where one thread waits until somebody signals it. A signal that comes first is kept, one of them; a wait may end without one.
+/// Where one thread waits until somebody signals it, or until what it waits for is there. A signal that comes first is kept, one of them; a wait may
+/// end for no reason.
 //
 // Word        null, k_signalled, or what layer::park() handed out.
-// Orders      O1  compare_exchange release, with O2: who resumes sees the suspended stack.
+// Orders      O1  compare_exchange seq_cst, with O2: who resumes sees the suspended stack; and O5.
 //             O2  exchange acq_rel: takes the waiter; publishes what the signal is about.
 //             O3  exchange acquire, with O2.
+//             O4  load and compare_exchange seq_cst of who wakes, after it has changed (seq_cst) what is waited for; with O1
+//             O5  ... after which who is parked looks at that again: one of the two sees the other.
 class parker {
 public:
+  /// What is waited for, copied: it is asked about on another stack.
+  struct reason {
+    bool (*holds)(const reason &) = nullptr;
+    const void *object = nullptr;
+    std::uint64_t number = 0;
+    bool flag = false;
+  };
   void wait(thread &me, int spins) noexcept;
+  /// While the reason holds.
+  void wait_for(thread &me, const reason &why) noexcept;
   /// Any thread; `me` is the caller, or null for who is inside of Weft already.
   void signal(thread *me) noexcept;
+  /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
+  [[nodiscard]] weft::detail::runnable *take() noexcept;
 
 private:
   static void *token() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
-  static void publish(weft::detail::runnable &self, void *parker_of);
+  static void publish(weft::detail::runnable &self, void *visit);
+  struct visit {
+    parker *place;
+    reason why;
+  };
+  void park(thread &me, visit v) noexcept;
   std::atomic<void *> m_word{nullptr};
 };
 
@@ -63,7 +83,6 @@ struct standing {
 struct alignas(64) thread {
   team *crew = nullptr;
   omp_task *task = nullptr;
-  omp_task *kept_task = nullptr; // a record for the next undeferred task
   unsigned number = 0;
   share_state share;
   standing stands;
@@ -72,14 +91,14 @@ struct alignas(64) thread {
   void *block = nullptr;   // thread-local, of a lightweight thread
   void *carrier = nullptr; // thread pointer of the kernel thread below
   team *hot = nullptr;     // of regions that this thread, as a member, begins
-  thread *next_waiting = nullptr;
-  bool waits_for_end = false; // parked at the end of a region
-  std::atomic<std::uint32_t> orders{0}; // regions it was sent to
+  std::atomic<std::uint32_t> orders{0}; // regions it was sent to. O1: store seq_cst by who sends it, load acquire; seq_cst once it is published (parker)
+  std::atomic<std::uint32_t> served{0}; // of them, those that it has left. O2: store release, load acquire
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
   unsigned failed_tests = 0; // of locks
   unsigned asked_threads = 0, asked_bind = 0, asked_teams = 0, asked_limit = 0; // of LLVM's next region
   const level_list *asked_levels = nullptr;
+  record_pool pool;
 };
 
 extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of tasks, kept by the thread that made them. Those that are over on another thread go back in batches.
+//
+// Roles       Owner: all but `returned`. Others: give_back.
+// Orders      O1  returned compare_exchange release, with O2: a record is no longer used.
+//             O2  exchange acquire.
+// Reclamation The owner takes the whole list at once, so nobody meets a record that was taken and came back.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft_omp {
+
+struct omp_task;
+struct thread;
+
+struct record_pool {
+  static constexpr unsigned k_classes = 3;                 // of 256, 512 and 1024 bytes with the data
+  static constexpr std::uint8_t k_none = k_classes;        // from malloc() each time
+  static constexpr std::size_t k_smallest = 256;
+
+  omp_task *free[k_classes] = {};
+  alignas(64) std::atomic<omp_task *> returned{nullptr};
+  alignas(64) thread *of = nullptr; // whose records are collected here
+  omp_task *first = nullptr, *last = nullptr;
+  unsigned count = 0;
+};
+
+/// Memory for a task and `bytes` behind it, at `data`, which is aligned to `alignment`. The fields of the pool are set. Ends the program when there is none.
+omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment, void *&data);
+void free_record(thread &me, omp_task &x) noexcept;
+/// What is kept, of a thread that ends.
+void empty_pool(thread &t) noexcept;
+
+} // namespace weft_omp
