@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that take long: of large traces, interrupted, telling how far they are.
 #include "support/babeltrace.hpp"
+#include "support/case_process.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -2,6 +2,7 @@
 // weft report names the planted cause first; weft predict and diff; weft dump and why of programs that stand still.
 #include "observe/segment.hpp"
 #include "support/babeltrace.hpp"
+#include "support/case_process.hpp"
 
 #include <atomic>
 #include <csignal>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of programs that end in order, are killed, fork, or write none; weft trace reads them, and babeltrace2 where it is installed.
 #include "support/babeltrace.hpp"
+#include "support/case_process.hpp"
 #include "support/scale.hpp"
 
 #include <atomic>
