@@ -61,7 +61,7 @@ WEFT_UNINSTRUMENTED void light_entry(void *) {
 } // namespace
 
 runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument) {
-  auto t = std::unique_ptr<light_thread>(new light_thread{body, argument});
+  auto t = std::unique_ptr<light_thread>(new light_thread{body, argument, {}});
   frame &f = t->start;
   f.current = make_light_root();
   f.what = runnable::kind::frame;
