@@ -91,9 +91,13 @@ bool take_back(team &c, const stay &s) noexcept {
 }
 
 outcome idle(thread &t, team &c, const stay &s, int spins) noexcept {
-  for (;;) {
-    if (is_over(c, s, std::memory_order_acquire)) // O2
+  spell looks(t, spins);
+  for (bool sleeps = false;;) {
+    if (is_over(c, s, std::memory_order_acquire)) { // O2
+      if (!sleeps)
+        looks.end(true);
       return outcome::over;
+    }
     const bool leaves = s.cancellable && c.cancelled.load(std::memory_order_acquire); // O4
     if (leaves || has_work(c)) {
       if (take_back(c, s))
@@ -101,10 +105,11 @@ outcome idle(thread &t, team &c, const stay &s, int spins) noexcept {
       (void)c.phase.load(std::memory_order_acquire); // O2
       return outcome::over;
     }
-    if (spins-- > 0)
-      cpu_pause();
-    else
-      sleep(t, c, s);
+    if (looks.goes_on())
+      continue;
+    if (!std::exchange(sleeps, true))
+      looks.end(false);
+    sleep(t, c, s);
   }
 }
 

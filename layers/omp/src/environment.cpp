@@ -205,6 +205,8 @@ void read_teams(globals &g) {
     g.teams_thread_limit = static_cast<unsigned>(n);
   if (number_of("OMP_MAX_TASK_PRIORITY", n, 0, INT_MAX))
     g.max_task_priority = static_cast<int>(n);
+  if (bool throttles = true; truth_of("KMP_ENABLE_TASK_THROTTLING", throttles) && !throttles)
+    g.most_tasks = SIZE_MAX;
   if (number_of("OMP_THREAD_LIMIT", n, 1, UINT_MAX - 1))
     g.initial.thread_limit = static_cast<unsigned>(n);
   if (number_of("OMP_DEFAULT_DEVICE", n, 0, INT_MAX))

@@ -51,11 +51,12 @@ void wake(thread *me, const void *word, unsigned most) noexcept {
 } // namespace
 
 void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept {
-  for (int spins = spins_for(*me.crew); spins > 0; --spins) {
+  spell looks(me, spins_for(*me.crew));
+  do
     if (word.load(std::memory_order_relaxed) != value)
-      return;
-    cpu_pause();
-  }
+      return looks.end(true);
+  while (looks.goes_on());
+  looks.end(false);
   sleeper s{&word, &me};
   bucket &b = bucket_of(&word);
   {
@@ -82,11 +83,11 @@ bool word_lock::try_lock() noexcept {
 void word_lock::lock(thread &me) noexcept {
   if (try_lock()) [[likely]]
     return;
-  for (int spins = spins_for(*me.crew); spins > 0; --spins) { // without a mark, so that who unlocks need not look for sleepers
+  spell looks(me, spins_for(*me.crew));
+  while (looks.goes_on()) // without a mark, so that who unlocks need not look for sleepers
     if (m_word.load(std::memory_order_relaxed) == 0 && try_lock())
-      return;
-    cpu_pause();
-  }
+      return looks.end(true);
+  looks.end(false);
   while (m_word.exchange(2, std::memory_order_acquire) != 0) // O1
     wait_while(me, m_word, 2);
 }

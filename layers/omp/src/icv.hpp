@@ -60,7 +60,6 @@ struct globals {
   unsigned teams_thread_limit = 0;
   bool cancellation = false;
   bool display_affinity = false;
-  bool takes_turns = true; // threads that spin are interrupted
   int target_offload = 0; // 0 default, 1 mandatory, 2 disabled
   int display = 0;        // OMP_DISPLAY_ENV: 1 true, 2 verbose
   int debug = 0;          // GOMP_DEBUG

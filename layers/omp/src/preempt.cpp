@@ -108,11 +108,10 @@ void ask(int tid) {
     syscall(SYS_tgkill, getpid(), tid, k_signal);
 }
 
-/// False: the program has a handler of its own.
+/// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
 bool install() noexcept {
   struct sigaction before {}, ours {};
-  if (sigaction(k_signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) ||
-      (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
+  if (sigaction(k_signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
     return false;
   ours.sa_sigaction = &on_signal;
   ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER; // no mask changes: the handler may return on another kernel thread
@@ -123,8 +122,6 @@ bool install() noexcept {
 
 void take_turns() noexcept {
   constexpr std::uintptr_t k_length_of_yield = 32; // a system call and its return
-  if (!g_globals.takes_turns)
-    return;
   g_code.marks[0] = reinterpret_cast<std::uintptr_t>(&on_signal);
   g_code.marks[1] = reinterpret_cast<std::uintptr_t>(&weft::layer::give_way);
   g_code.marks[2] = address_of("getpid");
@@ -132,7 +129,7 @@ void take_turns() noexcept {
   g_code.marks[4] = address_of("_Unwind_RaiseException");
   g_code.marks[5] = address_of("malloc");
   dl_iterate_phdr(&note_library, &g_code);
-  if (const std::uintptr_t at = address_of("sched_yield"))
+  if (const auto at = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
     g_code.yield = {at, at + k_length_of_yield};
   g_listens = install();
   if (g_listens)

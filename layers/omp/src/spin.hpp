@@ -10,7 +10,8 @@
 
 #include <atomic>
 
-#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace weft_omp {
 
@@ -21,6 +22,9 @@ inline void cpu_pause() noexcept {
   asm volatile("yield");
 #endif
 }
+
+/// The kernel may run another thread of its own. sched_yield() is this layer's: see yield.cpp.
+inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 
 /// Held by the thread whose block is in use: it is not to be interrupted.
 extern thread_local int t_spin_locks __attribute__((tls_model("initial-exec")));
@@ -33,7 +37,7 @@ public:
     for (int looks = 0; m_held.exchange(true, std::memory_order_acquire);) // O1
       while (m_held.load(std::memory_order_relaxed))
         if (++looks % 64 == 0)
-          sched_yield(); // the holder may have lost its cpu
+          yield_kernel_thread(); // the holder may have lost its cpu
         else
           cpu_pause();
   }

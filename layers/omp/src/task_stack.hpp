@@ -88,7 +88,7 @@ private:
     for (int looks = 0; !m_word.compare_exchange_weak(seen, (seen + 2 * more) | 1, std::memory_order_seq_cst, std::memory_order_relaxed); // O1
          seen &= ~std::uint64_t{1}) {
       if (++looks % 64 == 0)
-        sched_yield(); // the holder may have lost its cpu
+        yield_kernel_thread(); // the holder may have lost its cpu
       else
         cpu_pause();
     }

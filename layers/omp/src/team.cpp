@@ -193,12 +193,17 @@ bool has_no_orders(const parker::reason &r) noexcept {
 }
 
 void wait_for_orders(thread &me, std::uint32_t done, int spins) noexcept {
+  spell s(me, spins);
+  bool spun = false;
   while (me.orders.load(std::memory_order_acquire) == done) { // O1 of thread
-    if (spins-- > 0)
-      cpu_pause();
-    else
-      me.place_to_wait.wait_for(me, {&has_no_orders, &me, done, false});
+    if (s.goes_on())
+      continue;
+    if (!std::exchange(spun, true))
+      s.end(false);
+    me.place_to_wait.wait_for(me, {&has_no_orders, &me, done, false});
   }
+  if (!spun)
+    s.end(true);
 }
 
 } // namespace

@@ -114,8 +114,11 @@ void parker::park(thread &me, visit v) noexcept {
 }
 
 void parker::wait(thread &me, int spins) noexcept {
-  for (; spins > 0 && m_word.load(std::memory_order_relaxed) == nullptr; --spins)
-    cpu_pause();
+  spell s(me, spins);
+  bool there = m_word.load(std::memory_order_relaxed) != nullptr;
+  while (!there && s.goes_on())
+    there = m_word.load(std::memory_order_relaxed) != nullptr;
+  s.end(there);
   park(me, {this, {}});
 }
 
@@ -139,14 +142,14 @@ weft::detail::runnable *parker::take() noexcept {
 
 void give_way(thread &me) noexcept {
   if (runtime_is_gone()) {
-    sched_yield();
+    yield_kernel_thread();
     return;
   }
   in_core(&me, [] {
     try {
       weft::layer::give_way();
     } catch (const weft::error &) { // no stack to go on with
-      sched_yield();
+      yield_kernel_thread();
     }
   });
 }

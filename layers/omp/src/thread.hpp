@@ -95,6 +95,9 @@ struct alignas(64) thread {
   std::atomic<std::uint32_t> served{0}; // of them, those that it has left. O2: store release, load acquire
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
+  bool in_weft = false; // of one without a block of its own
+  unsigned vain = 0, spells = 0; // see spell
+  unsigned yields = 0;
   unsigned failed_tests = 0; // of locks
   unsigned asked_threads = 0, asked_bind = 0, asked_teams = 0, asked_limit = 0; // of LLVM's next region
   const level_list *asked_levels = nullptr;
@@ -104,6 +107,37 @@ struct alignas(64) thread {
 extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));
 [[gnu::cold]] thread &become_thread() noexcept;
 inline thread &self() noexcept { return t_self ? *t_self : become_thread(); }
+
+/// Looks before a thread is parked: fewer when the last ones were in vain, as they are beside busy processes, where the thread that is waited for has no cpu.
+class spell {
+public:
+  spell(thread &t, int most) noexcept : m_thread(t), m_most(most) {
+    const bool tries = t.vain == 0 || g_globals.wait_policy == 1 || ++t.spells % k_try_each == 0;
+    m_left = tries ? most : most >> t.vain;
+  }
+  [[nodiscard]] bool goes_on() noexcept {
+    if (m_left <= 0)
+      return false;
+    --m_left;
+    cpu_pause();
+    return true;
+  }
+  /// `well`: what was waited for came meanwhile.
+  void end(bool well) noexcept {
+    if (m_most == 0)
+      return;
+    if (well)
+      m_thread.vain /= 2;
+    else if (m_thread.vain < k_least)
+      ++m_thread.vain;
+  }
+
+private:
+  static constexpr unsigned k_try_each = 64; // a whole spell costs some 60 us: so it is 1 us per wait
+  static constexpr unsigned k_least = 6;     // a 64th: about what parking costs
+  thread &m_thread;
+  int m_most, m_left;
+};
 
 /// Whether any thread is kept on some cpus.
 extern bool g_binds;
@@ -120,7 +154,9 @@ inline void in_core(thread *me, F f) {
     return f();
   if (!me->block) {
     const int before = errno; // what the program sees of it is the same over every construct
+    me->in_weft = true;
     f();
+    me->in_weft = false;
     if (g_binds) [[unlikely]]
       follow_binding(*me);
     errno = before;
