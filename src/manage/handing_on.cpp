@@ -69,7 +69,8 @@ bool managers::push(executor &e, message_queue<request> &q, request m) noexcept 
   return true;
 }
 
-/// By a pace, because thieves write to where it stands how many tasks are ready.
+/// With little to go on with it would be the next to manage, and where nobody idles nobody else would come. By a pace, because thieves write to
+/// where it stands how many tasks are ready.
 bool managers::thinks_it_acts_itself(executor &e) noexcept {
   if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
     return false;
@@ -78,9 +79,10 @@ bool managers::thinks_it_acts_itself(executor &e) noexcept {
   std::size_t ready = ready_at(e);
   if (ready < m_backlog && enter_own(*e.messages, m_backlog - ready) != 0)
     ready = ready_at(e);
+  const bool itself = ready < m_backlog || (ready != ~std::size_t{0} && !somebody_idles());
   const auto more = static_cast<std::int32_t>(m_max_ops) - 1;
-  e.pace = ready < m_backlog ? more : -more;
-  return ready < m_backlog;
+  e.pace = itself ? more : -more;
+  return itself;
 }
 
 bool managers::send_new(executor &e, task &t, domain &d) {

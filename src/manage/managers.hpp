@@ -20,6 +20,8 @@ namespace rt {
 
 /// There is a message: wakes a worker that may manage.
 void wake_for_message() noexcept;
+/// A worker sleeps for want of work, or looks for some. A guess.
+[[nodiscard]] bool somebody_idles() noexcept;
 /// Tasks that all workers have begun.
 [[nodiscard]] std::uint64_t tasks_begun() noexcept;
 /// How many ready tasks stand in the worker's own queue; ~0 when it has none of its own.

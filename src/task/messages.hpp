@@ -24,7 +24,7 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 [[nodiscard]] inline bool sends_messages() noexcept { return g_messages.load(std::memory_order_acquire); } // O1
 [[nodiscard]] inline bool has_managers() noexcept { return g_managers.load(std::memory_order_relaxed); }
 
-/// What a worker with little to go on with would hand on it would be the next to take: it acts itself then. Asked before each action.
+/// Nobody would come for what this worker hands on before itself. Asked before each action that may be handed on.
 [[nodiscard]] bool thinks_it_acts_itself(executor &e) noexcept;
 [[nodiscard]] inline bool acts_itself(executor &e) noexcept {
   if (e.pace > 0) [[likely]] {

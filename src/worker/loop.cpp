@@ -421,6 +421,11 @@ void wake_for_message() noexcept {
       return;
 }
 
+bool somebody_idles() noexcept {
+  runtime &rt = the_runtime();
+  return rt.idle.idle() != 0 || rt.idle.searching() != 0;
+}
+
 std::uint64_t tasks_begun() noexcept {
   runtime &rt = the_runtime();
   std::uint64_t n = 0;

@@ -21,8 +21,14 @@ using namespace manager_model;
 
 constexpr unsigned k_workers[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 constexpr unsigned k_measured = 2; // what the costs were taken with
-constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::distributed, manage_mode::automatic, manage_mode::hybrid,
-                                   manage_mode::central};
+struct predicted_mode {
+  const char *name; // as in all_modes()
+  manage_mode mode;
+  bool hands_all_on = false;
+};
+constexpr predicted_mode k_modes[] = {{"direct", manage_mode::direct},   {"distributed", manage_mode::distributed},
+                                      {"auto", manage_mode::automatic},  {"thesis", manage_mode::distributed, true},
+                                      {"hybrid", manage_mode::hybrid},   {"central", manage_mode::central}};
 
 /// As bench/apps has it at its preset size. SparseLU has another pattern of empty blocks.
 task_graph graph_of(const std::string &app, long tile) {
@@ -90,16 +96,18 @@ void predict(std::ostream &to, const record &r, const program &what, bool fine, 
   p.pollution = pollution(r, what.name, grain, *body);
   p.body = *body / (1 + p.pollution) * static_cast<double>(g.size() - 1) / g.total_body_ns();
   chart c{what.name + " " + grain + ", predicted", "workers", "speedup over the bodies alone", scale::logarithmic, scale::linear, {}};
-  for (const manage_mode mode : k_modes) {
-    p.mode = mode;
-    c.curves.push_back({std::string(name_of(mode)), {}});
-    to << "| " << what.name << ' ' << grain << " | " << name_of(mode) << " |";
+  const double backlog = p.backlog;
+  for (const predicted_mode &m : k_modes) {
+    p.mode = m.mode;
+    p.backlog = m.hands_all_on ? 0 : backlog;
+    c.curves.push_back({m.name, {}});
+    to << "| " << what.name << ' ' << grain << " | " << m.name << " |";
     for (const unsigned w : k_workers) {
       p.workers = w;
       const double ns = simulate(g, p).time_ns;
       c.curves.back().points.emplace_back(w, g.total_body_ns() * p.body / ns);
       to << number(" %.3g", ns / 1e6);
-      if (const auto t = measured(r, "times", what.name, grain, std::string(name_of(mode)), w, &sample::seconds); t && w <= k_measured)
+      if (const auto t = measured(r, "times", what.name, grain, m.name, w, &sample::seconds); t && w <= k_measured)
         to << number(" (%.3g)", *t * 1e3);
       to << " |";
     }

@@ -89,7 +89,7 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
     const auto direct = median_of(r, like, &sample::seconds);
     if (!direct)
       continue; // not measured with so many workers
-    like.mode = "distributed";
+    like.mode = "thesis";
     to << "\n" << app << " fine, " << workers << (workers == 1 ? " worker" : " workers") << ", time over that of direct\n\n"
        << "| parameter | 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for (const char *name : {"max_managers", "max_spins", "max_ops", "min_ready"}) {
@@ -155,7 +155,7 @@ bool draw(const std::string &file, const std::string &title, const std::string &
 
 void draw_all(std::ostream &to, const record &r, const options &o) {
   for (const column &c : columns(o))
-    for (const char *mode : {"direct", "distributed"})
+    for (const char *mode : {"direct", "thesis"})
       for (const int workers : o.workers) {
         const std::string file = counts_file(r.folder(), c.app, c.grain, mode, workers);
         const std::string picture = file.substr(0, file.size() - 4) + ".svg";

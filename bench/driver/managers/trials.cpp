@@ -24,7 +24,9 @@ std::string upper(std::string s) {
 bool belongs(study s, const std::string &mode) {
   if (s == study::times || s == study::bodies)
     return true;
-  return mode == "direct" || mode == "distributed" || (s == study::pairs && mode == "auto");
+  if (s == study::pairs)
+    return mode == "direct" || mode == "distributed" || mode == "auto";
+  return mode == "direct" || mode == "thesis";
 }
 
 /// The paper's three applications of its parameter study; the pictures show all.
@@ -48,7 +50,7 @@ void add(std::vector<trial> &to, study s, const options &o, const program &p, co
       if (s == study::parameters && !fine)
         continue; // where they matter
       trial t{s, p.name, fine ? "fine" : "coarse", m.name, fine ? p.fine : p.coarse, workers, {}, m.settings, run};
-      if (s == study::parameters && m.name == "distributed")
+      if (s == study::parameters && m.name == "thesis")
         add_parameters(to, t);
       else
         to.push_back(t);
@@ -78,6 +80,7 @@ const std::vector<mode> &all_modes() {
       {"direct", {manage + "direct"}},
       {"distributed", {manage + "distributed"}},
       {"auto", {manage + "auto"}},
+      {"thesis", {manage + "distributed", "WEFT_MANAGE_BACKLOG=0"}}, // everything is handed on
       {"hybrid", {manage + "hybrid"}},
       {"central", {manage + "central"}},
       {"forced", {manage + "central", "WEFT_MANAGE_FORCED=true"}}, // without graph locks: wait-free dependencies have none

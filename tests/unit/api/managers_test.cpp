@@ -229,13 +229,8 @@ TEST(manager_modes, messages_are_counted_where_they_are_sent_and_applied) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-/// With nothing to set the pace but the number of ready tasks.
-test::environment looking_each_time() {
-  return with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_MANAGE_MAX_OPS", "1"}});
-}
-
-TEST(manager_modes, a_worker_with_little_to_go_on_with_hands_nothing_on) {
-  auto end = test::in_process(looking_each_time(), [] {
+TEST(manager_modes, nothing_is_handed_on_where_nobody_would_take_it) {
+  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     for (int i = 0; i != 10; ++i)
       weft::spawn([&cell] { ++cell; }, weft::inout(cell));
@@ -247,44 +242,20 @@ TEST(manager_modes, a_worker_with_little_to_go_on_with_hands_nothing_on) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_what_it_creates_and_ends) {
-  auto end = test::in_process(looking_each_time(), [] {
-    int outer = 0, inner = 0;
-    weft::spawn([&inner] {
-      for (int i = 0; i != 16; ++i)
-        weft::spawn([] {});
-      for (int i = 0; i != 10; ++i)
-        weft::spawn([&inner] { ++inner; }, weft::inout(inner));
-      EXPECT_EQ(weft::counters::take().value("/managers/count/sent"), 10);
-      EXPECT_EQ(weft::counters::take().value("/managers/queue/new"), 10);
-    }, weft::inout(outer));
-    EXPECT_EQ(weft::counters::take().value("/managers/count/sent"), 0);
-    weft::taskwait();
-    EXPECT_EQ(inner, 10);
-    const auto now = weft::counters::take();
-    EXPECT_EQ(now.value("/managers/count/sent"), 11) << "the end of the first as well; then there is little left";
-    EXPECT_EQ(now.value("/managers/count/applied"), 11);
-    EXPECT_EQ(now.value("/managers/queue/length"), 0);
-  });
-  EXPECT_TRUE(end.exited(0)) << end;
-}
-
-TEST(manager_modes, what_was_handed_on_is_entered_before_what_a_worker_enters_itself) {
-  auto end = test::in_process(looking_each_time(), [] {
+TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_while_others_idle) {
+  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "4"}, {"WEFT_MANAGE_BACKLOG", "1"}, {"WEFT_MANAGE_MAX_OPS", "1"}}), [] {
     long cell = 0, steps = 0;
-    for (int round = 0; round != 50; ++round) {
-      weft::task_group g;
-      for (int i = 0; i != 16; ++i)
-        g.spawn([] {});
-      for (int i = 0; i != 5; ++i)
-        weft::spawn([&cell, step = steps++] { cell += cell == step; }, weft::inout(cell)); // handed on
-      g.wait(); // now there is little to go on with
-      for (int i = 0; i != 5; ++i)
+    const auto sent = [] { return weft::counters::take().value("/managers/count/sent"); };
+    EXPECT_TRUE(test::eventually([&] { // the others have slept meanwhile, and need a while to come
+      for (int i = 0; i != 20; ++i) {
+        weft::spawn([] {});
         weft::spawn([&cell, step = steps++] { cell += cell == step; }, weft::inout(cell));
-    }
-    weft::taskwait();
-    EXPECT_EQ(cell, steps);
-    EXPECT_GT(weft::counters::take().value("/managers/count/sent"), 0);
+      }
+      weft::taskwait();
+      return sent() > 0;
+    }));
+    EXPECT_EQ(cell, steps) << "in order, whoever entered them";
+    EXPECT_EQ(weft::counters::take().value("/managers/count/applied"), sent());
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -54,7 +54,7 @@ TEST(managers_trials, of_the_parameters_double_each_alone) {
   EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const trial &t) { return t.mode == "direct"; }), 1);
   const auto last = std::find_if(all.begin(), all.end(), [](const trial &t) { return t.parameter == "max_ops=128"; });
   ASSERT_NE(last, all.end());
-  EXPECT_EQ(last->settings, (std::vector<std::string>{"WEFT_MANAGE_MODE=distributed", "WEFT_MANAGE_MAX_OPS=128"}));
+  EXPECT_EQ(last->settings, (std::vector<std::string>{"WEFT_MANAGE_MODE=distributed", "WEFT_MANAGE_BACKLOG=0", "WEFT_MANAGE_MAX_OPS=128"}));
 }
 
 TEST(managers_trials, take_turns_in_every_run) {
