@@ -115,7 +115,7 @@ task &make(worker &w, const closure &c, const char *label, std::int32_t priority
 }
 
 void trace_function(worker &w, task &t) noexcept {
-  if (!w.trace) [[likely]]
+  if (!w.trace || !traces(trace_level::tasks)) [[likely]]
     return;
   trace_birth(*w.trace, t);
   trace_creation(*w.trace, t, {}, false);

@@ -106,14 +106,14 @@ namespace detail {
 
 namespace {
 
-/// What does not come from a free list of the calling worker.
+/// What does not come from a free list of the calling worker, or is to be seen.
 WEFT_NOINLINE task *task_create_slowly(const body_ops &ops, std::size_t accesses, task_group *group) {
   worker &w = this_worker();
   void *block = w.memory->allocate(task::block_bytes(ops, accesses));
   if (!block)
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
   task *const t = ::new (block) task(ops, w.current, group);
-  if (w.trace) [[unlikely]]
+  if (w.trace && traces(trace_level::tasks)) [[unlikely]]
     trace_birth(*w.trace, *t);
   if (notes_places()) [[unlikely]]
     note_place(*t);
@@ -152,7 +152,7 @@ void count_accesses(counter_block &c, std::size_t accesses, bool ready) noexcept
     count(c.more_accesses, accesses - 1);
 }
 
-WEFT_COLD void trace_submission(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+WEFT_NOINLINE void trace_submission(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
                                               const checked_regions *regions) noexcept {
   const bool recorded = t->parent->has(k_final) && iteration_of(*t->parent);
   trace_creation(*this_worker_or_null()->trace, *t,
@@ -166,7 +166,7 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
   task &parent = *t->parent;
   if (parent.confinement() != 0) [[unlikely]]
     t->confine(parent.confinement());
-  if (w.trace) [[unlikely]]
+  if (w.trace && t->has(k_special)) [[unlikely]] // or it has been told already
     trace_submission(t, first, first_count, second, second_count, regions);
   if (parent.has(k_final))
     if (iteration *i = iteration_of(parent))
@@ -199,7 +199,17 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
     the_runtime().producers.hold_back(w);
 }
 
-WEFT_NOINLINE void submit_slowly(task *t) { submit(t, nullptr, 0, nullptr, 0); }
+/// Nothing but a trace asks for the slow way: it has been told.
+WEFT_INLINE bool is_told(task &t, const access *only) noexcept {
+  tracer *const x = this_worker_or_null()->trace;
+  return x && trace_common_creation(*x, t, only);
+}
+
+WEFT_NOINLINE void submit_slowly(task *t) {
+  if (is_told(*t, nullptr))
+    return task_submit(t);
+  submit(t, nullptr, 0, nullptr, 0);
+}
 
 /// Nothing about the task or its parent asks for more than the common way.
 WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
@@ -315,6 +325,8 @@ WEFT_INLINE void enter_commonly(task *t, const access &only, data_access *&last)
 }
 
 void submit_slowly(task *t, const access &only) {
+  if (is_told(*t, &only))
+    return task_submit(t, only);
   task &parent = *t->parent;
   if (sends_messages() && is_common(*t, parent)) // the common way is closed to those only who hand on
     if (data_access **const last = slot_for_common(parent, only, mailbox::looks_closer_without_messages()))

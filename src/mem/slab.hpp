@@ -33,22 +33,11 @@ public:
 
   /// Owner: a block aligned to 64 bytes; null when memory is gone.
   void *allocate(std::size_t bytes) noexcept {
-    void *b = allocate_fast(bytes);
+    void *b = take_listed(bytes, k_account_batch);
     return b ? b : allocate_slow(bytes);
   }
   /// The same, and null when it takes more than a look into a list.
-  WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept {
-    const std::size_t c = (bytes + k_align - 1) / k_align;
-    const std::int64_t unreported = m_unreported + static_cast<std::int64_t>(c * k_align);
-    if (c > k_fine || unreported > m_most_unreported) [[unlikely]]
-      return nullptr;
-    block *b = m_free[c];
-    if (b) [[likely]] {
-      m_free[c] = b->next.get();
-      m_unreported = unreported;
-    }
-    return b;
-  }
+  WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept { return take_listed(bytes, m_most_unreported); }
 
   /// Any thread; `mine` is the calling thread's heap or null.
   static void deallocate(void *p, heap *mine) noexcept {
@@ -105,6 +94,18 @@ private:
     std::uint32_t count = 0; // 0: the rest means nothing
   };
 
+  WEFT_INLINE void *take_listed(std::size_t bytes, std::int64_t most_unreported) noexcept {
+    const std::size_t c = (bytes + k_align - 1) / k_align;
+    const std::int64_t unreported = m_unreported + static_cast<std::int64_t>(c * k_align);
+    if (c > k_fine || unreported > most_unreported) [[unlikely]]
+      return nullptr;
+    block *b = m_free[c];
+    if (b) [[likely]] {
+      m_free[c] = b->next.get();
+      m_unreported = unreported;
+    }
+    return b;
+  }
   static chunk *chunk_of(void *p) noexcept {
     return reinterpret_cast<chunk *>(reinterpret_cast<std::uintptr_t>(p) & ~(k_chunk_bytes - 1));
   }

@@ -10,7 +10,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-extern bool g_ticks_are_steady;                // written when the library is loaded
+[[gnu::visibility("hidden")]] extern bool g_ticks_are_steady; // written when the library is loaded
 extern std::atomic<std::uint64_t> g_tick_scale; // ns per tick, times 2^32; 0: not known yet
 
 /// Measures the rate if enough time has passed since the library was loaded, or after it has waited for that; else tells false.

@@ -39,18 +39,18 @@ void schedule_sample(timekeeper &k) noexcept {
   }
 }
 
-void close_gap(counter_block &c, timekeeper &k) noexcept {
+std::uint64_t close_gap(counter_block &c, timekeeper &k) noexcept {
   const std::uint64_t now = read_ticks();
   if (now > k.gap)
     count(c.overhead, ticks_to_ns(now - k.gap) * k.weight);
   k.gap = 0;
   schedule_sample(k);
+  return now;
 }
 
 timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) noexcept {
   const bool closes = k.gap != 0;
-  if (closes)
-    close_gap(c, k);
+  const std::uint64_t closed = closes ? close_gap(c, k) : 0;
   const bool exact = g_time_mode == time_mode::exact;
   const std::uint32_t weight = k.weight;
   if (!closes)
@@ -59,7 +59,7 @@ timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) n
     return {};
   timed_task t{&c, 0, others_of(c), weight ? weight : 1, &find_type(c.types, name)};
   count(t.type->tasks, t.weight);
-  t.begin = read_ticks();
+  t.begin = closes ? closed : read_ticks();
   return t;
 }
 

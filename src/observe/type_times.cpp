@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/type_times.hpp"
 
+#include "base/closure_name.hpp"
+
 #include <cstring>
 #include <string_view>
 
@@ -14,9 +16,8 @@ constexpr std::size_t k_longest = sizeof(type_time::name) - 1;
 std::string_view text_of(const task_name &n) noexcept {
   if (n.label)
     return {n.label, strnlen(n.label, k_longest)};
-  const std::string_view signature = n.closure ? n.closure : "";
-  const std::size_t at = signature.find("F = ");
-  return at == std::string_view::npos ? "task" : signature.substr(at + 4, signature.size() - at - 5).substr(0, k_longest);
+  const std::string_view closure = closure_in(n.closure);
+  return closure.empty() ? "task" : closure.substr(0, k_longest);
 }
 
 bool is_named(const type_time &t, std::string_view text) noexcept {

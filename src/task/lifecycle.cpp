@@ -325,7 +325,9 @@ void invoke_measured(task &t) noexcept {
   (hooks() & k_measures_stacks) != 0 ? run_measured(t, invoke) : invoke(t);
 }
 
-WEFT_COLD void run_hooked(task &t) noexcept {
+WEFT_NOINLINE void run_hooked(task &t) noexcept {
+  if (hooks() == k_traces_bodies) [[likely]]
+    return run_traced(t, [](task &traced) noexcept { invoke_body(traced); });
   if (hooks() & k_halts)
     halt_here();
   (hooks() & k_traces_bodies) != 0 ? run_traced(t, &invoke_measured) : invoke_measured(t);

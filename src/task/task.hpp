@@ -2,6 +2,7 @@
 // The task object: descriptor, closure and access records in one block.
 #pragma once
 
+#include "base/closure_name.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/mutant.hpp"
 #include "deps/access_state.hpp"
@@ -114,6 +115,7 @@ struct task : runnable {
   void set(std::uint8_t flag) noexcept {
     __atomic_store_n(&flags, static_cast<std::uint8_t>(rt::mutant(rt::bug::flag_set_alone) ? flag : flags | flag), __ATOMIC_RELAXED);
   }
+  void clear(std::uint8_t flag) noexcept { __atomic_store_n(&flags, static_cast<std::uint8_t>(flags & ~flag), __ATOMIC_RELAXED); }
   rt::data_access *accesses() noexcept {
     return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ops->bytes);
   }
@@ -157,11 +159,7 @@ inline void drop_references(task &t, std::uint32_t n) noexcept {
 }
 
 /// Where the closure of a task was written, as the compiler calls it: "main()::<lambda()>"; empty for the C functions.
-[[nodiscard]] inline std::string_view closure_of(const task &t) noexcept {
-  const std::string_view signature = t.ops && t.ops->closure ? t.ops->closure : "";
-  const std::size_t at = signature.find("F = ");
-  return at == std::string_view::npos ? std::string_view{} : signature.substr(at + 4, signature.size() - at - 5);
-}
+[[nodiscard]] inline std::string_view closure_of(const task &t) noexcept { return closure_in(t.ops ? t.ops->closure : nullptr); }
 
 [[nodiscard]] inline const char *label_of(const task &t) noexcept { return t.label ? t.label : "task"; }
 

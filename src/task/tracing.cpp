@@ -12,7 +12,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::uint16_t type_of(tracer &x, const task &t) noexcept { return x.types.find(t.label, t.label ? std::string_view{} : closure_of(t)); }
+std::uint16_t type_of(tracer &x, const task &t) noexcept { return x.types.find(t.label, t.ops->closure); }
 
 /// Before tasks are entered one by one, only a body tells that there is one.
 bool is_named(const task &t) noexcept { return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit); }
@@ -20,7 +20,7 @@ bool is_named(const task &t) noexcept { return traces(trace_level::tasks) && !t.
 void put_access(trace_ring &r, const task &t, const void *address, access_mode mode, std::uint64_t bytes, bool by_bytes) noexcept {
   constexpr std::uint64_t k_most = UINT32_MAX;
   if (address)
-    r.put(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
+    r.put_now(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
           std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 | (by_bytes ? k_by_bytes : 0));
 }
 
@@ -35,9 +35,33 @@ void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t 
 
 } // namespace
 
-void trace_birth(tracer &x, task &t) noexcept {
-  t.trace_id = x.ring.fresh_id();
-  t.set(detail::k_special);
+namespace {
+
+/// The mark that trace_birth() set goes, unless something else wants it.
+void is_told(task &t) noexcept {
+  if (!peek_extra(t) && t.priority >= 0)
+    t.clear(detail::k_special);
+}
+
+} // namespace
+
+bool trace_common_creation(tracer &x, task &t, const access *only) noexcept {
+  const task &parent = *t.parent;
+  if (!t.has(detail::k_special) || !t.is_plain(detail::k_undeferred) || peek_extra(t) || parent.leads_astray() || !traces(trace_level::tasks))
+    return false;
+  const bool names = only && traces(trace_level::graph);
+  if (names && (t.group || only->mode > access_mode::inout || !only->address || only->bytes >= k_one_bytes || orders_regions(parent))) [[unlikely]]
+    return trace_creation(x, t, {only, 1}, false), true;
+  trace_ring &r = x.ring;
+  r.ending = 0;
+  t.clear(detail::k_special);
+  if (names)
+    r.put(trace_event::create_one, type_of(x, t), t.trace_id, reinterpret_cast<std::uintptr_t>(only->address),
+          rest_of_one(parent.trace_id, only->bytes, static_cast<std::uint8_t>(only->mode)));
+  else
+    r.put(trace_event::create, type_of(x, t), t.trace_id, parent.trace_id | std::uint64_t{only != nullptr} << 32,
+          reinterpret_cast<std::uintptr_t>(t.group));
+  return true;
 }
 
 void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded) noexcept {
@@ -49,6 +73,7 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
   r.put(trace_event::create, type_of(x, t), t.trace_id,
         t.parent->trace_id | std::uint64_t{std::min<std::size_t>(all, 0xffffff)} << 32 | (recorded ? std::uint64_t{k_created_for_rounds} : 0),
         reinterpret_cast<std::uintptr_t>(t.group));
+  is_told(t);
   if (!traces(trace_level::graph))
     return;
   const bool by_bytes = a.region_count > 0 || orders_regions(*t.parent);
@@ -75,26 +100,33 @@ void trace_ready(const task &t) noexcept {
 
 void run_traced(task &t, void (*invoke)(task &) noexcept) noexcept {
   executor *e = this_executor();
-  if (!e->trace)
+  if (!e->trace) [[unlikely]]
     return invoke(t);
+  tracer &x = *e->trace;
   if (!is_named(t))
-    t.trace_id = e->trace->ring.fresh_id();
-  const std::uint32_t id = t.trace_id, outer = std::exchange(e->trace->ring.running, id);
-  const std::uint64_t round = is_recorded(t) ? std::uint64_t{k_round} : 0;
-  e->trace->ring.ending = 0;
-  e->trace->ring.put(trace_event::begin, type_of(*e->trace, t), id, outer, round);
+    t.trace_id = x.ring.fresh_id();
+  const std::uint32_t id = t.trace_id, outer = std::exchange(x.ring.running, id);
+  const std::uint16_t type = type_of(x, t);
+  const bool is_round = is_recorded(t);
+  x.ring.ending = 0;
+  if (outer == 0 && !is_round) [[likely]]
+    x.ring.begin(type, id);
+  else
+    x.ring.put(trace_event::begin, type, id, outer, is_round ? std::uint64_t{k_round} : 0);
   invoke(t);
   e = this_executor(); // the thread may have changed
-  if (!e->trace)
+  if (!e->trace) [[unlikely]]
     return;
   trace_ring &r = e->trace->ring;
   r.running = outer;
-  r.ending = id;
   if (outer == 0 && !traces(trace_level::tasks))
     return; // the next record of this worker tells
-  const task_extra *const x = peek_extra(t);
-  const bool again = x && x->instead_of_end && !t.has_meanwhile(detail::k_cancelled);
-  r.put(trace_event::end, type_of(*e->trace, t), id, round | (again ? std::uint64_t{k_again} : 0));
+  r.ending = id;
+  const task_extra *const extra = peek_extra(t);
+  const bool again = extra && extra->instead_of_end && !t.has_meanwhile(detail::k_cancelled);
+  if (outer == 0 && !is_round && !again) [[likely]]
+    return r.end(type, id);
+  r.put(trace_event::end, type, id, (is_round ? std::uint64_t{k_round} : 0) | (again ? std::uint64_t{k_again} : 0));
 }
 
 void trace_skipped(task &t) noexcept {
@@ -111,13 +143,13 @@ void trace_skipped(task &t) noexcept {
 void trace_root(tracer &x, task &root) noexcept {
   root.trace_id = x.ring.fresh_id();
   x.ring.running = root.trace_id;
-  x.ring.put(trace_event::root, x.types.find(root.label, {}), root.trace_id, x.ring.slot());
+  x.ring.put(trace_event::root, x.types.find(root.label, nullptr), root.trace_id, x.ring.slot());
 }
 
 std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept {
   branch.trace_id = x.ring.fresh_id();
   const std::uint32_t outer = std::exchange(x.ring.running, branch.trace_id);
-  x.ring.put(trace_event::begin, x.types.find(branch.label, {}), branch.trace_id, outer, k_branch);
+  x.ring.put(trace_event::begin, x.types.find(branch.label, nullptr), branch.trace_id, outer, k_branch);
   return outer;
 }
 

@@ -13,8 +13,11 @@ namespace rt {
 
 struct region_entry;
 
-/// A task is created that takes the slow way: it gets a name, and will be looked at on its way.
-WEFT_COLD void trace_birth(tracer &x, task &t) noexcept;
+/// A task is created: it gets a name, and the mark of those that are looked at, until its creation has been told.
+inline void trace_birth(tracer &x, task &t) noexcept {
+  t.trace_id = x.ring.fresh_id();
+  t.set(detail::k_special);
+}
 
 struct traced_accesses {
   const access *first = nullptr;
@@ -25,13 +28,15 @@ struct traced_accesses {
   std::size_t region_count = 0;
 };
 /// It is entered. `recorded`: for the rounds of a taskiter.
-WEFT_COLD void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded) noexcept;
+void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded) noexcept;
+/// The same of a task of which nothing else asks for the slow way, with no access or one. False: it is not such a task, and nothing is told.
+bool trace_common_creation(tracer &x, task &t, const access *only) noexcept;
 WEFT_COLD void trace_abandoned(task &t) noexcept;
 /// Nothing holds it.
 WEFT_COLD void trace_ready(const task &t) noexcept;
 
 /// Runs the body.
-WEFT_COLD void run_traced(task &t, void (*invoke)(task &) noexcept) noexcept;
+void run_traced(task &t, void (*invoke)(task &) noexcept) noexcept;
 WEFT_COLD void trace_skipped(task &t) noexcept;
 /// A thread stands in the worker; `root` is its task.
 WEFT_COLD void trace_root(tracer &x, task &root) noexcept;

@@ -11,6 +11,8 @@ namespace rt {
 [[nodiscard]] std::string make_trace_folder(const std::string &path);
 /// A file of `bytes` in memory, which stays when the process is killed; null without room, with errno set.
 [[nodiscard]] void *map_new_file(const std::string &path, std::size_t bytes) noexcept;
+/// So that no write to that memory, of a file, waits for the system the first time; a hint.
+void touch(void *memory, std::size_t bytes) noexcept;
 /// Replaces the file as a whole. False with errno set.
 bool replace_file(const std::string &path, const std::string &text) noexcept;
 bool write_whole(int file, const char *data, std::size_t bytes) noexcept;

@@ -18,11 +18,15 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   idle, busy  the worker has no work; has found some
 ///   create    a task; its parent (low half of `parent`) and number of accesses (high half), its group
 ///   access    of the task created before it: address, bytes (low half) and mode (high half)
-///   ready     nothing holds it any more; by whose end that came, or 0
+///   ready     nothing holds it any more; by whose end that came, or 0. Not of common tasks: what the graph tells of them is all there is
 ///   waited    the running task has waited for its children or a group, since the time `since`
 ///   abandon   a task that was created cannot be entered, and is gone
 ///   root      a thread stands in the worker; its task
 ///   counted   at the end: a counter of the worker
+///   next      `end` and `begin` in one, of bodies that began on no other frame: the body of `before` (its type in the upper half) ended at
+///             the time `ended`, and that of `task` begins
+///   create_one  `create` and `access` in one, of a task without a group that names one object of less than 16 MiB: `address`; in `rest`
+///             the parent (low half), the bytes (24 bits) and the mode
 ///   replaced  of the kernel's tracepoint sched_switch, with privilege: who got the processor next (0: nobody), and why it was lost, in
 ///             the kernel's bits (0: by force)
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or by waiting), and has one again
@@ -45,7 +49,9 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
   X(held_back, runtime, unused, unused2)                                                                                               \
   X(switched_out, switches, cpu, preempted)                                                                                            \
   X(switched_in, switches, cpu, unused)                                                                                                \
-  X(replaced, switches, next_pid, state)
+  X(replaced, switches, next_pid, state)                                                                                               \
+  X(next, tasks, before, ended)                                                                                                        \
+  X(create_one, graph, address, rest)
 
 enum class trace_event : std::uint16_t {
 #define X(name, ...) name,
@@ -65,6 +71,11 @@ enum body_flag : std::uint64_t {
 inline constexpr std::uint64_t k_by_bytes = std::uint64_t{1} << 40;
 [[nodiscard]] inline bool is_of_kernel(trace_event e) noexcept {
   return e == trace_event::switched_out || e == trace_event::switched_in || e == trace_event::replaced;
+}
+/// The parts of `rest` of `create_one`.
+inline constexpr std::uint64_t k_one_bytes = std::uint64_t{1} << 24; // fewer
+[[nodiscard]] constexpr std::uint64_t rest_of_one(std::uint32_t parent, std::uint64_t bytes, std::uint8_t mode) noexcept {
+  return parent | bytes << 32 | std::uint64_t{mode} << 56;
 }
 enum creation_flag : std::uint64_t { k_created_for_rounds = std::uint64_t{1} << 63 }; // of `parent`
 
@@ -109,6 +120,9 @@ struct ring_header {
   std::uint64_t used;      // records in the one that is being filled
   std::uint64_t discarded; // records
   std::uint64_t written;   // records in closed packets
+  // An end that is told with what comes next. Read when the owner is dead, like the records.
+  std::uint64_t ended;     // its time; 0: none
+  std::uint64_t ended_task; // and its type, in the upper half
 };
 inline constexpr char k_ring_magic[8] = {'w', 'e', 'f', 't', 'r', 'i', 'n', 'g'};
 inline constexpr std::uint32_t k_ring_version = 1;

@@ -2,6 +2,7 @@
 #include "trace/ring.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -12,21 +13,21 @@ constexpr std::uint32_t k_ids = 1024; // that an owner takes at once
 using shared_words = ring_words<real_atomics>;
 using word = ring_core<ring_shape>::word;
 static_assert(sizeof(word) == 8 && word::is_always_lock_free);
-static_assert(sizeof(shared_words) == sizeof(ring_header) - offsetof(ring_header, head));
+static_assert(sizeof(shared_words) == offsetof(ring_header, ended) - offsetof(ring_header, head));
 static_assert(offsetof(shared_words, used) == offsetof(ring_header, used) - offsetof(ring_header, head));
 
 } // namespace
 
 trace_ring::trace_ring(void *memory, unsigned packets, trace_mode mode, unsigned slot, const unsigned char *uuid) noexcept
-    : m_core(*reinterpret_cast<shared_words *>(static_cast<char *>(memory) + offsetof(ring_header, head)),
+    : m_shared(*static_cast<ring_header *>(memory)),
+      m_core(*reinterpret_cast<shared_words *>(static_cast<char *>(memory) + offsetof(ring_header, head)),
              reinterpret_cast<word *>(static_cast<char *>(memory) + k_ring_head), packets, mode),
       m_packets(packets), m_mode(mode), m_slot(slot) {
   m_blank.worker = slot;
   std::memcpy(m_blank.uuid, uuid, sizeof m_blank.uuid);
-  auto *const shared = static_cast<ring_header *>(memory);
-  shared->version = k_ring_version;
-  shared->packets = packets;
-  std::memcpy(shared->magic, k_ring_magic, sizeof k_ring_magic);
+  m_shared.version = k_ring_version;
+  m_shared.packets = packets;
+  std::memcpy(m_shared.magic, k_ring_magic, sizeof k_ring_magic);
 }
 
 void trace_ring::take_ids() noexcept {
@@ -34,20 +35,25 @@ void trace_ring::take_ids() noexcept {
   m_last_id = m_next_id + k_ids;
 }
 
-/// The packet that is full is handed over, and the next one begun. False: there is none.
+void trace_ring::tell_end() noexcept {
+  const std::uint64_t now = std::exchange(m_last, m_shared.ended), task = m_shared.ended_task;
+  put_now(trace_event::end, static_cast<std::uint16_t>(task >> 32), static_cast<std::uint32_t>(task), 0, 0);
+  m_shared.ended = 0;
+  m_last = now;
+}
+
+/// The packet that is full is handed over, and the next one begun, at the time of the record that is to be put. False: there is none.
 bool trace_ring::turn() noexcept {
   if (m_open) {
     m_core.amend(offsetof(packet_header, end) / 8, m_last);
     m_core.amend(offsetof(packet_header, discarded) / 8, m_core.discarded());
     m_core.close();
-    if (m_mode == trace_mode::stream)
+    if (m_mode == trace_mode::stream && m_core.backlog() >= m_packets / 4) // less is seen to by and by
       packet_is_full();
   }
   m_open = m_core.reserve();
   if (!m_open)
     return false;
-  const std::uint64_t now = read_ticks();
-  m_last = now > m_last ? now : m_last;
   packet_header h = m_blank;
   h.begin = h.end = m_last;
   h.number = m_core.filling();

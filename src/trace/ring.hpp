@@ -7,6 +7,8 @@
 #include "trace/record.hpp"
 #include "trace/ring_core.hpp"
 
+#include <weft/config.hpp>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -24,12 +26,36 @@ public:
 
   /// Owner.
   void put(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0, std::uint64_t b = 0) noexcept {
+    if (m_shared.ended) [[unlikely]]
+      tell_end();
+    look_at_clock();
+    put_now(e, type, task, a, b);
+  }
+  /// One more of the same moment.
+  void put_now(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a, std::uint64_t b) noexcept {
     if (m_core.is_full() && !turn()) [[unlikely]]
       return m_core.discard(1);
-    const std::uint64_t now = read_ticks();
-    if (now > m_last) [[likely]] // clocks of processors may differ by some ticks
-      m_last = now;
-    m_core.put({m_last, static_cast<std::uint64_t>(e) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32, a, b});
+    m_core.put(m_last, static_cast<std::uint64_t>(e) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32, a, b);
+  }
+  /// A body begins that runs on no other's frame, and of which nothing more is to be told.
+  void begin(std::uint16_t type, std::uint32_t task) noexcept {
+    look_at_clock();
+    const std::uint64_t ended = m_shared.ended;
+    if (!ended)
+      return put_now(trace_event::begin, type, task, 0, 0);
+    m_shared.ended = 0;
+    put_now(trace_event::next, type, task, m_shared.ended_task, ended);
+  }
+  /// It has ended: that is told with what comes next.
+  void end(std::uint16_t type, std::uint32_t task) noexcept {
+    look_at_clock();
+    m_shared.ended_task = task | std::uint64_t{type} << 32;
+    m_shared.ended = m_last;
+  }
+  /// What comes next may be told by nobody: an end that is still to be told is told.
+  void settle() noexcept {
+    if (m_shared.ended)
+      tell_end();
   }
   [[nodiscard]] std::uint32_t fresh_id() noexcept {
     if (m_next_id == m_last_id) [[unlikely]]
@@ -60,9 +86,15 @@ public:
   [[nodiscard]] const packet_header &blank() const noexcept { return m_blank; }
 
 private:
+  void look_at_clock() noexcept {
+    const std::uint64_t now = read_ticks();
+    m_last = now > m_last ? now : m_last; // clocks of processors may differ by some ticks
+  }
   bool turn() noexcept;
+  WEFT_COLD void tell_end() noexcept;
   void take_ids() noexcept;
 
+  ring_header &m_shared;
   ring_core<ring_shape> m_core;
   std::uint64_t m_last = 0;
   unsigned m_packets;

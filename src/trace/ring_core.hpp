@@ -55,10 +55,12 @@ class ring_core {
 
   [[nodiscard]] bool is_full() const noexcept { return m_used == Shape::records; }
   /// Not when it is full.
-  void put(const std::uint64_t (&record)[Shape::record_words]) noexcept {
-    for (std::size_t i = 0; i < Shape::record_words; ++i)
-      m_at[i].store(record[i], std::memory_order_release); // O4
-    m_at += Shape::record_words;
+  template <class... Words>
+  void put(Words... record) noexcept {
+    static_assert(sizeof...(Words) == Shape::record_words);
+    word *at = m_at;
+    (at++->store(record, std::memory_order_release), ...); // O4
+    m_at = at;
     m_shared.used.store(++m_used, std::memory_order_release); // O3
   }
   /// Room for the next packet; in flight mode the oldest is given up.
@@ -70,6 +72,8 @@ class ring_core {
       discard(Shape::records);
     return true;
   }
+  /// Packets that the reader has not done with.
+  [[nodiscard]] std::uint64_t backlog() const noexcept { return filling() - m_shared.tail.load(std::memory_order_relaxed); }
   /// After reserve().
   void begin(const std::uint64_t (&head)[Shape::head_words]) noexcept {
     word *const at = place(filling());

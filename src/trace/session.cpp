@@ -27,6 +27,7 @@ namespace {
 
 constexpr unsigned k_most_slots = 4096;
 constexpr unsigned k_last_word_slot = 9999; // of the stream that tells the counters
+constexpr std::size_t k_touched = 16 << 20;             // of a ring, when its worker begins rather than at its records
 constexpr std::int64_t k_nap_ns = 20'000'000;           // of a flusher that nobody wakes
 constexpr std::uint64_t k_describe_ns = 500'000'000;    // types that came up are written down so often
 
@@ -165,6 +166,7 @@ std::unique_ptr<tracer> make_tracer(session &s, unsigned slot, std::uint64_t byt
     complain(s);
     return nullptr;
   }
+  touch(memory, std::min<std::size_t>(k_ring_head + packets * k_packet_bytes, k_touched));
   return std::unique_ptr<tracer>(new (std::nothrow) tracer{{memory, packets, s.options.mode, slot, s.what.uuid}, {}});
 }
 

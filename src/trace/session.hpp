@@ -26,7 +26,7 @@ struct tracer {
   type_cache types;
 };
 
-extern trace_level g_trace_level; // written before any task
+[[gnu::visibility("hidden")]] extern trace_level g_trace_level; // written before any task
 
 [[nodiscard]] inline bool traces(trace_level l) noexcept { return g_trace_level >= l; }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/types.hpp"
 
+#include "base/closure_name.hpp"
+
 #include <atomic>
 #include <cstring>
 
@@ -69,16 +71,13 @@ std::uint16_t add_type(std::string_view text, bool is_closure) noexcept {
   return 0;
 }
 
-std::uint16_t type_cache::find(const char *label, std::string_view closure) noexcept {
-  const bool is_closure = !label;
-  if (is_closure && closure.empty())
-    closure = "task";
-  const char *const address = is_closure ? closure.data() : label;
-  const auto bits = reinterpret_cast<std::uintptr_t>(address);
-  place &p = m_places[(bits ^ bits >> 6) % k_places];
-  if (p.address == address && (is_closure || is_named(p.type, label))) // a label's memory may have been used again
+std::uint16_t type_cache::find_slowly(const char *label, const char *signature) noexcept {
+  const char *const address = label ? label : signature;
+  place &p = place_of(address);
+  if (label && p.address == label && is_named(p.type, label)) // its memory may have been used again
     return p.type;
-  p.type = add_type(is_closure ? closure : std::string_view(label), is_closure);
+  const std::string_view closure = label ? std::string_view{} : closure_in(signature);
+  p.type = label ? add_type(label, false) : add_type(closure.empty() ? "task" : closure, true);
   p.address = address;
   return p.type;
 }

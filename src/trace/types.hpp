@@ -12,6 +12,8 @@
 
 #include "trace/record.hpp"
 
+#include <weft/config.hpp>
+
 #include <string_view>
 
 namespace weft::inline v0 {
@@ -28,7 +30,13 @@ void use_type_table(trace_type *table) noexcept;
 /// An owner's memory of types that it has met.
 class type_cache {
 public:
-  [[nodiscard]] std::uint16_t find(const char *label, std::string_view closure) noexcept;
+  /// `signature`: of the closure, as the compiler writes it (base/closure_name.hpp), where there is no label; null: of nothing that has one.
+  [[nodiscard]] std::uint16_t find(const char *label, const char *signature) noexcept {
+    if (!label) [[likely]]
+      if (const place &p = place_of(signature); p.address == signature && p.type != 0) [[likely]]
+        return p.type;
+    return find_slowly(label, signature);
+  }
 
 private:
   static constexpr std::size_t k_places = 64;
@@ -36,6 +44,11 @@ private:
     const char *address = nullptr;
     std::uint16_t type = 0;
   };
+  place &place_of(const char *address) noexcept {
+    const auto bits = reinterpret_cast<std::uintptr_t>(address);
+    return m_places[(bits ^ bits >> 6) % k_places];
+  }
+  WEFT_NOINLINE std::uint16_t find_slowly(const char *label, const char *signature) noexcept;
   place m_places[k_places];
 };
 

@@ -76,6 +76,7 @@ WEFT_COLD void saw_resumption(executor &e, frame &f) noexcept {
     return;
   trace_ring &r = e.trace->ring;
   r.running = f.traced;
+  r.settle();
   if (f.traced)
     r.put(trace_event::resume, 0, f.traced);
 }

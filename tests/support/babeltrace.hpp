@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether another reader of the Common Trace Format reads a trace.
+// Whether another reader of the Common Trace Format reads a trace. Every test that writes one asks, but for those whose program was killed (a cut
+// makes a whole trace of it) and one of 3000 streams.
 #pragma once
+
+#include "support/process.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +23,13 @@ inline void expect_babeltrace_reads(const std::string &folder) {
   for (char line[400]; std::fgets(line, sizeof line, out);)
     said += line;
   EXPECT_EQ(pclose(out), 0) << folder << "\n" << said;
+}
+
+/// That of a process with these settings, when it has ended in order.
+inline void expect_babeltrace_reads(const environment &settings) {
+  for (const auto &[name, value] : settings)
+    if (name == "WEFT_TRACE_DIR")
+      expect_babeltrace_reads(value);
 }
 
 } // namespace test

@@ -117,8 +117,9 @@ int run_predict(const words &given) {
     return usage_error(q.mistake);
   trace_reader r(q.folder);
   const trace_graph g(r);
-  replay_options o;
-  o.overhead_ns = q.overhead >= 0 ? q.overhead : static_cast<double>(g.overhead);
+  replay_options o = measured_costs(g);
+  if (q.overhead >= 0)
+    o.overhead_ns = q.overhead;
   for (const auto &[type, factor] : q.scales)
     if (!scale_type(r, type, factor, o.scale))
       return usage_error("the trace has no type '" + type + "'; `weft trace info` shows them");

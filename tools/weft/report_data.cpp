@@ -22,6 +22,11 @@ std::size_t grain_bucket(double ns) noexcept {
   return std::min<std::size_t>(static_cast<std::size_t>(2 * (power - 6)) + upper, k_grain_buckets - 1);
 }
 
+std::size_t sample_of(const report_data &d, std::int64_t ns) noexcept {
+  const double at = (static_cast<double>(ns) - d.begin_ns) / d.duration_ns;
+  return static_cast<std::size_t>(std::clamp(at, 0.0, 0.999999) * k_samples);
+}
+
 /// The stretches of a trace, added up.
 class collector {
  public:
@@ -47,8 +52,7 @@ class collector {
     std::uint16_t type = 0;
   };
   std::vector<std::vector<raw_cell>> m_cells;
-  paged_table<std::uint32_t> m_ready_at; // worker that made it ready, plus one
-  std::array<double, k_samples> m_live{}, m_ready{}, m_running{}; // changes
+  std::array<double, k_samples> m_live{}, m_running{}; // changes
 };
 
 void collector::find_bounds() {
@@ -117,22 +121,13 @@ void collector::count(const trace_item &i) {
   const auto e = static_cast<trace_event>(x.event);
   if (e == trace_event::counted)
     return;
-  const double at = (static_cast<double>(m_reader.ns(x.time)) - m_data.begin_ns) / m_data.duration_ns;
-  const auto sample = static_cast<std::size_t>(std::clamp(at, 0.0, 0.999999) * k_samples);
+  const std::size_t sample = sample_of(m_data, m_reader.ns(x.time));
   switch (e) {
   case trace_event::create:
     ++m_live[sample];
     break;
-  case trace_event::ready:
-    ++m_ready[sample];
-    m_ready_at.put(x.task, i.slot + 1);
-    break;
   case trace_event::begin:
     ++m_running[sample];
-    if (const std::uint32_t made = m_ready_at.take(x.task); made != 0) {
-      --m_ready[sample];
-      m_data.stolen += made != i.slot + 1;
-    }
     break;
   case trace_event::end:
     --m_running[sample];
@@ -151,10 +146,9 @@ void collector::finish_cells() {
       m_data.lanes.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
                                      static_cast<float>(std::min(c.away / width, 1.0))});
   }
-  double live = 0, ready = 0, running = 0;
+  double live = 0, running = 0;
   for (std::size_t s = 0; s < k_samples; ++s) {
     m_data.live[s] = live += m_live[s];
-    m_data.ready[s] = ready += m_ready[s];
     m_data.running[s] = running += m_running[s];
   }
 }
@@ -232,15 +226,30 @@ void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &
     }
 }
 
+/// Ready tasks over time, and how many of them another worker took than the one that made them ready.
+void add_ready(const trace_graph &g, report_data &d) {
+  std::array<double, k_samples> changes{};
+  for (const graph_task &t : g.tasks) {
+    if (t.is_root || t.is_join || t.ready < 0 || t.begun < 0)
+      continue;
+    ++changes[sample_of(d, t.ready)];
+    --changes[sample_of(d, t.begun)];
+    d.stolen += t.ready_slot != t.slot;
+  }
+  double ready = 0;
+  for (std::size_t s = 0; s < k_samples; ++s)
+    d.ready[s] = ready += changes[s];
+}
+
 void use_graph(trace_reader &r, report_data &d) {
   const trace_graph g(r);
   d.has_graph = true;
   d.gap_ns = static_cast<double>(g.overhead);
   d.graph_ns = static_cast<double>(g.duration());
-  replay_options o;
-  o.overhead_ns = d.gap_ns;
+  replay_options o = measured_costs(g);
   d.bounds = bounds_of(g, o);
   explain_idleness(g, r, d);
+  add_ready(g, d);
   std::map<std::string, double> on_path;
   for (const path_step &s : d.bounds.path) {
     on_path[r.type_name(g.tasks[s.task].type)] += s.ns;
@@ -248,7 +257,8 @@ void use_graph(trace_reader &r, report_data &d) {
   }
   for (o.workers = 1; o.workers <= 256; o.workers *= 2)
     d.predicted.emplace_back(o.workers, replay(g, o).ns);
-  replay_options bare;
+  replay_options bare = o;
+  bare.overhead_ns = 0;
   bare.workers = std::max(d.workers, 1u);
   d.no_overhead_ns = replay(g, bare).ns;
   std::size_t asked = 0;
@@ -260,9 +270,10 @@ void use_graph(trace_reader &r, report_data &d) {
     if (!scale_type(r, row.name, 0.5, faster.scale) || d.bounds.span_ns <= 0)
       continue;
     row.gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
-    faster.workers = std::max(d.workers, 1u);
-    faster.overhead_ns = d.gap_ns;
-    d.faster.emplace_back(row.name, replay(g, faster).ns);
+    replay_options timed = measured_costs(g);
+    timed.scale = faster.scale;
+    timed.workers = std::max(d.workers, 1u);
+    d.faster.emplace_back(row.name, replay(g, timed).ns);
   }
 }
 

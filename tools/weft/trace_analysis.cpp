@@ -3,6 +3,22 @@
 
 namespace weft_tool {
 
+namespace {
+
+// As in traces of bench/apps on two processors (docs/benchmarks/traces.md).
+constexpr double k_usual_wake_ns = 2000;
+constexpr double k_steal_ns = 200;
+
+} // namespace
+
+replay_options measured_costs(const trace_graph &g) {
+  replay_options o;
+  o.overhead_ns = static_cast<double>(g.overhead);
+  o.steal_ns = k_steal_ns;
+  o.wake_ns = g.wake >= 0 ? static_cast<double>(g.wake) : k_usual_wake_ns;
+  return o;
+}
+
 graph_bounds bounds_of(const trace_graph &g, const replay_options &o) {
   graph_bounds b;
   for (const graph_task &t : g.tasks)

@@ -8,6 +8,9 @@
 
 namespace weft_tool {
 
+/// What the trace shows of the costs of running tasks; where it shows too little, what is usual.
+[[nodiscard]] replay_options measured_costs(const trace_graph &g);
+
 struct graph_bounds {
   double work_ns = 0, span_ns = 0, burdened_ns = 0; // burdened: with the overhead of each task on the way
   std::vector<path_step> path;

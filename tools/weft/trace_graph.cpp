@@ -116,20 +116,31 @@ void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t
   }
 }
 
-void trace_graph::begin_root(worker &w, const trace_record &x, std::int64_t now) {
+void trace_graph::begin_root(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {
   const std::uint32_t t = index_of(x.task);
   tasks[t].is_root = true;
+  tasks[t].slot = static_cast<std::uint16_t>(slot);
   tasks[t].type = x.type;
   tasks[t].begun = now;
   w.stack.assign(1, {t});
 }
 
-void trace_graph::create(worker &w, const trace_record &x) {
+void trace_graph::create(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {
   const std::uint32_t t = index_of(x.task), id = static_cast<std::uint32_t>(x.a);
   const std::uint32_t parent = id ? index_of(id) : k_nobody;
   tasks[t].type = x.type;
   tasks[t].parent = parent;
+  if (!tasks[t].told_ready) { // until those before it are known
+    tasks[t].ready = now;
+    tasks[t].ready_slot = static_cast<std::uint16_t>(slot);
+  }
   act(w, t);
+}
+
+void trace_graph::make_ready(graph_task &t, std::int64_t now, unsigned slot) {
+  t.ready = now;
+  t.ready_slot = static_cast<std::uint16_t>(slot);
+  t.told_ready = true;
 }
 
 void trace_graph::begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {
@@ -141,7 +152,9 @@ void trace_graph::begin_body(worker &w, const trace_record &x, std::int64_t now,
     ++m_gaps;
     m_gap_ns += gap;
   }
-  w.free_since = -1;
+  if (w.idle_since >= 0 && w.stack.empty())
+    m_woken.emplace_back(t, w.idle_since);
+  w.free_since = w.idle_since = -1;
   if (!w.stack.empty() && w.stack.back().before_others < 0)
     w.stack.back().before_others = w.stack.back().computed;
   w.stack.push_back({t});
@@ -170,10 +183,10 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
   worker &w = m_workers[i.slot];
   switch (e) {
   case trace_event::root:
-    begin_root(w, x, now);
+    begin_root(w, x, now, i.slot);
     break;
   case trace_event::create:
-    create(w, x);
+    create(w, x, now, i.slot);
     break;
   case trace_event::access:
     if (x.b & k_by_bytes)
@@ -182,7 +195,7 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
       add_access(index_of(x.task), static_cast<std::uint8_t>(x.b >> 32), x.a);
     break;
   case trace_event::ready:
-    tasks[index_of(x.task)].ready = now;
+    make_ready(tasks[index_of(x.task)], now, i.slot);
     break;
   case trace_event::begin:
     begin_body(w, x, now, i.slot);
@@ -199,116 +212,15 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
   case trace_event::resume:
     if (auto below = m_suspended.extract(x.task); !below.empty())
       w.stack = std::move(below.mapped());
+    w.idle_since = -1;
     break;
   case trace_event::idle:
     w.free_since = -1;
+    w.idle_since = now;
     break;
   default:
     break;
   }
-}
-
-/// Whoever must be over before what follows the task's access may go on: itself, and those of its children that name the same data.
-void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const {
-  out.push_back(task);
-  if (const auto below = m_chains.find({task, low}); below != m_chains.end())
-    for (std::uint32_t e = below->second.last_group; e != k_nobody; e = m_accesses[e].next)
-      exits(m_accesses[e].task, low, end, out);
-  const auto parts = m_segments.find(task);
-  if (parts == m_segments.end())
-    return;
-  auto part = parts->second.upper_bound(low);
-  if (part != parts->second.begin())
-    --part;
-  for (; part != parts->second.end() && part->first < end; ++part)
-    if (part->second.end > low)
-      for (const std::uint32_t child : part->second.groups.back().members)
-        exits(child, std::max(low, part->first), std::min(end, part->second.end), out);
-}
-
-void trace_graph::link_bytes(std::uint64_t low, const segment &s) {
-  for (std::size_t i = 1; i < s.groups.size(); ++i) {
-    m_before.clear();
-    for (const std::uint32_t t : s.groups[i - 1].members)
-      exits(t, low, s.end, m_before);
-    link(m_before, s.groups[i].members);
-  }
-}
-
-void trace_graph::link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after) {
-  if (before.size() > 1 && after.size() > 1) {
-    const auto between = static_cast<std::uint32_t>(tasks.size());
-    tasks.emplace_back();
-    tasks.back().is_join = true;
-    for (const std::uint32_t b : before)
-      m_edges.emplace_back(b, between);
-    for (const std::uint32_t a : after)
-      m_edges.emplace_back(between, a);
-    return;
-  }
-  for (const std::uint32_t b : before)
-    for (const std::uint32_t a : after)
-      if (a != b)
-        m_edges.emplace_back(b, a);
-}
-
-void trace_graph::link_chain(std::uint64_t address, const chain &c) {
-  m_before.clear();
-  m_after.clear();
-  bool is_first = true;
-  const auto close = [&] { // what stands in m_after is a whole group
-    if (!is_first)
-      link(m_before, m_after);
-    is_first = false;
-    m_before.clear();
-    for (const std::uint32_t t : m_after)
-      exits(t, address, address + 1, m_before);
-    m_after.clear();
-  };
-  for (std::uint32_t e = c.first; e != k_nobody; e = m_accesses[e].next) {
-    if (m_accesses[e].begins_group)
-      close();
-    m_after.push_back(m_accesses[e].task);
-  }
-  close();
-}
-
-void trace_graph::link_all() {
-  begin_phase("linking tasks", m_chains.size());
-  for (const auto &[where, c] : m_chains) {
-    link_chain(where.address, c);
-    weft_tool::advance(1);
-  }
-  for (const auto &[parent, parts] : m_segments)
-    for (const auto &[low, part] : parts)
-      link_bytes(low, part);
-}
-
-/// Sorted by where they begin; each once.
-void trace_graph::store_edges() {
-  std::vector<std::uint32_t> at(tasks.size() + 1);
-  for (const auto &[from, to] : m_edges)
-    ++at[from + 1];
-  for (std::size_t t = 0; t < tasks.size(); ++t)
-    at[t + 1] += at[t];
-  edges.resize(m_edges.size());
-  for (const auto &[from, to] : m_edges)
-    edges[at[from]++] = to;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>>().swap(m_edges);
-  std::uint32_t end = 0, kept = 0; // `at` of a task is now where its edges end
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const auto begin = edges.begin() + end;
-    end = at[t];
-    std::sort(begin, edges.begin() + end);
-    const auto last = std::unique(begin, edges.begin() + end);
-    tasks[t].first_edge = kept;
-    tasks[t].edges = static_cast<std::uint32_t>(last - begin);
-    for (auto e = begin; e != last; ++e) {
-      ++tasks[*e].predecessors;
-      edges[kept++] = *e;
-    }
-  }
-  edges.resize(kept);
 }
 
 void trace_graph::store_actions() {
@@ -344,6 +256,8 @@ trace_graph::trace_graph(trace_reader &r) {
   std::vector<access_entry>().swap(m_accesses);
   store_actions();
   store_edges();
+  infer_readiness();
+  measure_moves();
   first = last;
   for (const graph_task &t : tasks) {
     if (t.begun >= 0)

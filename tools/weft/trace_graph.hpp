@@ -24,8 +24,9 @@ static_assert(sizeof(action) == 8, "there are two per task, and ten million task
 
 struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
-  std::uint16_t type = 0, slot = 0;
+  std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
   bool is_root = false, is_join = false; // is_join: no task, it stands between two groups of tasks
+  bool told_ready = false;               // or it follows from the graph
   std::uint32_t first_action = 0, actions = 0;
   std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
   std::int64_t ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen
@@ -43,6 +44,7 @@ class trace_graph {
   std::uint64_t executed = 0;
   std::int64_t work = 0;     // ns in bodies of tasks
   std::int64_t first = 0, last = 0;
+  std::int64_t wake = -1;    // median ns until a worker without work began what another had made ready; -1: it happened too seldom
   std::int64_t overhead = 0; // mean ns between two tasks, where a worker was not idle
   [[nodiscard]] std::int64_t duration() const noexcept { return last - first; }
 
@@ -54,7 +56,7 @@ class trace_graph {
   };
   struct worker {
     std::vector<running> stack;
-    std::int64_t since = 0, free_since = -1;
+    std::int64_t since = 0, free_since = -1, idle_since = -1;
   };
   /// An access in the chain of those to the same data by children of the same task.
   struct access_entry {
@@ -84,8 +86,9 @@ class trace_graph {
     std::size_t operator()(const place &p) const noexcept { return static_cast<std::size_t>((p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17); }
   };
   void take(trace_reader &r, const trace_item &i);
-  void begin_root(worker &w, const trace_record &x, std::int64_t now);
-  void create(worker &w, const trace_record &x);
+  void begin_root(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
+  void create(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
+  static void make_ready(graph_task &t, std::int64_t now, unsigned slot);
   void begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
   void end_body(worker &w, std::int64_t now);
   std::uint32_t index_of(std::uint32_t id);
@@ -100,6 +103,8 @@ class trace_graph {
   void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
   void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const;
   void store_actions();
+  void infer_readiness();
+  void measure_moves();
   void store_edges();
 
   std::vector<worker> m_workers;
@@ -110,6 +115,7 @@ class trace_graph {
     action what;
   };
   std::vector<logged> m_log;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> m_woken; // tasks, and since when their workers had nothing
   std::unordered_map<place, chain, place_hash> m_chains;
   std::unordered_map<std::uint32_t, segments> m_segments; // by parent
   std::vector<access_entry> m_accesses;

@@ -31,6 +31,26 @@ const trace_record *end_of_valid(const trace_record *from, const trace_record *t
   return from;
 }
 
+trace_record end_of(std::uint64_t task_and_type, std::uint64_t time) noexcept {
+  return {time, static_cast<std::uint16_t>(trace_event::end), static_cast<std::uint16_t>(task_and_type >> 32), static_cast<std::uint32_t>(task_and_type), 0, 0};
+}
+
+/// The records that `r` stands for; 0: for itself.
+unsigned split(const trace_record &r, trace_record (&parts)[2]) noexcept {
+  const auto e = static_cast<trace_event>(r.event);
+  if (e == trace_event::next) {
+    parts[0] = end_of(r.a, std::min(r.b, r.time));
+    parts[1] = {r.time, static_cast<std::uint16_t>(trace_event::begin), r.type, r.task, 0, 0};
+    return 2;
+  }
+  if (e == trace_event::create_one) {
+    parts[0] = {r.time, static_cast<std::uint16_t>(trace_event::create), r.type, r.task, (r.b & UINT32_MAX) | std::uint64_t{1} << 32, 0};
+    parts[1] = {r.time, static_cast<std::uint16_t>(trace_event::access), 0, r.task, r.a, (r.b >> 32 & (k_one_bytes - 1)) | r.b >> 56 << 32};
+    return 2;
+  }
+  return 0;
+}
+
 } // namespace
 
 trace_reader::mapping trace_reader::map(const std::string &path) {
@@ -95,6 +115,10 @@ void trace_reader::read_ring(stream &s, const std::string &path) {
     s.packets.push_back({begin, end_of_valid(begin, begin + used, p.begin), n});
   }
   s.discarded = std::max(s.discarded, h.discarded);
+  if (h.ended == 0)
+    return;
+  s.last = std::make_unique<trace_record>(end_of(h.ended_task, h.ended));
+  s.packets.push_back({s.last.get(), s.last.get() + 1, h.head + 1});
 }
 
 void trace_reader::find_streams() {
@@ -188,6 +212,12 @@ void trace_reader::settle(stream &s) noexcept {
     s.next = ++s.at < s.packets.size() ? s.packets[s.at].begin : nullptr;
 }
 
+void trace_reader::look(stream &s) noexcept {
+  s.part = 0;
+  s.count = split(*s.next, s.parts);
+  s.time = s.count ? s.parts[0].time : s.next->time;
+}
+
 void trace_reader::rewind(const char *what) {
   begin_phase(what, m_records);
   m_heap.clear();
@@ -195,8 +225,10 @@ void trace_reader::rewind(const char *what) {
     s.at = 0;
     s.next = s.packets.empty() ? nullptr : s.packets[0].begin;
     settle(s);
-    if (s.next)
-      m_heap.push_back(&s);
+    if (!s.next)
+      continue;
+    look(s);
+    m_heap.push_back(&s);
   }
   for (std::size_t i = m_heap.size(); i-- > 0;)
     sink(i);
@@ -205,11 +237,11 @@ void trace_reader::rewind(const char *what) {
 /// The stream there may be later than those below it.
 void trace_reader::sink(std::size_t at) noexcept {
   stream *const s = m_heap[at];
-  const std::uint64_t time = s->next->time;
+  const std::uint64_t time = s->time;
   for (std::size_t below = 2 * at + 1; below < m_heap.size(); below = 2 * at + 1) {
-    if (below + 1 < m_heap.size() && m_heap[below + 1]->next->time < m_heap[below]->next->time)
+    if (below + 1 < m_heap.size() && m_heap[below + 1]->time < m_heap[below]->time)
       ++below;
-    if (m_heap[below]->next->time >= time)
+    if (m_heap[below]->time >= time)
       break;
     m_heap[at] = m_heap[below];
     at = below;
@@ -221,7 +253,17 @@ bool trace_reader::next(trace_item &item) {
   if (m_heap.empty())
     return false;
   stream &s = *m_heap[0];
-  item = {s.next++, s.slot};
+  item = {s.next, s.slot};
+  if (s.count) {
+    s.given = s.parts[s.part];
+    item.record = &s.given;
+  }
+  if (++s.part < s.count) {
+    s.time = s.parts[s.part].time;
+    sink(0);
+    return true;
+  }
+  ++s.next;
   if (const packet &p = s.packets[s.at]; s.next == p.end) [[unlikely]] {
     advance(static_cast<std::uint64_t>(p.end - p.begin));
     settle(s);
@@ -232,6 +274,8 @@ bool trace_reader::next(trace_item &item) {
         return true;
     }
   }
+  if (s.next)
+    look(s);
   sink(0);
   return true;
 }

@@ -60,6 +60,11 @@ private:
     std::vector<packet> packets;
     std::size_t at = 0;                // packet
     const trace_record *next = nullptr;
+    std::uint64_t time = 0;   // of what comes next
+    trace_record parts[2]{};  // of `next`, where it is two in one
+    trace_record given{};     // the one that was returned
+    unsigned count = 0, part = 0;
+    std::unique_ptr<trace_record> last; // an end that was still to be told
     std::uint64_t discarded = 0;
   };
   struct mapping {
@@ -71,6 +76,7 @@ private:
   void read_ring(stream &s, const std::string &path);
   mapping map(const std::string &path);
   static void settle(stream &s) noexcept;
+  static void look(stream &s) noexcept;
   void sink(std::size_t at) noexcept;
 
   std::string m_folder;

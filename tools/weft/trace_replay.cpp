@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <deque>
 #include <queue>
+#include <utility>
 
 namespace weft_tool {
 namespace {
@@ -28,6 +29,7 @@ struct step {
   float ns;
 };
 
+/// The task has come to its next action; or, without a task, the worker looks for one.
 struct happening {
   double when;
   std::uint32_t task;
@@ -35,9 +37,15 @@ struct happening {
   bool operator>(const happening &o) const noexcept { return when != o.when ? when > o.when : task > o.task; }
 };
 
+struct simulated_worker {
+  std::deque<std::uint32_t> ready;
+  std::deque<std::uint32_t> frames; // of the thread: nobody else may go on with them
+  bool idle = false;
+};
+
 class simulation {
  public:
-  simulation(const trace_graph &g, const replay_options &o) : m_graph(g), m_options(o), m_tasks(g.tasks.size()) {}
+  simulation(const trace_graph &g, const replay_options &o) : m_graph(g), m_options(o), m_tasks(g.tasks.size()), m_workers(o.workers) {}
   replayed run();
 
  private:
@@ -46,7 +54,12 @@ class simulation {
   }
   void release(std::uint32_t t, std::uint32_t cause);
   void make_ready(std::uint32_t t, std::uint32_t cause);
+  void start(std::uint32_t t, unsigned worker, double extra);
   void start_ready();
+  void look(unsigned worker);
+  [[nodiscard]] std::uint32_t steal(unsigned thief);
+  void wake(unsigned worker);
+  void begin();
   void go_on(std::uint32_t t, unsigned worker, double extra);
   void act(const happening &h);
   void end(std::uint32_t t);
@@ -57,9 +70,14 @@ class simulation {
   const replay_options &m_options;
   std::vector<simulated> m_tasks;
   std::vector<step> m_steps;
-  std::deque<std::uint32_t> m_ready;
-  std::vector<unsigned> m_free;
-  unsigned m_used = 0;
+  std::vector<simulated_worker> m_workers; // none: there are as many as there is work for
+  std::vector<std::uint32_t> m_ready;      // then
+  std::vector<unsigned> m_idle;
+  std::size_t m_listed = 0;   // in the lists of all workers
+  unsigned m_at = 0;          // the worker that acts
+  unsigned m_victim = 0;      // had something the last time
+  bool m_ending = false;      // it ends a task
+  std::uint32_t m_successor = k_nobody; // and goes on with this one
   std::priority_queue<happening, std::vector<happening>, std::greater<>> m_events;
   double m_now = 0;
   std::uint32_t m_last_step = k_nobody;
@@ -68,7 +86,28 @@ class simulation {
 void simulation::make_ready(std::uint32_t t, std::uint32_t cause) {
   m_tasks[t].cause = cause;
   m_tasks[t].queued = true;
-  m_ready.push_back(t);
+  if (m_workers.empty())
+    return m_ready.push_back(t);
+  if (m_graph.tasks[t].is_root) {
+    const auto home = static_cast<unsigned>(m_graph.tasks[t].slot % m_workers.size());
+    m_workers[home].frames.push_back(t);
+    return wake(home);
+  }
+  if (m_ending && m_successor == k_nobody) {
+    m_successor = t;
+    return;
+  }
+  m_workers[m_at].ready.push_back(t);
+  ++m_listed;
+  if (!m_idle.empty())
+    wake(m_idle.back());
+}
+
+void simulation::wake(unsigned worker) {
+  if (!std::exchange(m_workers[worker].idle, false))
+    return;
+  m_idle.erase(std::find(m_idle.begin(), m_idle.end(), worker));
+  m_events.push({m_now + m_options.wake_ns, k_nobody, worker});
 }
 
 void simulation::release(std::uint32_t t, std::uint32_t cause) {
@@ -99,22 +138,45 @@ void simulation::go_on(std::uint32_t t, unsigned worker, double extra) {
   m_events.push({m_now + ns + extra, t, worker});
 }
 
+void simulation::start(std::uint32_t t, unsigned worker, double extra) {
+  const bool fresh = m_tasks[t].at == 0 && !m_graph.tasks[t].is_root;
+  go_on(t, worker, (fresh ? m_options.overhead_ns : 0) + m_options.burden_ns + extra);
+}
+
 void simulation::start_ready() {
-  while (!m_ready.empty() && (m_options.workers == 0 || !m_free.empty() || m_used < m_options.workers)) {
-    unsigned worker = 0;
-    if (m_options.workers != 0) {
-      if (m_free.empty()) {
-        worker = m_used++;
-      } else {
-        worker = m_free.back();
-        m_free.pop_back();
-      }
+  for (const std::uint32_t t : std::exchange(m_ready, {}))
+    start(t, 0, 0);
+}
+
+/// The oldest of somebody who has one.
+std::uint32_t simulation::steal(unsigned thief) {
+  for (unsigned i = 0; m_listed != 0 && i < m_workers.size(); ++i, m_victim = (m_victim + 1) % static_cast<unsigned>(m_workers.size()))
+    if (auto &list = m_workers[m_victim].ready; m_victim != thief && !list.empty()) {
+      const std::uint32_t t = list.front();
+      list.pop_front();
+      --m_listed;
+      return t;
     }
-    const std::uint32_t t = m_ready.front();
-    m_ready.pop_front();
-    const bool fresh = m_tasks[t].at == 0 && !m_graph.tasks[t].is_root;
-    go_on(t, worker, (fresh ? m_options.overhead_ns : 0) + m_options.burden_ns);
+  return k_nobody;
+}
+
+void simulation::look(unsigned worker) {
+  simulated_worker &w = m_workers[worker];
+  if (!w.frames.empty()) {
+    const std::uint32_t t = w.frames.front();
+    w.frames.pop_front();
+    return start(t, worker, 0);
   }
+  if (!w.ready.empty()) {
+    const std::uint32_t t = w.ready.back();
+    w.ready.pop_back();
+    --m_listed;
+    return start(t, worker, 0);
+  }
+  if (const std::uint32_t t = steal(worker); t != k_nobody)
+    return start(t, worker, m_options.steal_ns);
+  w.idle = true;
+  m_idle.push_back(worker);
 }
 
 void simulation::complete(std::uint32_t t, std::uint32_t cause) {
@@ -139,12 +201,17 @@ void simulation::end(std::uint32_t t) {
   simulated &s = m_tasks[t];
   s.ended = true;
   m_last_step = s.cause;
+  m_ending = true;
   tell_successors(t, s.cause);
   if (s.children == 0)
     complete(t, s.cause);
+  m_ending = false;
 }
 
 void simulation::act(const happening &h) {
+  m_at = h.worker;
+  if (h.task == k_nobody)
+    return look(h.worker);
   const graph_task &g = m_graph.tasks[h.task];
   simulated &s = m_tasks[h.task];
   const std::uint32_t what = s.at < g.actions ? m_graph.actions[g.first_action + s.at].what : action::k_ends;
@@ -156,20 +223,39 @@ void simulation::act(const happening &h) {
   }
   if (what == action::k_waits && s.children == 0)
     return go_on(h.task, h.worker, 0);
-  m_free.push_back(h.worker);
   if (what == action::k_waits)
     s.waits = true;
   else
     end(h.task);
+  if (m_workers.empty())
+    return;
+  if (const std::uint32_t t = std::exchange(m_successor, k_nobody); t != k_nobody && m_workers[h.worker].frames.empty())
+    return start(t, h.worker, 0);
+  else if (t != k_nobody) { // the thread's own frame goes first
+    m_workers[h.worker].ready.push_back(t);
+    ++m_listed;
+    if (!m_idle.empty())
+      wake(m_idle.back());
+  }
+  look(h.worker);
+}
+
+/// The threads of the user go on with what they were at; all other workers have nothing.
+void simulation::begin() {
+  for (unsigned w = static_cast<unsigned>(m_workers.size()); w-- > 0;) {
+    m_workers[w].idle = true;
+    m_idle.push_back(w);
+  }
+  for (std::uint32_t t = 0; t < m_tasks.size(); ++t)
+    if (m_graph.tasks[t].is_root || (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
+      release(t, k_nobody);
+  start_ready();
 }
 
 replayed simulation::run() {
   for (std::size_t t = 0; t < m_tasks.size(); ++t)
     m_tasks[t].holding = m_graph.tasks[t].predecessors + (m_graph.tasks[t].is_join ? 0 : 1);
-  for (std::uint32_t t = 0; t < m_tasks.size(); ++t)
-    if (m_graph.tasks[t].is_root || (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
-      release(t, k_nobody);
-  start_ready();
+  begin();
   char what[64];
   if (m_options.workers)
     std::snprintf(what, sizeof what, "replaying on %u workers", m_options.workers);

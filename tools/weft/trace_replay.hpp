@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a recorded graph again, on any number of workers: a simulation with one list of ready tasks.
+// Runs a recorded graph again, on any number of workers: a simulation. Each worker has a list of its own, runs the newest of it, what its last
+// task made ready before that, and takes the oldest of others when it has nothing, as the policy `stealing` does.
 #pragma once
 
 #include "trace_graph.hpp"
@@ -12,6 +13,8 @@ struct replay_options {
   unsigned workers = 0;      // 0: as many as there is work for
   double overhead_ns = 0;    // of each task, on its worker
   double burden_ns = 0;      // of each task that another one made ready: what a migration costs
+  double steal_ns = 0;       // of each task that another worker takes than the one that made it ready
+  double wake_ns = 0;        // until a worker that had nothing begins what has become ready
   std::vector<double> scale; // by type: how long its bodies take; empty: as recorded
 };
 

@@ -2,6 +2,7 @@
 // The dispatcher's own promises, without workers: the order of calls, concurrent callbacks, changes in the
 // middle of a round.
 #include "manage/dispatcher.hpp"
+#include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 
@@ -153,8 +154,9 @@ TEST(dispatcher, who_writes_the_trace_is_registered) {
       return std::find(names.begin(), names.end(), "weft-trace") != names.end();
     }));
   });
-  std::filesystem::remove_all(folder);
   EXPECT_TRUE(end.exited(0)) << end;
+  test::expect_babeltrace_reads(settings);
+  std::filesystem::remove_all(folder);
 }
 
 } // namespace

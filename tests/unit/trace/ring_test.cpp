@@ -82,6 +82,34 @@ TEST(trace_ring, a_flight_recorder_keeps_the_newest_and_counts_the_rest) {
   EXPECT_EQ(r.discarded() + kept, all);
 }
 
+TEST(trace_ring, an_end_is_told_with_the_begin_that_follows_or_before_anything_else) {
+  memory_of_ring m;
+  trace_ring r(m.words.get(), k_packets, trace_mode::stream, 0, k_uuid);
+  r.begin(7, 8);
+  r.end(7, 8);
+  const auto *const shared = reinterpret_cast<const ring_header *>(m.words.get());
+  EXPECT_EQ(shared->ended_task, 8 | std::uint64_t{7} << 32) << "for who reads the ring of a program that was killed";
+  EXPECT_NE(shared->ended, 0u);
+  r.begin(5, 9);
+  r.end(5, 9);
+  r.put(trace_event::idle, 0, 0);
+  r.settle();
+  char copied[k_packet_bytes];
+  ASSERT_EQ(r.copy(0, copied), k_packet_head + 4 * sizeof(trace_record));
+  const auto is = [&](std::size_t i, trace_event e, std::uint32_t task) {
+    const trace_record x = record_at(copied, i);
+    EXPECT_TRUE(x.event == static_cast<std::uint16_t>(e) && x.task == task) << i;
+    return x;
+  };
+  const auto first = is(0, trace_event::begin, 8), second = is(1, trace_event::next, 9), third = is(2, trace_event::end, 9);
+  EXPECT_EQ(second.a, 8 | std::uint64_t{7} << 32);
+  EXPECT_GE(second.b, first.time);
+  EXPECT_LE(second.b, second.time);
+  EXPECT_GE(third.time, second.time);
+  EXPECT_EQ(third.type, 5);
+  EXPECT_LE(third.time, is(3, trace_event::idle, 0).time);
+}
+
 TEST(trace_ring, times_never_go_back_in_a_stream) {
   memory_of_ring m;
   trace_ring r(m.words.get(), k_packets, trace_mode::stream, 0, k_uuid);
@@ -131,17 +159,21 @@ TEST(trace_types, a_label_is_known_by_its_text_and_a_closure_by_its_place) {
   use_type_table(table);
   type_cache mine, other;
   char label[8] = "potrf";
-  const auto first = mine.find(label, {});
+  const auto first = mine.find(label, nullptr);
   EXPECT_NE(first, 0);
-  EXPECT_EQ(other.find(std::string("potrf").c_str(), {}), first);
+  EXPECT_EQ(other.find(std::string("potrf").c_str(), nullptr), first);
   std::strcpy(label, "trsm");
-  const auto second = mine.find(label, {});
+  const auto second = mine.find(label, nullptr);
   EXPECT_NE(second, first);
   EXPECT_STREQ(table[second].name, "trsm");
-  EXPECT_EQ(mine.find(nullptr, "main()::<lambda()>"), mine.find(nullptr, "main()::<lambda()>"));
+  static constexpr char k_signature[] = "const char* closure_name() [with F = main()::<lambda()>]";
+  const auto third = mine.find(nullptr, k_signature);
+  EXPECT_EQ(mine.find(nullptr, k_signature), third);
+  EXPECT_EQ(other.find(nullptr, k_signature), third);
+  EXPECT_STREQ(table[third].name, "main()::<lambda()>");
   EXPECT_EQ(known_types(), 3u);
   for (int i = 0; i < 5000; ++i)
-    static_cast<void>(mine.find(("label " + std::to_string(i)).c_str(), {}));
+    static_cast<void>(mine.find(("label " + std::to_string(i)).c_str(), nullptr));
   EXPECT_LT(known_types(), k_trace_types);
 }
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler calls a closure, amid the signature of a function template: "... [with F = main()::<lambda()>]".
+#pragma once
+
+#include <string_view>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// Empty for a signature that names none, or null.
+[[nodiscard]] inline std::string_view closure_in(const char *signature) noexcept {
+  const std::string_view all = signature ? signature : "";
+  const std::size_t at = all.find("F = ");
+  return at == std::string_view::npos ? std::string_view{} : all.substr(at + 4, all.size() - at - 5);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
