@@ -13,6 +13,17 @@ namespace {
 constexpr std::uint32_t k_most_between = 1023; // 512 in the mean
 constexpr std::uint64_t k_samples_per_sign = 64; // of life: the system's clock takes as long as all the rest
 
+type_time &type_of(counter_block &c, timekeeper &k, const task_name &name) noexcept {
+  if (!name.label && name.closure == k.last_closure && k.last_type) [[likely]]
+    return *k.last_type;
+  type_time &t = find_type(c.types, name);
+  if (!name.label) {
+    k.last_closure = name.closure;
+    k.last_type = &t;
+  }
+  return t;
+}
+
 std::uint64_t others_of(const counter_block &c) noexcept { return c.executed + c.rounds + c.suspended; }
 
 } // namespace
@@ -57,7 +68,7 @@ timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) n
     schedule_sample(k); // a task that waits may end on another worker, and this one goes on sampling
   if ((closes && !exact) || g_time_mode == time_mode::off || !ticks_are_calibrated())
     return {};
-  timed_task t{&c, 0, others_of(c), weight ? weight : 1, &find_type(c.types, name)};
+  timed_task t{&c, 0, others_of(c), weight ? weight : 1, &type_of(c, k, name)};
   count(t.type->tasks, t.weight);
   t.begin = closes ? closed : read_ticks();
   return t;

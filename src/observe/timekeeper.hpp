@@ -19,6 +19,8 @@ struct timekeeper {
   std::uint32_t weight = 0; // tasks that an open gap stands for
   std::uint64_t gap = 0;    // ticks at its beginning, the end of a timed task; 0: none is open
   std::uint32_t seed = 1;
+  const char *last_closure = nullptr; // of the last task that had no label, and its type
+  type_time *last_type = nullptr;
 };
 
 extern time_mode g_time_mode; // written before any task
@@ -29,7 +31,7 @@ void set_time_mode(time_mode mode) noexcept;
 void schedule_sample(timekeeper &k) noexcept;
 
 /// The gap is over: since when.
-WEFT_COLD std::uint64_t close_gap(counter_block &c, timekeeper &k) noexcept;
+WEFT_NOINLINE std::uint64_t close_gap(counter_block &c, timekeeper &k) noexcept;
 WEFT_INLINE void end_gap(counter_block &c, timekeeper &k) noexcept {
   if (k.gap) [[unlikely]]
     close_gap(c, k);

@@ -326,11 +326,17 @@ void invoke_measured(task &t) noexcept {
 }
 
 WEFT_NOINLINE void run_hooked(task &t) noexcept {
-  if (hooks() == k_traces_bodies) [[likely]]
-    return run_traced(t, [](task &traced) noexcept { invoke_body(traced); });
-  if (hooks() & k_halts)
+  const std::uint8_t h = hooks();
+  if (h & k_halts) [[unlikely]]
     halt_here();
-  (hooks() & k_traces_bodies) != 0 ? run_traced(t, &invoke_measured) : invoke_measured(t);
+  if (!(h & k_traces_bodies))
+    return invoke_measured(t);
+  const traced_body b = trace_begin(t);
+  if (h & k_measures_stacks) [[unlikely]]
+    invoke_measured(t);
+  else
+    invoke_body(t);
+  trace_end(t, b);
 }
 
 WEFT_INLINE void run_body(task &t) noexcept {

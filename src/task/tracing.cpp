@@ -98,35 +98,14 @@ void trace_ready(const task &t) noexcept {
   r.put(trace_event::ready, 0, t.trace_id, r.ending ? r.ending : r.running);
 }
 
-void run_traced(task &t, void (*invoke)(task &) noexcept) noexcept {
-  executor *e = this_executor();
-  if (!e->trace) [[unlikely]]
-    return invoke(t);
-  tracer &x = *e->trace;
-  if (!is_named(t))
-    t.trace_id = x.ring.fresh_id();
-  const std::uint32_t id = t.trace_id, outer = std::exchange(x.ring.running, id);
-  const std::uint16_t type = type_of(x, t);
-  const bool is_round = is_recorded(t);
-  x.ring.ending = 0;
-  if (outer == 0 && !is_round) [[likely]]
-    x.ring.begin(type, id);
-  else
-    x.ring.put(trace_event::begin, type, id, outer, is_round ? std::uint64_t{k_round} : 0);
-  invoke(t);
-  e = this_executor(); // the thread may have changed
-  if (!e->trace) [[unlikely]]
-    return;
-  trace_ring &r = e->trace->ring;
-  r.running = outer;
-  if (outer == 0 && !traces(trace_level::tasks))
-    return; // the next record of this worker tells
-  r.ending = id;
+void trace_nested_begin(tracer &x, task &t, const traced_body &b) noexcept {
+  x.ring.put(trace_event::begin, b.type, b.task, b.outer, is_recorded(t) ? std::uint64_t{k_round} : 0);
+}
+
+void trace_uncommon_end(tracer &x, task &t, const traced_body &b) noexcept {
   const task_extra *const extra = peek_extra(t);
   const bool again = extra && extra->instead_of_end && !t.has_meanwhile(detail::k_cancelled);
-  if (outer == 0 && !is_round && !again) [[likely]]
-    return r.end(type, id);
-  r.put(trace_event::end, type, id, (is_round ? std::uint64_t{k_round} : 0) | (again ? std::uint64_t{k_again} : 0));
+  x.ring.put(trace_event::end, b.type, b.task, (is_recorded(t) ? std::uint64_t{k_round} : 0) | (again ? std::uint64_t{k_again} : 0));
 }
 
 void trace_skipped(task &t) noexcept {

@@ -3,10 +3,13 @@
 // the flag of tasks that need a look, the test for measured stacks.
 #pragma once
 
+#include "task/recorded.hpp"
 #include "task/task.hpp"
 #include "trace/session.hpp"
 
 #include <weft/access.hpp>
+
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -35,8 +38,43 @@ WEFT_COLD void trace_abandoned(task &t) noexcept;
 /// Nothing holds it.
 WEFT_COLD void trace_ready(const task &t) noexcept;
 
-/// Runs the body.
-void run_traced(task &t, void (*invoke)(task &) noexcept) noexcept;
+/// Of a body that runs.
+struct traced_body {
+  std::uint32_t task = 0; // 0: it is not traced
+  std::uint32_t outer = 0;
+  std::uint16_t type = 0;
+};
+WEFT_NOINLINE void trace_nested_begin(tracer &x, task &t, const traced_body &b) noexcept;
+WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) noexcept;
+
+/// The body begins. Before tasks are entered one by one, only this tells that there is one.
+[[nodiscard]] WEFT_INLINE traced_body trace_begin(task &t) noexcept {
+  tracer *const x = this_executor()->trace;
+  if (!x) [[unlikely]]
+    return {};
+  if (!traces(trace_level::tasks) || t.has_meanwhile(detail::k_implicit))
+    t.trace_id = x->ring.fresh_id();
+  const traced_body b{t.trace_id, std::exchange(x->ring.running, t.trace_id), x->types.find(t.label, t.ops->closure)};
+  x->ring.ending = 0;
+  if (b.outer != 0 || is_recorded(t)) [[unlikely]]
+    trace_nested_begin(*x, t, b);
+  else
+    x->ring.begin(b.type, b.task);
+  return b;
+}
+/// It has ended, perhaps on another worker.
+WEFT_INLINE void trace_end(task &t, const traced_body &b) noexcept {
+  tracer *const x = this_executor()->trace;
+  if (!x || b.task == 0) [[unlikely]]
+    return;
+  x->ring.running = b.outer;
+  if (!traces(trace_level::tasks) && b.outer == 0)
+    return; // the next record of this worker tells
+  x->ring.ending = b.task;
+  if (b.outer != 0 || is_recorded(t) || peek_extra(t)) [[unlikely]]
+    return trace_uncommon_end(*x, t, b);
+  x->ring.end(b.type, b.task);
+}
 WEFT_COLD void trace_skipped(task &t) noexcept;
 /// A thread stands in the worker; `root` is its task.
 WEFT_COLD void trace_root(tracer &x, task &root) noexcept;

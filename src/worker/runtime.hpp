@@ -178,7 +178,7 @@ inline void confine_frame(frame &f) noexcept {
 [[nodiscard]] runnable *take_ready(worker &w);
 
 /// A task that is timed; see observe/timekeeper.hpp.
-WEFT_COLD runnable *execute_timed(worker &w, task &t, bool in_place) noexcept;
+WEFT_NOINLINE runnable *execute_timed(worker &w, task &t, bool in_place) noexcept;
 /// execute() or execute_in_place(), counted.
 [[nodiscard]] WEFT_INLINE runnable *execute_counted(worker &w, task &t, bool in_place) noexcept {
   count(w.counts->executed);
