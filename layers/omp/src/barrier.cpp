@@ -161,6 +161,10 @@ bool team_barrier(thread &t, bool cancellable) {
   team &c = *t.crew;
   if (cancellable && c.cancelled.load(std::memory_order_acquire)) // O4
     return false;
+  if (c.size == 1 && !c.has_tasks.load(std::memory_order_relaxed)) {
+    c.share_cancelled.store(false, std::memory_order_relaxed);
+    return true;
+  }
   return wait_for_others(t, c, k_arrived, cancellable);
 }
 

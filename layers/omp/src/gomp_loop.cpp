@@ -47,14 +47,14 @@ extern "C" {
                                               void **memory) {                                                                       \
     return start_loop<T>(SHAPE, kind, chunk, first, last, true, {reductions, memory});                                               \
   }                                                                                                                                  \
-  LOOP_NEXT(FAMILY, static, T, next_chunk)                                                                                           \
-  LOOP_NEXT(FAMILY, dynamic, T, next_chunk)                                                                                          \
-  LOOP_NEXT(FAMILY, guided, T, next_chunk)                                                                                           \
-  LOOP_NEXT(FAMILY, runtime, T, next_chunk)                                                                                          \
-  LOOP_NEXT(FAMILY, nonmonotonic_dynamic, T, next_chunk)                                                                             \
-  LOOP_NEXT(FAMILY, nonmonotonic_guided, T, next_chunk)                                                                              \
-  LOOP_NEXT(FAMILY, nonmonotonic_runtime, T, next_chunk)                                                                             \
-  LOOP_NEXT(FAMILY, maybe_nonmonotonic_runtime, T, next_chunk)                                                                       \
+  LOOP_NEXT(FAMILY, static, T, next_chunk_here)                                                                                      \
+  LOOP_NEXT(FAMILY, dynamic, T, next_chunk_here)                                                                                     \
+  LOOP_NEXT(FAMILY, guided, T, next_chunk_here)                                                                                      \
+  LOOP_NEXT(FAMILY, runtime, T, next_chunk_here)                                                                                     \
+  LOOP_NEXT(FAMILY, nonmonotonic_dynamic, T, next_chunk_here)                                                                        \
+  LOOP_NEXT(FAMILY, nonmonotonic_guided, T, next_chunk_here)                                                                         \
+  LOOP_NEXT(FAMILY, nonmonotonic_runtime, T, next_chunk_here)                                                                        \
+  LOOP_NEXT(FAMILY, maybe_nonmonotonic_runtime, T, next_chunk_here)                                                                  \
   LOOP_NEXT(FAMILY, ordered_static, T, next_ordered_chunk)                                                                           \
   LOOP_NEXT(FAMILY, ordered_dynamic, T, next_ordered_chunk)                                                                          \
   LOOP_NEXT(FAMILY, ordered_guided, T, next_ordered_chunk)                                                                           \

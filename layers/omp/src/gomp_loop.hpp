@@ -12,10 +12,9 @@ template <class T>
 bool give_chunk(thread &t, bool found, T *first, T *last) noexcept {
   if (!found)
     return false;
-  std::uint64_t a = 0, b = 0;
-  chunk_values(t, a, b);
-  *first = static_cast<T>(a);
-  *last = static_cast<T>(b);
+  const work_share &s = *t.share.current;
+  *first = static_cast<T>(s.first + t.share.first * s.step);
+  *last = static_cast<T>(t.share.end == s.total ? s.last : s.first + t.share.end * s.step);
   return true;
 }
 

@@ -148,7 +148,7 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
   work_share *const s = t.share.current;
   if (!s)
     return 0;
-  if (!(t.share.ordered ? next_ordered_chunk(t) : next_chunk(t))) {
+  if (!(t.share.ordered ? next_ordered_chunk(t) : next_chunk_here(t))) {
     leave_share(t);
     return 0;
   }

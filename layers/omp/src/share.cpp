@@ -196,12 +196,6 @@ bool next_chunk(thread &t) noexcept {
   }
 }
 
-void chunk_values(const thread &t, std::uint64_t &first, std::uint64_t &last) noexcept {
-  const work_share &s = *t.share.current;
-  first = s.first + t.share.first * s.step;
-  last = t.share.end == s.total ? s.last : s.first + t.share.end * s.step;
-}
-
 // ---- ordered -----------------------------------------------------------------------------------------------------------
 
 void wait_for_turn(thread &t) noexcept {

@@ -68,9 +68,6 @@ void set_memory(work_share &s, void **memory);
 [[nodiscard]] bool next_ordered_chunk(thread &t) noexcept;
 void wait_for_turn(thread &t) noexcept;
 
-/// Values of the loop's variable for the member's chunk.
-void chunk_values(const thread &t, std::uint64_t &first, std::uint64_t &last) noexcept;
-
 /// Ordering by sinks and sources.
 void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts);
 void post(thread &t, const std::uint64_t *where) noexcept;

@@ -5,12 +5,21 @@
 #include "thread.hpp"
 
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <utility>
 
 namespace weft_omp {
 namespace {
 
 constexpr unsigned k_batch = 32; // a returned record is a miss of the cache for its owner in any case; one exchange for that many
+
+[[gnu::noinline]] void *allocate(std::size_t alignment, std::size_t bytes) {
+  void *const block = std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
+  if (!block)
+    fatal("no memory for a task of %zu bytes", bytes);
+  return block;
+}
 
 /// What others have brought back.
 void collect(record_pool &p) noexcept {
@@ -23,12 +32,34 @@ void collect(record_pool &p) noexcept {
   }
 }
 
-[[gnu::noinline]] omp_task *refill(record_pool &p, unsigned wanted) noexcept {
+// Of threads that have ended. Their blocks are never given back: records of several threads lie in them by then.
+spin_lock g_spare_lock;
+omp_task *g_spare[record_pool::k_classes];
+
+omp_task *take_spare(unsigned c) noexcept {
+  std::lock_guard lock(g_spare_lock);
+  return std::exchange(g_spare[c], nullptr);
+}
+
+/// One block, cut into records.
+omp_task *cut_block(unsigned c) {
+  constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
+  const std::size_t size = record_pool::k_smallest << c;
+  char *const block = static_cast<char *>(allocate(alignof(omp_task), k_block));
+  omp_task *list = nullptr;
+  for (std::size_t at = k_block; at != 0; at -= size) {
+    auto *const x = ::new (block + at - size) omp_task;
+    x->pool_class = static_cast<std::uint8_t>(c);
+    x->newer = std::exchange(list, x);
+  }
+  return list;
+}
+
+[[gnu::noinline]] omp_task *refill(record_pool &p, unsigned wanted) {
   collect(p);
-  omp_task *const found = p.free[wanted];
-  if (found)
-    p.free[wanted] = found->newer;
-  return found;
+  if (!p.free[wanted] && !(p.free[wanted] = take_spare(wanted)))
+    p.free[wanted] = cut_block(wanted);
+  return std::exchange(p.free[wanted], p.free[wanted]->newer);
 }
 
 void bring_home(record_pool &mine) noexcept {
@@ -42,12 +73,6 @@ void bring_home(record_pool &mine) noexcept {
   mine.count = 0;
 }
 
-[[gnu::noinline]] void *allocate(std::size_t alignment, std::size_t bytes) {
-  void *const block = std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
-  if (!block)
-    fatal("no memory for a task of %zu bytes", bytes);
-  return block;
-}
 
 } // namespace
 
@@ -60,12 +85,10 @@ omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment, void 
   void *block = nullptr;
   if (c < record_pool::k_classes && above == alignof(omp_task)) [[likely]] {
     record_pool &p = t.pool;
-    omp_task *x = p.free[c];
+    omp_task *const x = p.free[c];
     if (x) [[likely]]
       p.free[c] = x->newer;
-    else
-      x = refill(p, c);
-    block = x ? static_cast<void *>(x) : allocate(alignof(omp_task), record_pool::k_smallest << c);
+    block = x ? x : refill(p, c);
   } else {
     c = record_pool::k_none;
     block = allocate(above, all);
@@ -103,10 +126,11 @@ void free_record(thread &me, omp_task &x) noexcept {
 void empty_pool(thread &t) noexcept {
   bring_home(t.pool);
   collect(t.pool);
-  for (omp_task *&first : t.pool.free)
-    while (omp_task *const x = first) {
-      first = x->newer;
-      std::free(x);
+  std::lock_guard lock(g_spare_lock);
+  for (unsigned c = 0; c < record_pool::k_classes; ++c)
+    while (omp_task *const x = t.pool.free[c]) {
+      t.pool.free[c] = x->newer;
+      x->newer = std::exchange(g_spare[c], x);
     }
 }
 

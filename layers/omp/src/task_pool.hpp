@@ -31,7 +31,7 @@ struct record_pool {
 /// Memory for a task and `bytes` behind it, at `data`, which is aligned to `alignment`. The fields of the pool are set. Ends the program when there is none.
 omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment, void *&data);
 void free_record(thread &me, omp_task &x) noexcept;
-/// What is kept, of a thread that ends.
+/// What a thread that ends has kept is for others.
 void empty_pool(thread &t) noexcept;
 
 } // namespace weft_omp

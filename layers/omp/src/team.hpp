@@ -111,6 +111,17 @@ inline void wake_idle(thread *me, team &crew) noexcept {
   if (crew.parked.load(std::memory_order_seq_cst) != 0) [[unlikely]] // O6
     wake_one_idle(me, crew);
 }
+/// next_chunk() of the commonest loops: one addition, and what follows from it.
+inline bool next_chunk_here(thread &t) noexcept {
+  share_state &mine = t.share;
+  work_share &s = *mine.current;
+  if (s.schedule != k_dynamic || !s.adds || t.crew->share_cancelled.load(std::memory_order_relaxed))
+    return next_chunk(t);
+  const std::uint64_t at = s.next.fetch_add(s.chunk, std::memory_order_relaxed), end = at + s.chunk;
+  mine.first = at;
+  mine.end = end < s.total ? end : s.total;
+  return mine.has_chunk = at < s.total;
+}
 inline member_slot &slot_of(const thread &t) noexcept { return t.crew->slots[t.number]; }
 
 enum cancel_kind : int { k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8 };
