@@ -257,9 +257,9 @@ void child_of_a_weak_task() {
 
 void branch_of_a_join() {
   static weft::mutex m;
-  static test::gate began;
+  static test::gate locked, began;
   weft::spawn([] {
-    weft::join([] { m.lock(), must(began.pass()); }, [] { began.open(), m.lock(); });
+    weft::join([] { m.lock(), locked.open(), must(began.pass()); }, [] { must(locked.pass()), began.open(), m.lock(); });
   }, weft::label("joins"));
   weft::taskwait();
 }
