@@ -12,6 +12,7 @@ namespace {
 // period would fall in step with loops.
 constexpr std::uint32_t k_most_between = 1023; // 512 in the mean
 constexpr std::uint64_t k_samples_per_sign = 64; // of life: the system's clock takes as long as all the rest
+constexpr std::uint64_t k_tasks_per_sign = 1024; // where each task is one; powers of two
 
 type_time &type_of(counter_block &c, timekeeper &k, const task_name &name) noexcept {
   if (!name.label && name.closure == k.last_closure && k.last_type) [[likely]]
@@ -85,7 +86,7 @@ void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept {
     count(t.type->ns, ns * t.weight);
   }
   count(c.samples);
-  if (c.samples % k_samples_per_sign == 0)
+  if ((c.samples & ((g_time_mode == time_mode::exact ? k_tasks_per_sign : k_samples_per_sign) - 1)) == 0)
     put(c.last_seen, now_ns());
   k.weight = t.weight;
   k.gap = now ? now : 1;
