@@ -2,6 +2,7 @@
 // LLVM's entry points: tasks. What the compiler knows of a task is its data, which begin with a pointer to shared variables and the entry.
 #include "depend.hpp"
 #include "kmpc.hpp"
+#include "task_queue.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -43,6 +44,10 @@ void read(thread &t, access_list &into, const kmp_depend *list, std::int32_t cou
 
 void start(thread &t, kmp_task *k, task_clauses &clauses) {
   omp_task &x = task_of(k);
+  if (t.crew->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be who fulfils the event
+    count_in(t, x);
+    return run_task(t, x);
+  }
   if (x.undeferred || t.crew->level == 0)
     run_undeferred(t, x, clauses);
   else
