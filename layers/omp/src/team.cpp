@@ -119,6 +119,26 @@ void retire_team(team &c) noexcept {
   g_retired = &c;
 }
 
+namespace {
+
+/// Up to `n` threads, the caller among them, are counted as busy; how many there may be.
+unsigned take_threads(const thread &t, unsigned n, unsigned limit) noexcept {
+  if (n <= 1)
+    return 1;
+  if (limit == UINT_MAX || t.crew->level == 0) { // the count is of nested threads, or nobody asks for it
+    n = std::min(n, std::max(limit, 1u));
+    g_busy.fetch_add(n - 1, std::memory_order_relaxed);
+    return n;
+  }
+  unsigned busy = g_busy.load(std::memory_order_relaxed), can = 0;
+  do
+    can = std::min(n, limit > busy ? limit - busy + 1 : 1);
+  while (can > 1 && !g_busy.compare_exchange_weak(busy, busy + can - 1, std::memory_order_relaxed)); // siblings ask at the same time
+  return can;
+}
+
+} // namespace
+
 unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexcept {
   const icvs &v = *t.task->settings;
   if (asked == 1 || runtime_is_gone() || static_cast<int>(t.crew->active_level) >= v.active_levels)
@@ -129,11 +149,7 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
     if (most_useful)
       n = std::min(n, most_useful);
   }
-  if (v.thread_limit == UINT_MAX || n <= 1)
-    return std::max(n, 1u);
-  const unsigned busy = t.crew->level == 0 ? 1 : g_busy.load(std::memory_order_relaxed);
-  const unsigned left = v.thread_limit > busy ? v.thread_limit - busy + 1 : 1;
-  return std::max(1u, std::min(n, left));
+  return take_threads(t, n, v.thread_limit);
 }
 
 namespace {
@@ -164,8 +180,8 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
       break;
   c.size = have;
   set_up(c, t, bind);
-  if (have > 1)
-    g_busy.fetch_add(have - 1, std::memory_order_relaxed);
+  if (have < threads)
+    g_busy.fetch_sub(threads - have, std::memory_order_relaxed);
   join_team(c, t, 0);
   settle(t);
   return c;

@@ -81,7 +81,7 @@ team *make_initial_team(thread &t);
 /// It is no longer used; its threads wait for the next who gets it.
 void retire_team(team &c) noexcept;
 
-/// Threads of a region that asks for `asked` (0: as the ICVs say).
+/// Threads of a region that asks for `asked` (0: as the ICVs say). They count as busy from now on; begin_team() is to follow.
 unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) noexcept;
 /// The calling thread becomes member 0 of a team of `threads` or, if they cannot be had, fewer.
 team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
