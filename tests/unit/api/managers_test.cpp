@@ -230,7 +230,7 @@ TEST(manager_modes, messages_are_counted_where_they_are_sent_and_applied) {
 }
 
 TEST(manager_modes, nothing_is_handed_on_where_nobody_would_take_it) {
-  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
+  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_DEPS_SYSTEM", "wait-free"}}), [] {
     int cell = 0;
     for (int i = 0; i != 10; ++i)
       weft::spawn([&cell] { ++cell; }, weft::inout(cell));
@@ -243,7 +243,7 @@ TEST(manager_modes, nothing_is_handed_on_where_nobody_would_take_it) {
 }
 
 TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_while_others_idle) {
-  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "4"}, {"WEFT_MANAGE_BACKLOG", "1"}, {"WEFT_MANAGE_MAX_OPS", "1"}}), [] {
+  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "4"}, {"WEFT_MANAGE_BACKLOG", "1"}, {"WEFT_MANAGE_MAX_OPS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_DEPS_SYSTEM", "wait-free"}}), [] {
     long cell = 0, steps = 0;
     const auto sent = [] { return weft::counters::take().value("/managers/count/sent"); };
     EXPECT_TRUE(test::eventually([&] { // the others have slept meanwhile, and need a while to come
