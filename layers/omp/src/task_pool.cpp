@@ -73,7 +73,6 @@ void bring_home(record_pool &mine) noexcept {
   mine.count = 0;
 }
 
-
 } // namespace
 
 omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment, void *&data) {
