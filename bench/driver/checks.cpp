@@ -23,8 +23,8 @@ bool report(const std::string &what, double value, double bound, const char *uni
 }
 
 double instructions(const std::string &workload, long count) {
-  const outcome result = run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                              build_folder() + "/bin/weft-sample", workload, "1", std::to_string(count)});
+  const outcome result = run(
+      {"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", build_folder() + "/bin/weft-sample", workload, "1", std::to_string(count)});
   const std::string mark = "Collected : ";
   const std::size_t at = result.output.find(mark);
   if (!result.ok || at == std::string::npos)
@@ -32,13 +32,9 @@ double instructions(const std::string &workload, long count) {
   return std::stod(result.output.substr(at + mark.size()));
 }
 
-long fib_tasks(long n) {
-  return n < 2 ? 0 : 1 + fib_tasks(n - 1) + fib_tasks(n - 2);
-}
+long fib_tasks(long n) { return n < 2 ? 0 : 1 + fib_tasks(n - 1) + fib_tasks(n - 2); }
 
-double ns_of(const std::string &workload, long count) {
-  return take_sample(k_weft, {"", workload, workload, 2, count, 0, {}}).front().second;
-}
+double ns_of(const std::string &workload, long count) { return take_sample(k_weft, {"", workload, workload, 2, count, 0, {}}).front().second; }
 
 } // namespace
 
@@ -71,8 +67,7 @@ int check_instructions() {
     const double per_task = (instructions(s.workload, s.many) - instructions(s.workload, s.few)) / s.tasks;
     report(s.name, per_task, s.bound, "instructions per task");
     if (per_task > s.limit) {
-      std::printf("%s: %.0f instructions are beyond the limit of %.0f: a fast path has grown\n", s.name,
-                  per_task, s.limit);
+      std::printf("%s: %.0f instructions are beyond the limit of %.0f: a fast path has grown\n", s.name, per_task, s.limit);
       all_within = false;
     }
   }
@@ -92,9 +87,8 @@ int check_beside(int busy, int runs) {
     [[nodiscard]] double slowdown() const { return median(beside) / median(alone); }
   };
   subject plain{"plain-threads", 100'000'000, {}, {}};
-  subject subjects[] = {{"independent", 1'000'000, {}, {}}, {"chain", 1'000'000, {}, {}},
-                        {"two-wave", 200'000, {}, {}},      {"wavefront", 5, {}, {}},
-                        {"fib-spawn", 29, {}, {}},          {"fib-join", 33, {}, {}}};
+  subject subjects[] = {{"independent", 1'000'000, {}, {}}, {"chain", 1'000'000, {}, {}}, {"two-wave", 200'000, {}, {}},
+                        {"wavefront", 5, {}, {}},           {"fib-spawn", 29, {}, {}},    {"fib-join", 33, {}, {}}};
   const auto sample_all = [&](std::vector<double> subject::*into) {
     (plain.*into).push_back(ns_of(plain.workload, plain.count));
     for (subject &s : subjects)

@@ -3,8 +3,8 @@
 #include "catalog.hpp"
 #include "checks.hpp"
 #include "managers/managers.hpp"
-#include "omp/omp.hpp"
 #include "observe/observe.hpp"
+#include "omp/omp.hpp"
 #include "options.hpp"
 #include "process.hpp"
 #include "results.hpp"
@@ -44,8 +44,7 @@ std::vector<experiment> chosen_experiments(const options &o) {
   if (!o.peers.empty())
     for (experiment &e : all)
       std::erase_if(e.contenders, [&](const contender &c) {
-        return c.program.rfind("peers/", 0) == 0 &&
-               std::find(o.peers.begin(), o.peers.end(), c.runtime) == o.peers.end();
+        return c.program.rfind("peers/", 0) == 0 && std::find(o.peers.begin(), o.peers.end(), c.runtime) == o.peers.end();
       });
   return all;
 }
@@ -74,8 +73,7 @@ int run_suites(const options &o) {
   problems trouble;
   for (std::size_t i = 0; i < experiments.size(); ++i) {
     const experiment &e = experiments[i];
-    std::cerr << "[" << i + 1 << "/" << experiments.size() << "] " << e.suite << "/" << e.workload
-              << ", workers " << e.workers << std::endl;
+    std::cerr << "[" << i + 1 << "/" << experiments.size() << "] " << e.suite << "/" << e.workload << ", workers " << e.workers << std::endl;
     measure(e, o.runs, rows, trouble);
     save(folder + "/results.json", rows); // so that nothing is lost when the rest is cut short
   }
@@ -83,8 +81,7 @@ int run_suites(const options &o) {
     save(o.json, rows);
   const int missed = write_tables(std::cout, rows, o.output);
   for (const auto &[runtime, times] : trouble.absent)
-    std::cout << runtime << " is absent from " << times
-              << " experiments (bench/peers/install fetches peers)\n";
+    std::cout << runtime << " is absent from " << times << " experiments (bench/peers/install fetches peers)\n";
   for (const std::string &failure : trouble.failures)
     std::cout << failure << '\n';
   std::cout << missed << " targets missed; rows in " << folder << "/results.json\n";

@@ -32,9 +32,7 @@ std::string number(double v, const char *format = "%.6g") {
 }
 
 /// Three digits are enough for a human.
-std::string shown(double v) {
-  return number(v, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f");
-}
+std::string shown(double v) { return number(v, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f"); }
 
 template <class T>
 void add_once(std::vector<T> &to, const T &value) {
@@ -79,8 +77,7 @@ void write_markdown(std::ostream &to, const std::vector<cells> &lines) {
   }
 }
 
-const row *find(const std::vector<row> &rows, const std::string &suite, const line_key &key,
-                const std::string &runtime) {
+const row *find(const std::vector<row> &rows, const std::string &suite, const line_key &key, const std::string &runtime) {
   for (const row &r : rows)
     if (r.suite == suite && r.runtime == runtime && key == line_key{r.workload, r.workers, r.unit})
       return &r;
@@ -137,21 +134,15 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double row::median() const {
-  return bench::median(runs);
-}
-double row::min() const {
-  return *std::min_element(runs.begin(), runs.end());
-}
+double row::median() const { return bench::median(runs); }
+double row::min() const { return *std::min_element(runs.begin(), runs.end()); }
 
 void write_json(std::ostream &to, const std::vector<row> &rows) {
-  to << "{\n  \"machine\": {\"cpu\": " << quoted(cpu_model())
-     << ", \"cpus\": " << std::thread::hardware_concurrency() << "},\n  \"rows\": [";
+  to << "{\n  \"machine\": {\"cpu\": " << quoted(cpu_model()) << ", \"cpus\": " << std::thread::hardware_concurrency() << "},\n  \"rows\": [";
   const char *separator = "\n";
   for (const row &r : rows) {
-    to << separator << "    {\"suite\": " << quoted(r.suite) << ", \"workload\": " << quoted(r.workload)
-       << ", \"runtime\": " << quoted(r.runtime) << ", \"workers\": " << r.workers
-       << ", \"unit\": " << quoted(r.unit) << ", \"median\": " << number(r.median())
+    to << separator << "    {\"suite\": " << quoted(r.suite) << ", \"workload\": " << quoted(r.workload) << ", \"runtime\": " << quoted(r.runtime)
+       << ", \"workers\": " << r.workers << ", \"unit\": " << quoted(r.unit) << ", \"median\": " << number(r.median())
        << ", \"min\": " << number(r.min()) << ", \"runs\": [";
     for (std::size_t i = 0; i < r.runs.size(); ++i)
       to << (i ? ", " : "") << number(r.runs[i]);

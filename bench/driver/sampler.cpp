@@ -12,9 +12,7 @@ namespace bench {
 
 namespace {
 
-std::string path_of(const contender &c) {
-  return build_folder() + "/" + c.program;
-}
+std::string path_of(const contender &c) { return build_folder() + "/" + c.program; }
 
 std::string unit_of(const std::string &metric) {
   if (metric == "growth_mib")
@@ -37,9 +35,7 @@ row &row_for(std::vector<row> &rows, const experiment &e, const contender &c, co
 
 metrics take_sample(const contender &c, const experiment &e) {
   const std::string &workload = c.workload.empty() ? e.program_workload : c.workload;
-  const outcome result = run(
-      {path_of(c), workload, std::to_string(e.workers), std::to_string(e.count), std::to_string(e.body_ns)},
-      c.settings);
+  const outcome result = run({path_of(c), workload, std::to_string(e.workers), std::to_string(e.count), std::to_string(e.body_ns)}, c.settings);
   if (!result.ok)
     throw std::runtime_error(result.output);
   metrics found;
@@ -70,8 +66,8 @@ void measure(const experiment &e, int runs, std::vector<row> &rows, problems &tr
           row_for(rows, e, c, metric).runs.push_back(value);
       } catch (const std::runtime_error &error) {
         failed.insert(c.runtime);
-        trouble.failures.push_back(c.runtime + " failed at " + e.suite + "/" + e.workload + " with " +
-                                   std::to_string(e.workers) + " workers: " + error.what());
+        trouble.failures.push_back(c.runtime + " failed at " + e.suite + "/" + e.workload + " with " + std::to_string(e.workers) +
+                                   " workers: " + error.what());
       }
     }
 }

@@ -23,12 +23,11 @@ inline void keep(T const &value) {
 }
 
 class table {
-public:
+ public:
   /// `run(n)` does n operations.
   template <class Run>
   void add(std::string name, long operations, Run run) {
-    m_rows.push_back({std::move(name), operations, +[](void *r, long n) { (*static_cast<Run *>(r))(n); },
-                      new Run(std::move(run)), {}});
+    m_rows.push_back({std::move(name), operations, +[](void *r, long n) { (*static_cast<Run *>(r))(n); }, new Run(std::move(run)), {}});
   }
 
   void print(int rounds) {
@@ -46,7 +45,7 @@ public:
     }
   }
 
-private:
+ private:
   struct row {
     std::string name;
     long operations;

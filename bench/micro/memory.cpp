@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task's block and a stack cost. 192 and 256 bytes: a task with no accesses, and one with three.
+#include "measure.hpp"
 #include "mem/slab.hpp"
 #include "mem/stack_pool.hpp"
-#include "measure.hpp"
 
 #include <cstdlib>
 #include <vector>

@@ -78,8 +78,7 @@ class delegation_room {
       return item;
     drain();
     item = m_queue.pop();
-    while (!m_queue.empty() &&
-           !m_lock.empty()) { // without items the lock goes round, so that somebody drains
+    while (!m_queue.empty() && !m_lock.empty()) { // without items the lock goes round, so that somebody drains
       m_lock.set_item(m_lock.front(), m_queue.pop());
       m_lock.pop_front();
     }

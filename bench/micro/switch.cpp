@@ -29,9 +29,7 @@ using namespace weft::rt;
 constexpr std::size_t k_stack_bytes = 64 << 10;
 constexpr long k_switches = 400'000;
 
-void *make_stack() {
-  return mmap(nullptr, k_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
+void *make_stack() { return mmap(nullptr, k_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 
 /// Two stacks that take turns; one operation is one switch, so a turn is two of them.
 struct pair {
@@ -157,9 +155,8 @@ void other_entry(void *p) {
                "leaq 128(%%rsp), %%rsp"
                : "+D"(from), "+S"(to.sp)
                :
-               : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
-                 "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
-                 "xmm14", "xmm15", "memory", "cc");
+               : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+                 "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
 }
 
 pair g_inline;
@@ -261,8 +258,7 @@ void boost_entry(fc::transfer_t t) {
 
 void add_peers(bench::table &t) {
 #ifdef WEFT_BENCH_BOOST
-  static fc::fcontext_t there = fc::make_fcontext(static_cast<char *>(make_stack()) + k_stack_bytes, k_stack_bytes,
-                                                  boost_entry);
+  static fc::fcontext_t there = fc::make_fcontext(static_cast<char *>(make_stack()) + k_stack_bytes, k_stack_bytes, boost_entry);
   t.add("Boost.Context jump_fcontext", k_switches, [](long n) {
     for (long i = 0; i < n; i += 2)
       there = fc::jump_fcontext(there, nullptr).fctx;

@@ -53,8 +53,7 @@ void dot(long n) {
   static long sum;
   static char x[32], y[32];
   for (long i = 0; i < n; ++i)
-    weft::spawn([] { ++weft::reduction_local(sum); }, weft::in(x[i % 32]), weft::in(y[i % 32]),
-                weft::reduction(sum, weft::sum));
+    weft::spawn([] { ++weft::reduction_local(sum); }, weft::in(x[i % 32]), weft::in(y[i % 32]), weft::reduction(sum, weft::sum));
   weft::taskwait();
   sample::require(std::exchange(sum, 0) == n, "dot");
 }
@@ -114,8 +113,7 @@ void wavefront(long sweeps, long body) {
   for (long s = 0; s < sweeps; ++s)
     for (int i = 1; i <= sample::k_side; ++i)
       for (int j = 1; j <= sample::k_side; ++j)
-        weft::spawn([body] { work(body); }, weft::in(grid[i][j - 1]), weft::in(grid[i - 1][j]),
-                    weft::inout(grid[i][j]));
+        weft::spawn([body] { work(body); }, weft::in(grid[i][j - 1]), weft::in(grid[i - 1][j]), weft::inout(grid[i][j]));
   weft::taskwait();
 }
 
@@ -241,8 +239,7 @@ double measure_independent(const sample::request &r) {
   if (r.body_ns == 0)
     sample::print("growth_mib", (status_bytes("VmHWM:") - before) / (1 << 20));
   else
-    sample::print("least_share_percent",
-                  100 * *std::min_element(ran.begin(), ran.end()) / static_cast<double>(r.count));
+    sample::print("least_share_percent", 100 * *std::min_element(ran.begin(), ran.end()) / static_cast<double>(r.count));
   return ns / static_cast<double>(r.count);
 }
 

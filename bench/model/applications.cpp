@@ -11,9 +11,7 @@ namespace {
 constexpr auto in = mode_of::in, out = mode_of::out, inout = mode_of::inout;
 
 /// A number for block (i, j) of matrix m.
-constexpr std::uint64_t block(std::uint64_t m, std::uint64_t i, std::uint64_t j) {
-  return (m << 60) | (i << 30) | j;
-}
+constexpr std::uint64_t block(std::uint64_t m, std::uint64_t i, std::uint64_t j) { return (m << 60) | (i << 30) | j; }
 
 /// Which blocks are there at the start: the pattern of the Barcelona OpenMP Tasks Suite.
 bool present(std::uint32_t i, std::uint32_t j) {
@@ -137,8 +135,7 @@ task_graph graph_of(const program &p) {
     return sparselu(p.n, p.body_ns);
   if (p.name == "nbody")
     return nbody(p.n, p.steps, p.body_ns);
-  throw std::invalid_argument("there is no program '" + std::string(p.name) +
-                              "'; take synthetic, cholesky, matmul, sparselu or nbody");
+  throw std::invalid_argument("there is no program '" + std::string(p.name) + "'; take synthetic, cholesky, matmul, sparselu or nbody");
 }
 
 } // namespace manager_model

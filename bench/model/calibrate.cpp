@@ -225,9 +225,7 @@ int main(int argc, char **argv) {
   weft::configure("workers", "1"); // nobody takes a task while they are created
   const phases plain = of_tasks(false), ordered = of_tasks(true), messages = of_messages();
   const double freeing = of_freeing(), moving = of_moving(0), with_three = of_moving(3);
-  const auto line = [](const char *name, double ns, const char *how) {
-    std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how);
-  };
+  const auto line = [](const char *name, double ns, const char *how) { std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how); };
   std::puts("# Costs in nanoseconds, least of several rounds, written by weft-manager-calibrate.");
   line("create", plain.create_ns, "spawn without accesses, on one worker");
   line("submit", ordered.create_ns - plain.create_ns, "what an inout access adds to the spawn");

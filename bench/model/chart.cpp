@@ -40,8 +40,7 @@ class axis {
     std::vector<double> t;
     if (m_scale == scale::logarithmic) {
       const double base = m_high / m_low > 2000 ? 10 : 2;
-      for (double v = std::pow(base, std::ceil(std::log(m_low) / std::log(base) - 1e-9));
-           v <= m_high * (1 + 1e-9); v *= base)
+      for (double v = std::pow(base, std::ceil(std::log(m_low) / std::log(base) - 1e-9)); v <= m_high * (1 + 1e-9); v *= base)
         t.push_back(v);
       return t;
     }
@@ -70,15 +69,14 @@ std::string escaped(const std::string &s) {
   return out;
 }
 
-void text(std::ostream &to, double x, double y, const char *anchor, const std::string &what,
-          const char *more = "") {
-  to << "<text x='" << number(x, "%.1f") << "' y='" << number(y, "%.1f") << "' text-anchor='" << anchor << "'"
-     << more << '>' << escaped(what) << "</text>\n";
+void text(std::ostream &to, double x, double y, const char *anchor, const std::string &what, const char *more = "") {
+  to << "<text x='" << number(x, "%.1f") << "' y='" << number(y, "%.1f") << "' text-anchor='" << anchor << "'" << more << '>' << escaped(what)
+     << "</text>\n";
 }
 
 void line(std::ostream &to, double x1, double y1, double x2, double y2, const char *colour) {
-  to << "<line x1='" << number(x1, "%.1f") << "' y1='" << number(y1, "%.1f") << "' x2='" << number(x2, "%.1f")
-     << "' y2='" << number(y2, "%.1f") << "' stroke='" << colour << "'/>\n";
+  to << "<line x1='" << number(x1, "%.1f") << "' y1='" << number(y1, "%.1f") << "' x2='" << number(x2, "%.1f") << "' y2='" << number(y2, "%.1f")
+     << "' stroke='" << colour << "'/>\n";
 }
 
 void frame(std::ostream &to, const chart &c, const axis &x, const axis &y) {
@@ -111,8 +109,7 @@ void write_svg(std::ostream &to, const chart &c) {
     to << "<polyline fill='none' stroke-width='1.6' stroke='" << colour << "' points='";
     for (const auto &[px, py] : c.curves[i].points)
       if (x.knows(px) && y.knows(py))
-        to << number(k_left + x.at(px) * k_width, "%.1f") << ','
-           << number(k_top + (1 - y.at(py)) * k_height, "%.1f") << ' ';
+        to << number(k_left + x.at(px) * k_width, "%.1f") << ',' << number(k_top + (1 - y.at(py)) * k_height, "%.1f") << ' ';
     to << "'/>\n";
     const double at = k_top + 14 + 16 * static_cast<double>(i);
     line(to, k_left + k_width + 12, at - 4, k_left + k_width + 30, at - 4, colour);

@@ -31,8 +31,7 @@ struct request {
   parameters base;
   std::vector<std::string> only;
   std::vector<unsigned> workers{1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256};
-  std::vector<manage_mode> modes{manage_mode::direct, manage_mode::central, manage_mode::hybrid,
-                                 manage_mode::distributed};
+  std::vector<manage_mode> modes{manage_mode::direct, manage_mode::central, manage_mode::hybrid, manage_mode::distributed};
   double body_ns = 0;
   unsigned size = 0;
   std::string out;
@@ -41,8 +40,7 @@ struct request {
 void list_parameters() {
   const parameters defaults;
   for (const parameter_info &i : all_parameters())
-    std::printf("%-13s %-8g %s%s\n", std::string(i.name).c_str(), defaults.*i.field, i.is_cost ? "ns; " : "",
-                std::string(i.text).c_str());
+    std::printf("%-13s %-8g %s%s\n", std::string(i.name).c_str(), defaults.*i.field, i.is_cost ? "ns; " : "", std::string(i.text).c_str());
 }
 
 template <class F>
@@ -58,8 +56,7 @@ double number(const std::string &text, const char *what, double least, double mo
   char *end = nullptr;
   const double v = std::strtod(text.c_str(), &end);
   if (text.empty() || *end || !(v >= least && v <= most))
-    throw std::invalid_argument(std::string(what) + " '" + text + "' is not a number from " +
-                                std::to_string(least) + " to " + std::to_string(most));
+    throw std::invalid_argument(std::string(what) + " '" + text + "' is not a number from " + std::to_string(least) + " to " + std::to_string(most));
   return v;
 }
 
@@ -93,9 +90,7 @@ request parse(int argc, char **argv) {
       r.body_ns = number(value, "body", 0, 1e12);
     } else if (option == "--workers") {
       r.workers.clear();
-      for_each_part(value, [&](const std::string &s) {
-        r.workers.push_back(static_cast<unsigned>(number(s, "workers", 1, 4096)));
-      });
+      for_each_part(value, [&](const std::string &s) { r.workers.push_back(static_cast<unsigned>(number(s, "workers", 1, 4096))); });
     } else if (option == "--modes") {
       r.modes.clear();
       for_each_part(value, [&](const std::string &s) { r.modes.push_back(mode_named(s)); });
@@ -142,12 +137,11 @@ void save_counts(const request &r, const std::string &name, const outcome &o, co
 }
 
 void print(const std::string &name, const task_graph &g, const parameters &p, const outcome &o) {
-  std::printf("%s,%s,%u,%zu,%.3f,%.3f,%.3f,%.3f,%.1f,%.1f,%.1f,%.1f,%.3f,%lld,%lld,%lld\n", name.c_str(),
-              std::string(name_of(p.mode)).c_str(), p.workers, g.size() - 1, o.time_ns / 1e6,
-              g.total_body_ns() * p.body / o.time_ns, o.creator_ns / 1e6, o.body_ns.value() / 1e3,
+  std::printf("%s,%s,%u,%zu,%.3f,%.3f,%.3f,%.3f,%.1f,%.1f,%.1f,%.1f,%.3f,%lld,%lld,%lld\n", name.c_str(), std::string(name_of(p.mode)).c_str(),
+              p.workers, g.size() - 1, o.time_ns / 1e6, g.total_body_ns() * p.body / o.time_ns, o.creator_ns / 1e6, o.body_ns.value() / 1e3,
               o.new_ns.value(), o.done_ns.value(), o.delete_ns.value(), o.lock_ns.value(), o.manager_ns / 1e6,
-              static_cast<long long>(o.counts.peak().in_graph),
-              static_cast<long long>(o.counts.peak().queued), static_cast<long long>(o.counts.peak().ready));
+              static_cast<long long>(o.counts.peak().in_graph), static_cast<long long>(o.counts.peak().queued),
+              static_cast<long long>(o.counts.peak().ready));
   std::fflush(stdout);
 }
 

@@ -57,13 +57,10 @@ bool managing_world::pushes_done(actor w) {
 bool managing_world::pushes_delete(actor w) const {
   const worker_state &me = m_actors[w];
   return m_p.mode == manage_mode::central ||
-         std::any_of(me.submits.begin(), me.submits.end(),
-                     [&](const message &m) { return m.what == message_kind::done && m.task == me.task; });
+         std::any_of(me.submits.begin(), me.submits.end(), [&](const message &m) { return m.what == message_kind::done && m.task == me.task; });
 }
 
-std::uint32_t managing_world::ready_for(actor w) const noexcept {
-  return static_cast<std::uint32_t>(m_actors[w].ready.size());
-}
+std::uint32_t managing_world::ready_for(actor w) const noexcept { return static_cast<std::uint32_t>(m_actors[w].ready.size()); }
 
 void managing_world::send(actor from, message m) {
   worker_state &me = m_actors[from];
@@ -86,9 +83,7 @@ void managing_world::send(actor from, message m) {
 bool managing_world::has_little(actor w) const noexcept { return ready_for(w) < m_p.backlog; }
 
 /// It would be the next to manage.
-bool managing_world::acts_itself(actor w) const noexcept {
-  return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0);
-}
+bool managing_world::acts_itself(actor w) const noexcept { return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0); }
 
 /// Of a worker that is about to act itself: what it has handed on comes first. True: it is at that.
 bool managing_world::applies_own_new(actor w) {
@@ -154,8 +149,7 @@ void managing_world::next_queue(worker_state &me) noexcept {
 /// The next message that the manager gets; false when its time has come to leave. Listing 6.1.
 bool managing_world::next_message_distributed(worker_state &me, double &cost) {
   for (;;) {
-    if (me.queue == m_p.workers ||
-        (me.ops == 0 && static_cast<double>(m_ready) >= m_p.min_ready)) { // a round is over
+    if (me.queue == m_p.workers || (me.ops == 0 && static_cast<double>(m_ready) >= m_p.min_ready)) { // a round is over
       if (me.in_submits)
         m_actors[me.queue].submits_taken = false;
       me.in_submits = false;

@@ -25,28 +25,22 @@ std::string_view trimmed(std::string_view s) {
 
 } // namespace
 
-std::string_view name_of(manage_mode m) noexcept {
-  return k_modes[static_cast<int>(m)];
-}
+std::string_view name_of(manage_mode m) noexcept { return k_modes[static_cast<int>(m)]; }
 
 manage_mode mode_named(std::string_view name) {
   for (std::size_t i = 0; i < std::size(k_modes); ++i)
     if (k_modes[i] == name)
       return static_cast<manage_mode>(i);
-  throw std::invalid_argument("there is no mode '" + std::string(name) +
-                              "'; take direct, central, hybrid, distributed or auto");
+  throw std::invalid_argument("there is no mode '" + std::string(name) + "'; take direct, central, hybrid, distributed or auto");
 }
 
-std::span<const parameter_info> all_parameters() noexcept {
-  return k_all;
-}
+std::span<const parameter_info> all_parameters() noexcept { return k_all; }
 
 void set(parameters &p, std::string_view assignment) {
   const auto equals = assignment.find('=');
   if (equals == assignment.npos)
     throw std::invalid_argument("'" + std::string(assignment) + "' assigns nothing; write name = number");
-  const std::string_view name = trimmed(assignment.substr(0, equals)),
-                         text = trimmed(assignment.substr(equals + 1));
+  const std::string_view name = trimmed(assignment.substr(0, equals)), text = trimmed(assignment.substr(equals + 1));
   for (const parameter_info &i : k_all) {
     if (i.name != name)
       continue;

@@ -7,8 +7,7 @@ namespace manager_model {
 
 world::world(const task_graph &graph, const parameters &p)
     : m_graph(graph), m_p(p), m_actors(p.workers + 2), m_tasks(graph.size()), m_graphs(graph.size()), m_place(graph.size(), k_nobody),
-      m_before(graph.size()),
-      m_allowed(p.throttle > 0 ? p.throttle : std::numeric_limits<double>::infinity()),
+      m_before(graph.size()), m_allowed(p.throttle > 0 ? p.throttle : std::numeric_limits<double>::infinity()),
       m_random(static_cast<std::uint64_t>(p.seed)) {
   for (worker_state &w : m_actors) {
     w.low = p.lower_bound;
@@ -25,9 +24,7 @@ void world::at(double when, actor who, step what) {
   m_events.push({when, m_numbers++, who});
 }
 
-void world::note() {
-  m_out.counts.note(m_now, {m_now, m_in_graph, m_queued, m_ready});
-}
+void world::note() { m_out.counts.note(m_now, {m_now, m_in_graph, m_queued, m_ready}); }
 
 /// When an action on the graph of the task's siblings is over. Whoever asks first gets the lock first:
 /// requests come in the order of time.

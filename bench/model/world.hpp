@@ -110,13 +110,9 @@ class world {
   void wake(actor w);
   void let_creators_go(actor by);
 
-  [[nodiscard]] bool central() const noexcept {
-    return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid;
-  }
+  [[nodiscard]] bool central() const noexcept { return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid; }
   /// Workers manage.
-  [[nodiscard]] bool distributed() const noexcept {
-    return m_p.mode == manage_mode::distributed || m_p.mode == manage_mode::automatic;
-  }
+  [[nodiscard]] bool distributed() const noexcept { return m_p.mode == manage_mode::distributed || m_p.mode == manage_mode::automatic; }
   [[nodiscard]] actor manager() const noexcept { return static_cast<actor>(m_p.workers); }
   [[nodiscard]] actor chooser() const noexcept { return manager() + 1; }
 

@@ -21,8 +21,7 @@ std::atomic<long> threads_created{0};
 } // namespace
 
 /// Runtimes make their threads here.
-extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
-                              void *argument) noexcept {
+extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) noexcept {
   using function = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   static const function next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "pthread_create"));
   threads_created.fetch_add(1, std::memory_order_relaxed);
@@ -145,8 +144,7 @@ double nested(int threads, long outer, long inner) {
   double ns = 0, first = 0;
   while (ns < 100e6) {
     ns += sample::time_ns([&] { nest(threads, outer, inner, touched, small_teams); });
-    if (++nests == 1 &&
-        ns < 500e6) // threads and stacks are made in the first one; a long one is not repeated for that
+    if (++nests == 1 && ns < 500e6) // threads and stacks are made in the first one; a long one is not repeated for that
       first = std::exchange(ns, 0);
   }
   for (const char c : touched)

@@ -31,18 +31,13 @@ inline request parse(int argc, char **argv) {
 }
 
 [[noreturn]] inline void refuse(const request &r) {
-  std::fprintf(stderr, "this runtime has no workload '%.*s'\n", static_cast<int>(r.workload.size()),
-               r.workload.data());
+  std::fprintf(stderr, "this runtime has no workload '%.*s'\n", static_cast<int>(r.workload.size()), r.workload.data());
   std::exit(2);
 }
 
-inline void print(const char *metric, double value) {
-  std::printf("%s %.6g\n", metric, value);
-}
+inline void print(const char *metric, double value) { std::printf("%s %.6g\n", metric, value); }
 
-inline long now_ns() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+inline long now_ns() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// A task's body: busy for `ns`.
 inline void work(long ns) {
@@ -75,9 +70,7 @@ inline long fib(long n) {
   return a;
 }
 /// Calls of fib(n) that spawn.
-inline long fib_tasks(long n) {
-  return fib(n + 1) - 1;
-}
+inline long fib_tasks(long n) { return fib(n + 1) - 1; }
 
 inline void require(bool right, const char *what) {
   if (!right) {
@@ -106,8 +99,7 @@ double metg(int workers, Run run) {
     if (efficiency >= half)
       shortest = body;
     else if (last_efficiency >= half)
-      shortest =
-          last_body * std::pow(body / last_body, (last_efficiency - half) / (last_efficiency - efficiency));
+      shortest = last_body * std::pow(body / last_body, (last_efficiency - half) / (last_efficiency - efficiency));
     misses = efficiency >= half ? 0 : misses + 1;
     last_body = body;
     last_efficiency = efficiency;

@@ -14,8 +14,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -45,7 +45,8 @@ class stream {
     sort();
     const auto end = std::find_if(m_records.begin(), m_records.end(), [until](const trace_record &r) { return r.time >= until; });
     std::size_t at = 0;
-    for (const auto known = static_cast<std::size_t>(end - m_records.begin()); known - at >= k_packet_records || (until == UINT64_MAX && known > at);) {
+    for (const auto known = static_cast<std::size_t>(end - m_records.begin());
+         known - at >= k_packet_records || (until == UINT64_MAX && known > at);) {
       const std::size_t n = std::min(k_packet_records, known - at);
       m_head.begin = m_records[at].time;
       m_head.end = m_records[at + n - 1].time;

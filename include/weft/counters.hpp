@@ -54,7 +54,7 @@ enum class format { text, csv, json };
 /// All counters at one moment, or the difference of two. Copies share what they hold; const members from any thread. What runs meanwhile
 /// is not stopped, so counts of one snapshot may be some microseconds apart; totals are the sums of what it shows.
 class WEFT_API snapshot {
-public:
+ public:
   /// One number; NaN where there is nothing to tell. Throws weft::error (invalid_argument): an unknown name (with the nearest), one that
   /// names several, a worker that is not there, a counter that is absent (and why).
   [[nodiscard]] double value(std::string_view name) const;
@@ -75,7 +75,7 @@ public:
   friend WEFT_API snapshot operator-(const snapshot &later, const snapshot &earlier);
 
   explicit snapshot(std::shared_ptr<const rt::reading> r) noexcept : m_reading(std::move(r)) {} ///< for the library
-private:
+ private:
   std::shared_ptr<const rt::reading> m_reading;
 };
 
@@ -88,7 +88,7 @@ private:
 
 /// HPX's evaluate and reset, on the reader's side: each reader has a baseline of its own.
 class reader {
-public:
+ public:
   reader() : m_since(take()) {}
   /// What was counted since the construction or the last reset.
   [[nodiscard]] snapshot evaluate() const { return take() - m_since; }
@@ -100,7 +100,7 @@ public:
     return spent;
   }
 
-private:
+ private:
   snapshot m_since;
 };
 
@@ -108,14 +108,14 @@ private:
 /// missed. The function gets the snapshot of now and that of the interval, and must not throw. Throws weft::error (invalid_argument) where
 /// the period is below 1 ms, (out_of_resources) where there is no thread.
 class WEFT_API at_intervals {
-public:
+ public:
   using function = void (*)(const snapshot &now, const snapshot &interval, void *context);
   at_intervals(std::chrono::nanoseconds period, function f, void *context);
   ~at_intervals(); ///< waits for a call that is under way
   at_intervals(const at_intervals &) = delete;
   at_intervals &operator=(const at_intervals &) = delete;
 
-private:
+ private:
   struct state;
   std::unique_ptr<state> m_state;
 };
@@ -125,7 +125,7 @@ private:
 /// A counter of the program, /object/name, that shows up wherever Weft's own do. A static object; the same name may be defined in several
 /// places. Throws weft::error: invalid_argument for a bad name or one of Weft's, out_of_resources beyond 64.
 class WEFT_API counter {
-public:
+ public:
   explicit counter(const char *name, const char *help = "", const char *unit = "");
   /// Any thread. Cost: one addition on a worker, an atomic one elsewhere.
   void add(std::uint64_t n = 1) noexcept;
@@ -136,20 +136,20 @@ public:
   counter(const counter &) = delete;
   counter &operator=(const counter &) = delete;
 
-private:
+ private:
   rt::user_counter &m_counter;
 };
 
 /// A level of the program, asked for when counters are read: for each snapshot, and a few times per second by the watcher. The function
 /// is called by any thread, one at a time; it must be short, and neither throw nor use Weft.
 class WEFT_API level {
-public:
+ public:
   level(const char *name, double (*f)(void *), void *context, const char *help = "", const char *unit = "");
   ~level(); ///< waits for a call that is under way; the last value stays
   level(const level &) = delete;
   level &operator=(const level &) = delete;
 
-private:
+ private:
   rt::user_counter &m_counter;
 };
 

@@ -48,7 +48,7 @@ struct function_options {
 /// What f or on_completion throw is reported on standard error, and on_completion runs nevertheless. Any thread, inside of tasks and
 /// outside, also in services and onready functions. Cost: that of a task, two with on_completion. Throws weft::error:
 /// invalid_argument without f, and for a stream or a set of workers that was made before fork(); out_of_resources; shut_down; then nothing was spawned.
-WEFT_API void spawn_function(void (*f)(void *arg), void *arg, void (*on_completion)(void *arg) = nullptr,
-                             void *completion_arg = nullptr, const function_options &options = {});
+WEFT_API void spawn_function(void (*f)(void *arg), void *arg, void (*on_completion)(void *arg) = nullptr, void *completion_arg = nullptr,
+                             const function_options &options = {});
 
 } // namespace weft::inline v0

@@ -23,7 +23,7 @@ template <class Index>
 class range {
   static_assert(std::is_integral_v<Index> && !std::is_same_v<Index, bool>, "weft::range counts with integers");
 
-public:
+ public:
   using index_type = Index;
 
   /// 0, 1, ... limit - 1.
@@ -47,16 +47,14 @@ public:
   [[nodiscard]] constexpr Index limit() const noexcept { return m_limit; }
   [[nodiscard]] constexpr std::int64_t step() const noexcept { return m_step; }
   /// Index number `k`, below size().
-  [[nodiscard]] constexpr Index operator[](std::uint64_t k) const noexcept {
-    return static_cast<Index>(bits(m_first) + k * bits(m_step));
-  }
+  [[nodiscard]] constexpr Index operator[](std::uint64_t k) const noexcept { return static_cast<Index>(bits(m_first) + k * bits(m_step)); }
   /// `count` indices from number `k` on; there must be so many.
   [[nodiscard]] constexpr range part(std::uint64_t k, std::uint64_t count) const {
     return {(*this)[k], k + count < size() ? (*this)[k + count] : m_limit, m_step};
   }
 
   class iterator {
-  public:
+   public:
     using value_type = Index;
     using difference_type = std::ptrdiff_t;
     using reference = Index;
@@ -75,16 +73,15 @@ public:
     }
     friend constexpr bool operator==(const iterator &a, const iterator &b) noexcept { return a.m_left == b.m_left; }
 
-  private:
+   private:
     friend range;
-    constexpr iterator(std::uint64_t value, std::uint64_t step, std::uint64_t left) noexcept
-        : m_value(value), m_step(step), m_left(left) {}
+    constexpr iterator(std::uint64_t value, std::uint64_t step, std::uint64_t left) noexcept : m_value(value), m_step(step), m_left(left) {}
     std::uint64_t m_value, m_step, m_left;
   };
   [[nodiscard]] constexpr iterator begin() const noexcept { return {bits(m_first), bits(m_step), size()}; }
   [[nodiscard]] constexpr iterator end() const noexcept { return {0, 0, 0}; }
 
-private:
+ private:
   template <class Integer>
   static constexpr std::uint64_t bits(Integer i) noexcept {
     return static_cast<std::uint64_t>(i); // sign-extended: differences are right modulo 2^64
@@ -98,24 +95,20 @@ private:
 /// when a grain is 0 or there are more than 2^64 - 1 blocks.
 template <class Index>
 class blocks {
-public:
+ public:
   constexpr blocks(range<Index> rows, std::uint64_t row_grain, range<Index> columns, std::uint64_t column_grain)
-      : m_rows(rows), m_columns(columns), m_row_grain(row_grain), m_column_grain(column_grain),
-        m_down(row_grain ? pieces(rows, row_grain) : 0), m_across(column_grain ? pieces(columns, column_grain) : 0) {
+      : m_rows(rows), m_columns(columns), m_row_grain(row_grain), m_column_grain(column_grain), m_down(row_grain ? pieces(rows, row_grain) : 0),
+        m_across(column_grain ? pieces(columns, column_grain) : 0) {
     if (row_grain == 0 || column_grain == 0 || (m_across != 0 && m_down > UINT64_MAX / m_across))
       detail::refuse_blocks(row_grain < column_grain ? row_grain : column_grain, m_down, m_across);
   }
   /// How many blocks there are.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return m_down * m_across; }
   [[nodiscard]] constexpr range<Index> rows(std::uint64_t block) const { return piece(m_rows, block / m_across, m_row_grain); }
-  [[nodiscard]] constexpr range<Index> columns(std::uint64_t block) const {
-    return piece(m_columns, block % m_across, m_column_grain);
-  }
+  [[nodiscard]] constexpr range<Index> columns(std::uint64_t block) const { return piece(m_columns, block % m_across, m_column_grain); }
 
-private:
-  static constexpr std::uint64_t pieces(const range<Index> &r, std::uint64_t grain) noexcept {
-    return r.empty() ? 0 : (r.size() - 1) / grain + 1;
-  }
+ private:
+  static constexpr std::uint64_t pieces(const range<Index> &r, std::uint64_t grain) noexcept { return r.empty() ? 0 : (r.size() - 1) / grain + 1; }
   static constexpr range<Index> piece(const range<Index> &r, std::uint64_t k, std::uint64_t grain) {
     const std::uint64_t left = r.size() - k * grain;
     return r.part(k * grain, left < grain ? left : grain);

@@ -19,8 +19,7 @@ namespace weft::inline v0 {
 /// adds to which copy differs from run to run. It must neither wait nor spawn.
 template <class Op, class T>
 concept reduces = !std::is_array_v<T> && std::is_empty_v<Op> && std::is_default_constructible_v<Op> &&
-                  (std::is_void_v<std::invoke_result_t<Op, T &, const T &>> ||
-                   std::is_assignable_v<T &, std::invoke_result_t<Op, T &, const T &>>);
+                  (std::is_void_v<std::invoke_result_t<Op, T &, const T &>> || std::is_assignable_v<T &, std::invoke_result_t<Op, T &, const T &>>);
 
 namespace detail {
 
@@ -66,8 +65,7 @@ struct reduction_kind {
   static void *keep(const void *how) { return new T(*static_cast<const T *>(how)); }
   static void drop(void *how) noexcept { delete static_cast<T *>(how); }
 
-  static constexpr reduction_ops ops{
-      alignof(T), &fill, &combine, std::is_trivially_destructible_v<T> ? nullptr : &destroy, &keep, &drop, nullptr};
+  static constexpr reduction_ops ops{alignof(T), &fill, &combine, std::is_trivially_destructible_v<T> ? nullptr : &destroy, &keep, &drop, nullptr};
 };
 
 template <class T>
@@ -89,62 +87,100 @@ inline namespace operations {
 
 struct sum_op {
   template <class T>
-  static constexpr T identity() { return T(0); }
+  static constexpr T identity() {
+    return T(0);
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { into = static_cast<T>(into + from); }
+  constexpr void operator()(T &into, const T &from) const {
+    into = static_cast<T>(into + from);
+  }
 };
 struct product_op {
   template <class T>
-  static constexpr T identity() { return T(1); }
+  static constexpr T identity() {
+    return T(1);
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { into = static_cast<T>(into * from); }
+  constexpr void operator()(T &into, const T &from) const {
+    into = static_cast<T>(into * from);
+  }
 };
 struct minimum_op {
   template <class T>
     requires std::numeric_limits<T>::is_specialized
-  static constexpr T identity() { return detail::highest_of<T>(); }
+  static constexpr T identity() {
+    return detail::highest_of<T>();
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { if (from < into) into = from; }
+  constexpr void operator()(T &into, const T &from) const {
+    if (from < into)
+      into = from;
+  }
 };
 struct maximum_op {
   template <class T>
     requires std::numeric_limits<T>::is_specialized
-  static constexpr T identity() { return detail::lowest_of<T>(); }
+  static constexpr T identity() {
+    return detail::lowest_of<T>();
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { if (into < from) into = from; }
+  constexpr void operator()(T &into, const T &from) const {
+    if (into < from)
+      into = from;
+  }
 };
 struct bit_and_op {
   template <class T>
     requires std::is_integral_v<T>
-  static constexpr T identity() { return static_cast<T>(~T(0)); }
+  static constexpr T identity() {
+    return static_cast<T>(~T(0));
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { into = static_cast<T>(into & from); }
+  constexpr void operator()(T &into, const T &from) const {
+    into = static_cast<T>(into & from);
+  }
 };
 struct bit_or_op {
   template <class T>
     requires std::is_integral_v<T>
-  static constexpr T identity() { return T(0); }
+  static constexpr T identity() {
+    return T(0);
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { into = static_cast<T>(into | from); }
+  constexpr void operator()(T &into, const T &from) const {
+    into = static_cast<T>(into | from);
+  }
 };
 struct bit_xor_op {
   template <class T>
     requires std::is_integral_v<T>
-  static constexpr T identity() { return T(0); }
+  static constexpr T identity() {
+    return T(0);
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { into = static_cast<T>(into ^ from); }
+  constexpr void operator()(T &into, const T &from) const {
+    into = static_cast<T>(into ^ from);
+  }
 };
 struct logical_and_op {
   template <class T>
-  static constexpr T identity() { return T(true); }
+  static constexpr T identity() {
+    return T(true);
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { into = T(into && from); }
+  constexpr void operator()(T &into, const T &from) const {
+    into = T(into && from);
+  }
 };
 struct logical_or_op {
   template <class T>
-  static constexpr T identity() { return T(false); }
+  static constexpr T identity() {
+    return T(false);
+  }
   template <class T>
-  constexpr void operator()(T &into, const T &from) const { into = T(into || from); }
+  constexpr void operator()(T &into, const T &from) const {
+    into = T(into || from);
+  }
 };
 
 inline constexpr sum_op sum{};

@@ -18,9 +18,8 @@ struct region_index {
   template <class Integer>
     requires std::is_integral_v<Integer>
   constexpr region_index(Integer n) noexcept // NOLINT: implicit, so that {rows, cols} takes any integers
-      : value(n > Integer{0} && static_cast<std::uint64_t>(n) > static_cast<std::uint64_t>(PTRDIFF_MAX)
-                  ? PTRDIFF_MAX
-                  : static_cast<std::ptrdiff_t>(n)) {}
+      : value(n > Integer{0} && static_cast<std::uint64_t>(n) > static_cast<std::uint64_t>(PTRDIFF_MAX) ? PTRDIFF_MAX
+                                                                                                        : static_cast<std::ptrdiff_t>(n)) {}
   std::ptrdiff_t value;
 };
 
@@ -54,7 +53,7 @@ concept has_data_and_size = requires(V &v) {
 /// is declared, more than three dimensions, more bytes than there are addresses - is told by the spawn that uses it, with the
 /// label of its task (weft::error, errc::invalid_argument). A null address is ignored, whatever the extents.
 class region {
-public:
+ public:
   /// All of a C array (of up to three dimensions), of a std::array, std::vector or std::span; or, from a pointer, elements of which
   /// the parts say how many.
   template <class V>
@@ -98,13 +97,9 @@ public:
     return with_part(first.value, count);
   }
   /// `n` elements from `first` on.
-  [[nodiscard]] region span(detail::region_index first, detail::region_index n) const noexcept {
-    return with_part(first.value, n.value);
-  }
+  [[nodiscard]] region span(detail::region_index first, detail::region_index n) const noexcept { return with_part(first.value, n.value); }
   /// All of the dimension.
-  [[nodiscard]] region all() const noexcept {
-    return with_part(0, m_named < detail::k_region_dimensions ? m_dimension[m_named].extent : 0);
-  }
+  [[nodiscard]] region all() const noexcept { return with_part(0, m_named < detail::k_region_dimensions ? m_dimension[m_named].extent : 0); }
   /// How far apart, in elements, two neighbours of each dimension are: {ld, 1} for a matrix whose rows begin `ld` elements apart.
   [[nodiscard]] region strides(std::initializer_list<detail::region_index> elements) const noexcept {
     region r = *this;
@@ -133,7 +128,7 @@ public:
     m_strides = m_dimensions;
   }
 
-private:
+ private:
   template <class T>
   void set_array(const volatile void *address, const volatile T *) noexcept {
     static_assert(!std::is_void_v<T>, "weft::region needs the type of the elements: cast the void pointer");

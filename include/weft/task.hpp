@@ -45,8 +45,12 @@ template <class... Accesses>
 void taskwait(const Accesses &...accesses) {
   spawn([] {}, accesses..., if_(false), label("taskwait on"));
 }
-inline void taskwait(std::span<const region_access> list) { spawn([] {}, regions(list), if_(false), label("taskwait on")); }
-inline void taskwait(std::span<const access> list) { spawn([] {}, accesses(list), if_(false), label("taskwait on")); }
+inline void taskwait(std::span<const region_access> list) {
+  spawn([] {}, regions(list), if_(false), label("taskwait on"));
+}
+inline void taskwait(std::span<const access> list) {
+  spawn([] {}, accesses(list), if_(false), label("taskwait on"));
+}
 
 /// Gives up some of the running task's accesses before its body ends: what waits for those only may start, as at the end of the body.
 /// Children that were spawned before and touch the data delay it until they have released it, too.

@@ -34,7 +34,7 @@ struct conditional_iterations {
 
 template <class Body, class... Clauses>
 auto spawn_taskiter(Body &&body, const Clauses &...clauses) {
-  static_assert(((!std::is_same_v<Clauses, weft::v0::final> && !std::is_same_v<Clauses, if_>)&&...),
+  static_assert(((!std::is_same_v<Clauses, weft::v0::final> && !std::is_same_v<Clauses, if_>) && ...),
                 "weft::taskiter is neither final nor undeferred: say so of the tasks that it records, or wait after it");
   static_assert((!(is_loop_clause<Clauses> && !std::is_same_v<Clauses, in_group>) && ...),
                 "weft::taskiter takes the clauses of weft::spawn, and in_group");
@@ -81,9 +81,8 @@ template <class More, class F, class... Clauses>
   requires(std::is_invocable_r_v<bool, std::decay_t<More> &>)
 auto taskiter(More &&more, F &&record, const Clauses &...clauses) {
   static_assert(std::is_invocable_v<std::decay_t<F> &>, "weft::taskiter needs a callable without parameters that spawns the tasks");
-  return detail::spawn_taskiter(detail::conditional_iterations<std::decay_t<More>, std::decay_t<F>>{
-                                    static_cast<More &&>(more), static_cast<F &&>(record)},
-                                clauses...);
+  return detail::spawn_taskiter(
+      detail::conditional_iterations<std::decay_t<More>, std::decay_t<F>>{static_cast<More &&>(more), static_cast<F &&>(record)}, clauses...);
 }
 
 } // namespace weft::inline v0

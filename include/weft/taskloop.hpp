@@ -9,8 +9,8 @@ namespace weft::inline v0 {
 namespace detail {
 
 template <class Clause>
-inline constexpr bool is_taskloop_clause =
-    is_loop_clause<Clause> || is_access<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
+inline constexpr bool is_taskloop_clause = is_loop_clause<Clause> || is_access<Clause> || is_list<Clause> || is_region<Clause> ||
+                                           is_region_list<Clause> || (is_option<Clause> && !std::is_same_v<Clause, tracked_clause>);
 
 template <class Accesses, class Index>
 struct accesses_of_chunk {
@@ -48,8 +48,7 @@ auto find_chunk_accesses(const First &first, const Rest &...rest) noexcept {
 }
 
 template <class Body, class Index, class... Clauses>
-void spawn_chunks(task_group *group, const Body &body, const range<Index> &space, const loop_plan &plan,
-                  const Clauses &...clauses) {
+void spawn_chunks(task_group *group, const Body &body, const range<Index> &space, const loop_plan &plan, const Clauses &...clauses) {
   const auto accesses = find_chunk_accesses<Index>(clauses...);
   for (std::uint64_t k = 0; k < plan.chunks && !(group && group->cancelled()); ++k) {
     const range<Index> chunk = space.part(plan.first(k), plan.count(k));
@@ -109,23 +108,23 @@ template <class Index, class F, class... Clauses>
 void taskloop(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
   static_assert(std::is_invocable_v<std::remove_reference_t<F> &, range<Index>, range<Index>>,
                 "the callable of weft::taskloop over blocks takes a range of rows and a range of columns");
-  static_assert(((!std::is_same_v<Clauses, grain_size> && !std::is_same_v<Clauses, num_tasks>)&&...),
+  static_assert(((!std::is_same_v<Clauses, grain_size> && !std::is_same_v<Clauses, num_tasks>) && ...),
                 "weft::taskloop over blocks has a task for each block: leave grain_size and num_tasks out");
   const auto adapted = [&space]<class Clause>(const Clause &c) -> decltype(auto) {
     if constexpr (detail::is_chunk_accesses<Clause>)
-      return chunk_accesses([&space, &c](const range<std::uint64_t> &one) {
-        return c.f(space.rows(one.first()), space.columns(one.first()));
-      });
+      return chunk_accesses([&space, &c](const range<std::uint64_t> &one) { return c.f(space.rows(one.first()), space.columns(one.first())); });
     else
       return (c);
   };
   if constexpr (detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...> == 0)
-    taskloop(range<std::uint64_t>(space.size()),
-             [&space, &f](std::uint64_t k) { f(space.rows(k), space.columns(k)); }, grain_size(1), adapted(clauses)...);
+    taskloop(
+        range<std::uint64_t>(space.size()), [&space, &f](std::uint64_t k) { f(space.rows(k), space.columns(k)); }, grain_size(1),
+        adapted(clauses)...);
   else
-    taskloop(range<std::uint64_t>(space.size()),
-             [space, f = std::decay_t<F>(static_cast<F &&>(f))](std::uint64_t k) mutable { f(space.rows(k), space.columns(k)); },
-             grain_size(1), adapted(clauses)...);
+    taskloop(
+        range<std::uint64_t>(space.size()),
+        [space, f = std::decay_t<F>(static_cast<F &&>(f))](std::uint64_t k) mutable { f(space.rows(k), space.columns(k)); }, grain_size(1),
+        adapted(clauses)...);
 }
 
 } // namespace weft::inline v0

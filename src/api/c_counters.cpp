@@ -65,8 +65,8 @@ int weft_snapshot_value(const weft_snapshot *snapshot, const char *name, double 
   });
 }
 
-int weft_snapshot_each(const weft_snapshot *snapshot, const char *names,
-                       void (*use)(const char *name, double value, const char *unit, void *context), void *context) {
+int weft_snapshot_each(const weft_snapshot *snapshot, const char *names, void (*use)(const char *name, double value, const char *unit, void *context),
+                       void *context) {
   return guarded([&] {
     require(snapshot, "weft_snapshot_each", "snapshot");
     require(names, "weft_snapshot_each", "names");
@@ -94,9 +94,7 @@ int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int for
   });
 }
 
-uint64_t weft_snapshot_span_ns(const weft_snapshot *snapshot) {
-  return snapshot ? static_cast<uint64_t>(snapshot->taken.span().count()) : 0;
-}
+uint64_t weft_snapshot_span_ns(const weft_snapshot *snapshot) { return snapshot ? static_cast<uint64_t>(snapshot->taken.span().count()) : 0; }
 
 void weft_snapshot_free(weft_snapshot *snapshot) { delete snapshot; }
 
@@ -110,8 +108,8 @@ int weft_counters_list(const char *pattern, void (*use)(const char *name, const 
   });
 }
 
-int weft_counters_every(uint64_t period_ns, void (*use)(const weft_snapshot *now, const weft_snapshot *interval, void *context),
-                        void *context, weft_intervals **handle) {
+int weft_counters_every(uint64_t period_ns, void (*use)(const weft_snapshot *now, const weft_snapshot *interval, void *context), void *context,
+                        weft_intervals **handle) {
   return guarded([&] {
     require_body(use, "weft_counters_every");
     require(handle, "weft_counters_every", "handle");

@@ -123,8 +123,7 @@ const char *weft_error_string(int code) {
   case WEFT_ERR_EXCEPTION:
     return "exception";
   default:
-    return code < 0 && code > WEFT_ERR_TASK_FAILED ? weft::to_string(static_cast<weft::errc>(-code))
-                                                   : "unknown";
+    return code < 0 && code > WEFT_ERR_TASK_FAILED ? weft::to_string(static_cast<weft::errc>(-code)) : "unknown";
   }
 }
 

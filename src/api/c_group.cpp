@@ -16,8 +16,7 @@ int weft_group_create(int policy, weft_group **group) {
   return guarded([&] {
     require(group, "weft_group_create", "group");
     if (policy < WEFT_POLICY_FIRST_CANCELS || policy > WEFT_POLICY_BY_SETTING)
-      throw_error(weft::errc::invalid_argument,
-                  "weft_group_create: the policy is %d; it must be one of enum weft_policy (0 to %d)", policy,
+      throw_error(weft::errc::invalid_argument, "weft_group_create: the policy is %d; it must be one of enum weft_policy (0 to %d)", policy,
                   static_cast<int>(WEFT_POLICY_BY_SETTING));
     *group = new weft_group(static_cast<weft::exception_policy>(policy));
   });

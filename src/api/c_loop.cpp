@@ -28,9 +28,8 @@ struct with_argument {
 /// A closure for weft_spawn().
 template <class Head>
 class closure {
-public:
-  closure(const Head &head, const void *arg, std::size_t bytes, const char *function)
-      : m_bytes(sizeof(with_argument<Head>) + bytes) {
+ public:
+  closure(const Head &head, const void *arg, std::size_t bytes, const char *function) : m_bytes(sizeof(with_argument<Head>) + bytes) {
     if (bytes > 0)
       require(arg, function, "arg");
     m_block.resize(m_bytes / sizeof(std::max_align_t) + 1);
@@ -42,7 +41,7 @@ public:
   [[nodiscard]] Head &head() noexcept { return static_cast<with_argument<Head> *>(data())->head; }
   [[nodiscard]] std::size_t bytes() const noexcept { return m_bytes; }
 
-private:
+ private:
   std::size_t m_bytes;
   std::vector<std::max_align_t> m_block;
 };
@@ -117,8 +116,10 @@ weft_loop_options known_options(const weft_loop_options *from) {
     throw_error(errc::invalid_argument, "weft_taskloop: loop->size is %zu; set it to sizeof(weft_loop_options)", from->size);
   const auto *bytes = reinterpret_cast<const unsigned char *>(from);
   if (std::any_of(bytes + std::min(sizeof known, from->size), bytes + from->size, [](unsigned char b) { return b != 0; }))
-    throw_error(errc::not_supported, "weft_taskloop: the options are of a later version (%zu bytes, this library knows %zu) and use "
-                "what this version lacks; link a newer libweft", from->size, sizeof known);
+    throw_error(errc::not_supported,
+                "weft_taskloop: the options are of a later version (%zu bytes, this library knows %zu) and use "
+                "what this version lacks; link a newer libweft",
+                from->size, sizeof known);
   std::memcpy(&known, from, std::min(from->size, sizeof known));
   if (known.flags & ~unsigned{WEFT_LOOP_NOGROUP})
     throw_error(errc::invalid_argument, "weft_taskloop: loop->flags is %#x; it may hold WEFT_LOOP_NOGROUP", known.flags);
@@ -135,8 +136,7 @@ std::size_t ask(std::size_t (*named)(const weft_range *, void *, Named *), const
     return 0;
   const std::size_t count = named(&chunk, arg, list.data());
   if (count > list.size())
-    throw_error(errc::invalid_argument, "weft_taskloop: loop->%s() returned %zu, more than loop->most_%s (%zu)", what, count, what,
-                list.size());
+    throw_error(errc::invalid_argument, "weft_taskloop: loop->%s() returned %zu, more than loop->most_%s (%zu)", what, count, what, list.size());
   return count;
 }
 
@@ -159,8 +159,7 @@ int spawn(const named &n, weft_body run, closure<Head> &task, const weft_spawn_o
                         : weft_spawn(run, task.data(), task.bytes(), n.list, n.count, &options, handle);
 }
 
-void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg, const weft_loop_options &loop,
-                  const weft_spawn_options &options) {
+void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg, const weft_loop_options &loop, const weft_spawn_options &options) {
   detail::loop_options cut;
   cut.has_grain = (cut.grain = loop.grain_size) != 0;
   cut.has_tasks = (cut.tasks = loop.num_tasks) != 0;
@@ -219,14 +218,13 @@ int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t
   return outcome != WEFT_OK ? outcome : status;
 }
 
-int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
-                 const weft_access *list, size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
+int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_access *list,
+                 size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
   return weft_taskfor_regions(range, body, arg, arg_bytes, grain_size, nullptr, 0, list, list_count, options, handle);
 }
 
-int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
-                         const weft_region *regions, size_t region_count, const weft_access *list, size_t list_count,
-                         const weft_spawn_options *options, weft_handle **handle) {
+int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_region *regions,
+                         size_t region_count, const weft_access *list, size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
   if (handle)
     *handle = nullptr;
   weft_spawn_options known;
@@ -237,12 +235,12 @@ int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg,
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_whole("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes,
-                     {regions, region_count, list, list_count}, known, handle);
+  return spawn_whole("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes, {regions, region_count, list, list_count},
+                     known, handle);
 }
 
-int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes,
-                  const weft_access *list, size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
+int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes, const weft_access *list,
+                  size_t list_count, const weft_spawn_options *options, weft_handle **handle) {
   if (handle)
     *handle = nullptr;
   weft_spawn_options known;
@@ -250,12 +248,11 @@ int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, cons
     require_body(record, "weft_taskiter");
     known = known_spawn_options(options);
     if (known.flags & ~unsigned{WEFT_TASK_WAIT})
-      throw_error(weft::errc::invalid_argument, "weft_taskiter: options->flags is %#x; a taskiter is neither final nor undeferred",
-                  known.flags);
+      throw_error(weft::errc::invalid_argument, "weft_taskiter: options->flags is %#x; a taskiter is neither final nor undeferred", known.flags);
     known.flags |= WEFT_TASK_FINAL; // see spawn_taskiter in <weft/taskiter.hpp>
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_whole("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, {nullptr, 0, list, list_count},
-                     known, handle);
+  return spawn_whole("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, {nullptr, 0, list, list_count}, known,
+                     handle);
 }

@@ -92,9 +92,7 @@ bool set_type(weft_reduction &r, int type, int op) noexcept {
 
 } // namespace
 
-detail::reduction_spec c_reduction(const weft_reduction &r) noexcept {
-  return {r.address, &k_c_reduction, r.count, r.element_bytes, &r};
-}
+detail::reduction_spec c_reduction(const weft_reduction &r) noexcept { return {r.address, &k_c_reduction, r.count, r.element_bytes, &r}; }
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -25,15 +25,12 @@ namespace {
 
 void throw_unless_zero(const char *function, int code) {
   if (code != 0)
-    throw c_failure(
-        code,
-        (std::string(function) + ": the function that it called returned " + std::to_string(code)).c_str());
+    throw c_failure(code, (std::string(function) + ": the function that it called returned " + std::to_string(code)).c_str());
 }
 
 } // namespace
 
-static_assert(WEFT_PLACE_IDLE == static_cast<int>(weft::place::idle) &&
-              WEFT_PLACE_TIMER == static_cast<int>(weft::place::timer));
+static_assert(WEFT_PLACE_IDLE == static_cast<int>(weft::place::idle) && WEFT_PLACE_TIMER == static_cast<int>(weft::place::timer));
 
 int weft_join(weft_body f, void *f_arg, weft_body g, void *g_arg, int *code) {
   return guarded_code(code, [&] {
@@ -91,21 +88,17 @@ int weft_critical(const char *name, weft_body body, void *arg, int *code) {
   });
 }
 
-int weft_service_create(const char *name, int place, int priority, int (*poll)(void *context),
-                        void *context, weft_service **service) {
+int weft_service_create(const char *name, int place, int priority, int (*poll)(void *context), void *context, weft_service **service) {
   if (service)
     *service = nullptr;
   return guarded([&] {
     require(service, "weft_service_create", "service");
     require(name, "weft_service_create", "name");
     if (!poll)
-      throw_error(weft::errc::invalid_argument, "weft_service_create: the function of service '%s' is NULL",
-                  name);
+      throw_error(weft::errc::invalid_argument, "weft_service_create: the function of service '%s' is NULL", name);
     if (place < WEFT_PLACE_IDLE || place > WEFT_PLACE_SCHEDULING_POINT)
-      throw_error(
-          weft::errc::invalid_argument,
-          "weft_service_create: the place of service '%s' is %d; it must be one of enum weft_place (0 to 3)",
-          name, place);
+      throw_error(weft::errc::invalid_argument, "weft_service_create: the place of service '%s' is %d; it must be one of enum weft_place (0 to 3)",
+                  name, place);
     auto made = std::make_unique<weft_service>();
     made->poll = poll;
     made->context = context;

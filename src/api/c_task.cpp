@@ -16,8 +16,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-static_assert(int{WEFT_TASK_FINAL} == int{detail::k_final} &&
-              int{WEFT_TASK_UNDEFERRED} == int{detail::k_undeferred} &&
+static_assert(int{WEFT_TASK_FINAL} == int{detail::k_final} && int{WEFT_TASK_UNDEFERRED} == int{detail::k_undeferred} &&
               int{WEFT_TASK_WAIT} == int{detail::k_wait});
 static_assert(WEFT_WEAK_REDUCTION == static_cast<int>(access_mode::weak_reduction));
 
@@ -58,9 +57,8 @@ class access_list {
     std::size_t reductions = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (list[i].mode < WEFT_IN || list[i].mode > WEFT_WEAK_REDUCTION)
-        throw_error(errc::invalid_argument,
-                    "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function,
-                    i, list[i].mode, static_cast<int>(WEFT_WEAK_REDUCTION));
+        throw_error(errc::invalid_argument, "%s: access %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function, i,
+                    list[i].mode, static_cast<int>(WEFT_WEAK_REDUCTION));
       m_first[i] = {list[i].address, static_cast<access_mode>(list[i].mode)};
       reductions += is_reduction(m_first[i]);
     }
@@ -99,17 +97,16 @@ std::vector<region_access> region_list(const weft_region *regions, std::size_t c
   for (std::size_t i = 0; i < count; ++i) {
     const weft_region &from = regions[i];
     if (from.mode < WEFT_IN || from.mode > WEFT_WEAK_COMMUTATIVE)
-      throw_error(errc::invalid_argument, "%s: region %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function,
-                  i, from.mode, static_cast<int>(WEFT_WEAK_COMMUTATIVE));
+      throw_error(errc::invalid_argument, "%s: region %zu has mode %d; it must be one of enum weft_access_mode (0 to %d)", function, i, from.mode,
+                  static_cast<int>(WEFT_WEAK_COMMUTATIVE));
     if (from.dimensions < 1 || from.dimensions > 3 || from.element_bytes == 0)
       throw_error(errc::invalid_argument,
-                  "%s: region %zu has %d dimensions of elements of %zu bytes; there must be one to three, and at least a byte", function,
-                  i, from.dimensions, from.element_bytes);
+                  "%s: region %zu has %d dimensions of elements of %zu bytes; there must be one to three, and at least a byte", function, i,
+                  from.dimensions, from.element_bytes);
     detail::region_dimension dimensions[3];
     for (int d = 0; d < from.dimensions; ++d)
       dimensions[d] = {from.dimension[d].extent, from.dimension[d].first, from.dimension[d].count, from.dimension[d].stride};
-    list[i] = {region(from.address, from.element_bytes, static_cast<unsigned>(from.dimensions), dimensions),
-               static_cast<access_mode>(from.mode)};
+    list[i] = {region(from.address, from.element_bytes, static_cast<unsigned>(from.dimensions), dimensions), static_cast<access_mode>(from.mode)};
   }
   return list;
 }
@@ -135,14 +132,12 @@ using heap_copy = std::unique_ptr<void, free_deleter>;
 heap_copy copy_to_heap(const void *arg, std::size_t bytes) {
   heap_copy copy(std::malloc(bytes));
   if (!copy)
-    throw_error(errc::out_of_resources, "weft_spawn: no memory for a copy of the argument (%zu bytes)",
-                bytes);
+    throw_error(errc::out_of_resources, "weft_spawn: no memory for a copy of the argument (%zu bytes)", bytes);
   std::memcpy(copy.get(), arg, bytes);
   return copy;
 }
 
-detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::size_t accesses,
-                     const detail::spawn_options &options) {
+detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::size_t accesses, const detail::spawn_options &options) {
   if (bytes > k_inline_bytes) {
     heap_copy copy = copy_to_heap(arg, bytes);
     detail::task *t = detail::task_create_with(k_heap_ops, accesses, options);
@@ -165,21 +160,17 @@ weft_spawn_options known_spawn_options(const weft_spawn_options *from) {
   if (!from)
     return known;
   if (from->size < sizeof from->size)
-    throw_error(errc::invalid_argument,
-                "weft_spawn: options->size is %zu; set it to sizeof(weft_spawn_options)", from->size);
+    throw_error(errc::invalid_argument, "weft_spawn: options->size is %zu; set it to sizeof(weft_spawn_options)", from->size);
   const auto *bytes = reinterpret_cast<const unsigned char *>(from);
   for (std::size_t i = sizeof known; i < from->size; ++i)
     if (bytes[i] != 0)
-      throw_error(
-          errc::not_supported,
-          "weft_spawn: the options are of a later version (%zu bytes, this library knows %zu) and use what "
-          "this version lacks; link a newer libweft",
-          from->size, sizeof known);
+      throw_error(errc::not_supported,
+                  "weft_spawn: the options are of a later version (%zu bytes, this library knows %zu) and use what "
+                  "this version lacks; link a newer libweft",
+                  from->size, sizeof known);
   std::memcpy(&known, from, std::min(from->size, sizeof known));
   if (known.flags & ~unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT})
-    throw_error(errc::invalid_argument,
-                "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT",
-                known.flags);
+    throw_error(errc::invalid_argument, "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT", known.flags);
   return known;
 }
 
@@ -222,16 +213,15 @@ int spawn(const char *function, weft_body body, const void *arg, std::size_t arg
 } // namespace rt
 } // namespace weft::inline v0
 
-int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count,
-               const weft_spawn_options *options, weft_handle **handle) {
-  return spawn("weft_spawn", body, arg, arg_bytes, list, count, options, handle,
-               [](weft::detail::task *t, std::span<const weft::access> accesses) {
-                 weft::detail::task_submit(t, accesses.data(), accesses.size(), nullptr, 0);
-               });
+int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count, const weft_spawn_options *options,
+               weft_handle **handle) {
+  return spawn("weft_spawn", body, arg, arg_bytes, list, count, options, handle, [](weft::detail::task *t, std::span<const weft::access> accesses) {
+    weft::detail::task_submit(t, accesses.data(), accesses.size(), nullptr, 0);
+  });
 }
 
-int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions, size_t region_count,
-                       const weft_access *list, size_t count, const weft_spawn_options *options, weft_handle **handle) {
+int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions, size_t region_count, const weft_access *list,
+                       size_t count, const weft_spawn_options *options, weft_handle **handle) {
   std::vector<weft::region_access> parts;
   if (const int status = guarded([&] { parts = region_list(regions, region_count, "weft_spawn_regions"); }))
     return status;
@@ -280,18 +270,10 @@ int weft_task_sleep_for(int64_t ns) {
   return guarded([&] { weft::this_task::sleep_for_ns(ns); });
 }
 
-const char *weft_task_label() {
-  return weft::this_task::label();
-}
-uint64_t weft_task_cost() {
-  return weft::this_task::cost();
-}
-int weft_task_in_final() {
-  return weft::this_task::in_final() ? 1 : 0;
-}
-int weft_task_cancelled() {
-  return weft::this_task::cancelled() ? 1 : 0;
-}
+const char *weft_task_label() { return weft::this_task::label(); }
+uint64_t weft_task_cost() { return weft::this_task::cost(); }
+int weft_task_in_final() { return weft::this_task::in_final() ? 1 : 0; }
+int weft_task_cancelled() { return weft::this_task::cancelled() ? 1 : 0; }
 
 int weft_handle_wait(weft_handle *handle, int *code) {
   return guarded_code(code, [&] {

@@ -100,8 +100,7 @@ void call_directly(void *storage) {
 task &make(worker &w, const closure &c, const char *label, std::int32_t priority, unsigned set = 0) {
   void *block = w.memory->allocate(task::block_bytes(k_ops, 0));
   if (!block)
-    throw_error(errc::out_of_resources, "no memory for function '%s'; spawn fewer at a time or lower throttle.bytes",
-                label ? label : "task");
+    throw_error(errc::out_of_resources, "no memory for function '%s'; spawn fewer at a time or lower throttle.bytes", label ? label : "task");
   task *t = ::new (block) task(k_ops, &functions_root(), nullptr);
   t->label = label;
   t->confine(set);
@@ -135,8 +134,10 @@ stream_state *state_of(const stream *s) {
     return nullptr;
   stream_state &state = s->internals();
   if (state.generation != functions_generation())
-    throw_error(errc::invalid_argument, "stream '%s' was made before fork(), and its functions are the parent's; make a stream in the "
-                "child", state.label);
+    throw_error(errc::invalid_argument,
+                "stream '%s' was made before fork(), and its functions are the parent's; make a stream in the "
+                "child",
+                state.label);
   return &state;
 }
 
@@ -164,8 +165,8 @@ void for_each_behind(task &t, void (*f)(task &, const char *, void *), void *con
     f(*static_cast<task *>(r), c.in->label, context);
 }
 
-void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *),
-                         void *completion_arg, const function_options &options) {
+void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *), void *completion_arg,
+                         const function_options &options) {
   if (!f)
     throw_error(errc::invalid_argument, "spawn_function() has no function to call; pass one");
   worker &w = this_worker();
@@ -190,12 +191,11 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
 
 } // namespace rt
 
-void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *), void *completion_arg,
-                    const function_options &options) {
+void spawn_function(void (*f)(void *), void *arg, void (*on_completion)(void *), void *completion_arg, const function_options &options) {
   spawn_function_with(&call_directly, reinterpret_cast<any_function>(f), arg, on_completion, completion_arg, options);
 }
 
-stream::stream(const char *label) : m_state(new (std::nothrow) state(label ? label : "stream")) {
+stream::stream(const char *label) : m_state(new(std::nothrow) state(label ? label : "stream")) {
   if (!m_state)
     throw_error(errc::out_of_resources, "no memory for stream '%s'", label ? label : "stream");
 }
@@ -206,8 +206,8 @@ void stream::wait() {
   worker &w = this_worker();
   stream_state &s = *state_of(this);
   if (runs_in(s, w.current))
-    throw_error(errc::deadlock, "stream '%s' is waited for by its own function '%s', which would wait for itself; wait outside of it",
-                s.label, label_of(*w.current));
+    throw_error(errc::deadlock, "stream '%s' is waited for by its own function '%s', which would wait for itself; wait outside of it", s.label,
+                label_of(*w.current));
   task &marker = make(w, {nullptr, nullptr, nullptr, nullptr, &s}, s.label, 0);
   marker.set(detail::k_tracked); // its end is signalled
   marker.references.store(2, std::memory_order_relaxed); // nobody else knows it yet

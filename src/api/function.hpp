@@ -14,8 +14,8 @@ using any_function = void (*)(); // to be cast back
 [[nodiscard]] unsigned number_of(const worker_set &set);
 
 /// spawn_function() for a body that `invoke` calls; the storage that it gets starts with `f` and `arg`.
-void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *),
-                         void *completion_arg, const function_options &options);
+void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *), void *completion_arg,
+                         const function_options &options);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
-#include "deps/domain.hpp"
 #include "base/log.hpp"
+#include "deps/domain.hpp"
 #include "task/failure.hpp"
 #include "worker/runtime.hpp"
 
@@ -129,8 +129,10 @@ task_group::~task_group() {
 void task_group::wait() {
   state &s = internals();
   if (this_worker().current != s.owner)
-    throw_error(errc::invalid_argument, "task_group::wait() is called by task '%s', but the group belongs to task '%s'; "
-                "wait where the group was made", label_of(*this_worker().current), label_of(*s.owner));
+    throw_error(errc::invalid_argument,
+                "task_group::wait() is called by task '%s', but the group belongs to task '%s'; "
+                "wait where the group was made",
+                label_of(*this_worker().current), label_of(*s.owner));
   wait_for_group(s);
   if (s.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
     s.cancelled.store(false, std::memory_order_relaxed);
@@ -150,9 +152,7 @@ void task_group::cancel() noexcept {
   request_stop(s);
 }
 
-bool task_group::cancelled() const noexcept {
-  return const_cast<task_group *>(this)->internals().cancelled.load(std::memory_order_relaxed);
-}
+bool task_group::cancelled() const noexcept { return const_cast<task_group *>(this)->internals().cancelled.load(std::memory_order_relaxed); }
 
 std::stop_token task_group::stop_token() {
   state &s = internals();

@@ -25,9 +25,7 @@ constexpr std::uint64_t k_chunks_per_worker = 8;
 
 std::uint64_t default_chunks() { return k_chunks_per_worker * static_cast<std::uint64_t>(worker_count()); }
 
-loop_plan cut_by_grain(std::uint64_t size, std::uint64_t grain) noexcept {
-  return {size / grain + (size % grain != 0), grain, 0, size};
-}
+loop_plan cut_by_grain(std::uint64_t size, std::uint64_t grain) noexcept { return {size / grain + (size % grain != 0), grain, 0, size}; }
 
 loop_plan cut_into(std::uint64_t size, std::uint64_t chunks) noexcept {
   chunks = std::min(chunks, size);
@@ -41,8 +39,8 @@ void refuse_step() { throw_error(errc::invalid_argument, "the step of a range is
 void refuse_blocks(std::uint64_t grain, std::uint64_t rows, std::uint64_t columns) {
   if (grain == 0)
     throw_error(errc::invalid_argument, "a grain of blocks is 0; give the number of rows and of columns of a block");
-  throw_error(errc::invalid_argument, "%llu by %llu blocks are more than 2^64; give larger grains",
-              static_cast<unsigned long long>(rows), static_cast<unsigned long long>(columns));
+  throw_error(errc::invalid_argument, "%llu by %llu blocks are more than 2^64; give larger grains", static_cast<unsigned long long>(rows),
+              static_cast<unsigned long long>(columns));
 }
 
 void check_grain(const loop_options &o) {

@@ -64,7 +64,6 @@ void forget_criticals_in_child() noexcept {
 
 } // namespace
 
-
 namespace detail {
 
 mutex &critical_mutex(const char *name) {

@@ -44,8 +44,7 @@ bool has_for_itself(const data_access &a) noexcept {
 }
 
 bool reduces(const data_access &a) noexcept {
-  return a.joined && a.joined->how == sharing::reduction &&
-         !(a.flags.load(std::memory_order_relaxed) & k_weak); // O4 of access_state.hpp
+  return a.joined && a.joined->how == sharing::reduction && !(a.flags.load(std::memory_order_relaxed) & k_weak); // O4 of access_state.hpp
 }
 
 void *borrow(data_access &a, const task &t, const task &covering, const worker &w, std::size_t bytes) {
@@ -53,8 +52,10 @@ void *borrow(data_access &a, const task &t, const task &covering, const worker &
   const reduction_spec &how = store.how();
   const std::size_t all = static_cast<std::size_t>(how.count) * how.bytes;
   if (bytes > all)
-    throw_error(errc::invalid_argument, "task '%s' has asked for its copy of %zu bytes at %p, of which it reduces %zu; ask for no "
-                "more than it names", label_of(t), bytes, how.address, all);
+    throw_error(errc::invalid_argument,
+                "task '%s' has asked for its copy of %zu bytes at %p, of which it reduces %zu; ask for no "
+                "more than it names",
+                label_of(t), bytes, how.address, all);
   const task &holder = borrower(t, covering);
   const bool by_task = &holder == &covering;
   if (by_task && copy_of(a))
@@ -86,8 +87,10 @@ WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::si
     // data that a final task does not name: its children touch it in place
     return const_cast<void *>(address);
   }
-  throw_error(errc::invalid_argument, "task '%s' has asked for its copy of %p, which it does not reduce; name weft::reduction() "
-              "among its accesses", label_of(asking), address);
+  throw_error(errc::invalid_argument,
+              "task '%s' has asked for its copy of %p, which it does not reduce; name weft::reduction() "
+              "among its accesses",
+              label_of(asking), address);
 }
 
 } // namespace

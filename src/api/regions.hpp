@@ -10,14 +10,14 @@ namespace rt {
 
 /// The regions of one spawn, checked. The constructor throws weft::error for the first that is none, and names it.
 class checked_regions {
-public:
+ public:
   checked_regions(const detail::submission &s, const char *label);
   checked_regions(const checked_regions &) = delete;
   checked_regions &operator=(const checked_regions &) = delete;
   [[nodiscard]] const region_entry *data() const noexcept { return m_entries; }
   [[nodiscard]] std::size_t size() const noexcept { return m_count; }
 
-private:
+ private:
   static constexpr std::size_t k_few = 4;
   region_shape m_few_shapes[k_few];
   region_entry m_few[k_few];

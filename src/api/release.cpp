@@ -47,8 +47,8 @@ void release(std::span<const access> list) {
     return;
   for (const access &a : list)
     if (a.address && !has_access(t, a))
-      throw_error(errc::invalid_argument, "task '%s' releases its access to %p, and has declared none; name it when the task is spawned",
-                  label_of(t), a.address);
+      throw_error(errc::invalid_argument, "task '%s' releases its access to %p, and has declared none; name it when the task is spawned", label_of(t),
+                  a.address);
   give_up_with(t, [&](ready_list &ready) { release_some(t, list.data(), list.size(), ready); });
 }
 
@@ -63,9 +63,8 @@ void release(std::span<const region_access> list) {
   for (std::size_t i = 0; i < regions.size(); ++i)
     regions.data()[i].shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
       if (!has_region(t, low, end))
-        throw_error(errc::invalid_argument,
-                    "task '%s' releases region %zu, at %p, and has not declared all of it; name it when the task is spawned", label_of(t),
-                    i + 1, reinterpret_cast<const void *>(low));
+        throw_error(errc::invalid_argument, "task '%s' releases region %zu, at %p, and has not declared all of it; name it when the task is spawned",
+                    label_of(t), i + 1, reinterpret_cast<const void *>(low));
     });
   give_up_with(t, [&](ready_list &ready) {
     for (std::size_t i = 0; i < regions.size(); ++i)

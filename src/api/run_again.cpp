@@ -69,8 +69,10 @@ void prepare_clock(task_extra &x, std::uint64_t ns) {
 
 void refuse_unless_separate(const task &t) {
   if (t.has(detail::k_undeferred) || t.parent->has(detail::k_final))
-    throw_error(errc::not_supported, "task '%s' cannot run again later: its creator or a taskiter runs it; spawn it without if_(false) and "
-                "outside of a final task and of a taskiter", label_of(t));
+    throw_error(errc::not_supported,
+                "task '%s' cannot run again later: its creator or a taskiter runs it; spawn it without if_(false) and "
+                "outside of a final task and of a taskiter",
+                label_of(t));
   if (t.ops->destroy_result)
     throw_error(errc::not_supported, "task '%s' cannot run again: it returns a value to its handle; let it return nothing", label_of(t));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
 #include "manage/dispatcher.hpp"
-#include "worker/runtime.hpp"
 
 #include <weft/runtime.hpp>
 

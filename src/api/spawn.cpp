@@ -133,8 +133,8 @@ WEFT_COLD void give_up(task *t, task &parent) noexcept {
 }
 
 /// A child of a taskiter: it is kept for later rounds, or refused.
-WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t first_count, const access *second,
-                      std::size_t second_count, const checked_regions *regions) {
+WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+                      const checked_regions *regions) {
   try {
     i.record(*t, first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0);
   } catch (const std::bad_alloc &) {
@@ -153,7 +153,7 @@ void count_accesses(counter_block &c, std::size_t accesses, bool ready) noexcept
 }
 
 WEFT_NOINLINE void trace_submission(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
-                                              const checked_regions *regions) noexcept {
+                                    const checked_regions *regions) noexcept {
   const bool recorded = t->parent->has(k_final) && iteration_of(*t->parent);
   trace_creation(*this_worker_or_null()->trace, *t,
                  {first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0}, recorded);
@@ -212,9 +212,7 @@ WEFT_NOINLINE void submit_slowly(task *t) {
 }
 
 /// Nothing about the task or its parent asks for more than the common way.
-WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
-  return t.is_plain(k_special | k_undeferred) && !parent.leads_astray();
-}
+WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept { return t.is_plain(k_special | k_undeferred) && !parent.leads_astray(); }
 
 WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) noexcept {
   count_child(t, parent);
@@ -436,8 +434,8 @@ void task_submit_regions(task *t, const submission &s) {
   region_run run{};
   const domain *const d = t->parent->children_domain;
   const bool is_only = s.named_region_count == 1 && (s.named_count | s.list_count | s.region_list_count) == 0;
-  if (!is_only || mailbox::checks() || !is_common(*t, *t->parent) || !d || !d->regional() ||
-      !is_one_run(s.named_regions->part, run.low, run.end)) [[unlikely]]
+  if (!is_only || mailbox::checks() || !is_common(*t, *t->parent) || !d || !d->regional() || !is_one_run(s.named_regions->part, run.low, run.end))
+      [[unlikely]]
     return submit_regions_slowly(t, s);
   run.mode = s.named_regions->mode;
   submit_run(t, run);
@@ -451,9 +449,7 @@ void task_wait_done(task *t) {
   end_cohorts(*this_worker_or_null()->current);
 }
 
-bool task_is_done(const task *t) noexcept {
-  return t && is_raised(t->done_word, k_done);
-}
+bool task_is_done(const task *t) noexcept { return t && is_raised(t->done_word, k_done); }
 
 std::exception_ptr task_take_exception(task *t) noexcept {
   task_extra *x = peek_extra(*t);

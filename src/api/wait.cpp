@@ -174,8 +174,7 @@ void unblock(task_ref r) {
   const visit here;
   const auto done = extra_of(*r.get()).block.unblock();
   if (!done.accepted)
-    throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block",
-                label_of(*r.get()));
+    throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block", label_of(*r.get()));
   if (!done.resumed || mutant(bug::unblock_wakes_nobody))
     return;
   if (done.resumed->base() == runnable::kind::frame)
@@ -193,8 +192,7 @@ void decrease_events(task_ref r, std::uint32_t n) {
   task_extra *x = peek_extra(*r.get());
   switch (x ? x->events.decrease(n) : decreased::underflow) {
   case decreased::underflow:
-    throw_error(errc::event_underflow, "task '%s' has fewer than %u external events; decrease as often as you increase",
-                label_of(*r.get()), n);
+    throw_error(errc::event_underflow, "task '%s' has fewer than %u external events; decrease as often as you increase", label_of(*r.get()), n);
   case decreased::last:
     events_are_over(*r.get());
     break;

@@ -44,10 +44,14 @@ std::vector<unsigned> bound_to(std::span<const int> cpus) {
 
 [[noreturn]] void refuse_cpus(std::span<const int> cpus) {
   if (the_runtime().cfg.bind == bind_kind::none)
-    throw_error(errc::invalid_argument, "no worker keeps to cpu %d and the other %zu: workers are not bound to cpus; set bind=compact or "
-                "bind=spread, or name workers", cpus.front(), cpus.size() - 1);
-  throw_error(errc::invalid_argument, "no worker is bound to cpu %d or one of the other %zu; start more (setting workers), or name other cpus; the "
-              "first thread, worker 0, is bound to none", cpus.front(), cpus.size() - 1);
+    throw_error(errc::invalid_argument,
+                "no worker keeps to cpu %d and the other %zu: workers are not bound to cpus; set bind=compact or "
+                "bind=spread, or name workers",
+                cpus.front(), cpus.size() - 1);
+  throw_error(errc::invalid_argument,
+              "no worker is bound to cpu %d or one of the other %zu; start more (setting workers), or name other cpus; the "
+              "first thread, worker 0, is bound to none",
+              cpus.front(), cpus.size() - 1);
 }
 
 template <class F>

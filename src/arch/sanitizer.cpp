@@ -62,11 +62,10 @@ WEFT_UNINSTRUMENTED void stack_entered([[maybe_unused]] sanitized_stack &s) noex
 }
 
 WEFT_UNINSTRUMENTED void *switch_stack(context *from, [[maybe_unused]] sanitized_stack &from_stack, context to,
-                                       [[maybe_unused]] sanitized_stack &to_stack, void *value,
-                                       [[maybe_unused]] leave how, [[maybe_unused]] unsigned flags) noexcept {
+                                       [[maybe_unused]] sanitized_stack &to_stack, void *value, [[maybe_unused]] leave how,
+                                       [[maybe_unused]] unsigned flags) noexcept {
 #ifdef WEFT_ASAN
-  __sanitizer_start_switch_fiber(how == leave::for_good ? nullptr : &from_stack.fake_stack, to_stack.low,
-                                 to_stack.bytes);
+  __sanitizer_start_switch_fiber(how == leave::for_good ? nullptr : &from_stack.fake_stack, to_stack.low, to_stack.bytes);
 #endif
 #ifdef WEFT_TSAN
   __tsan_switch_to_fiber(to_stack.fiber, flags);

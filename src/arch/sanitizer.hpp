@@ -61,8 +61,8 @@ void announce_stack(sanitized_stack &s, const void *low, std::size_t bytes) noex
 void announce_thread_stack(sanitized_stack &s) noexcept;
 void forget_stack(sanitized_stack &s) noexcept;
 void stack_entered(sanitized_stack &s) noexcept;
-void *switch_stack(context *from, sanitized_stack &from_stack, context to, sanitized_stack &to_stack, void *value,
-                   leave how = leave::and_return, unsigned flags = k_switch_orders) noexcept;
+void *switch_stack(context *from, sanitized_stack &from_stack, context to, sanitized_stack &to_stack, void *value, leave how = leave::and_return,
+                   unsigned flags = k_switch_orders) noexcept;
 
 #else
 
@@ -74,8 +74,8 @@ inline void announce_stack(sanitized_stack &, const void *, std::size_t) noexcep
 inline void announce_thread_stack(sanitized_stack &) noexcept {}
 inline void forget_stack(sanitized_stack &) noexcept {}
 inline void stack_entered(sanitized_stack &) noexcept {}
-inline void *switch_stack(context *from, sanitized_stack &, context to, sanitized_stack &, void *value,
-                          leave = leave::and_return, unsigned = k_switch_orders) noexcept {
+inline void *switch_stack(context *from, sanitized_stack &, context to, sanitized_stack &, void *value, leave = leave::and_return,
+                          unsigned = k_switch_orders) noexcept {
   return weft_context_switch(from, to, value);
 }
 

@@ -10,7 +10,7 @@ namespace rt {
 
 /// Costs a thread: about 60 us and 32 KiB. Keep blocks for reuse; what thread_local variables hold stays in them.
 class tls_block {
-public:
+ public:
   tls_block() noexcept = default;
   tls_block(const tls_block &) = delete;
   tls_block &operator=(const tls_block &) = delete;
@@ -24,7 +24,7 @@ public:
   /// For context_switch_with_tp(); null while closed.
   [[nodiscard]] void *thread_pointer() const noexcept { return m_thread_pointer; }
 
-private:
+ private:
   static void *lend(void *self);
 
   pthread_t m_lender{};

@@ -94,8 +94,7 @@ struct real_atomics {
   }
   static void heavy_barrier() noexcept { os_heavy_barrier(); }
 
-  static bool futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected,
-                         std::int64_t deadline_ns = 0) noexcept {
+  static bool futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected, std::int64_t deadline_ns = 0) noexcept {
     return os_futex_wait(word, expected, deadline_ns);
   }
   static void futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept { os_futex_wake(word, count); }

@@ -48,7 +48,8 @@ const error *spare_error(errc code) noexcept {
   static const error *const all = [] {
     auto *errors = static_cast<error *>(::operator new(sizeof(error) * k_codes)); // never destroyed: threads may fail while we exit
     for (int i = 0; i < k_codes; ++i)
-      ::new (static_cast<void *>(errors + i)) error(static_cast<errc>(i + 1), "no memory is left, not even to say what failed; see the code of this error");
+      ::new (static_cast<void *>(errors + i))
+          error(static_cast<errc>(i + 1), "no memory is left, not even to say what failed; see the code of this error");
     return errors;
   }();
   return all + (static_cast<int>(code) - 1);

@@ -8,8 +8,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// Throws weft::error with a printf-formatted sentence.
-[[noreturn]] WEFT_COLD void throw_error(errc code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+[[noreturn]] WEFT_COLD void throw_error(errc code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 } // namespace rt
 } // namespace weft::inline v0

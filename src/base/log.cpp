@@ -71,9 +71,7 @@ signal_safe_line &signal_safe_line::hex(std::uint64_t v) noexcept {
   return text("0x").text({digits + at, sizeof digits - at});
 }
 
-signal_safe_line &signal_safe_line::pointer(const void *p) noexcept {
-  return hex(reinterpret_cast<std::uintptr_t>(p));
-}
+signal_safe_line &signal_safe_line::pointer(const void *p) noexcept { return hex(reinterpret_cast<std::uintptr_t>(p)); }
 
 void signal_safe_line::write(int fd) noexcept {
   const int saved = errno;
@@ -89,9 +87,7 @@ void signal_safe_line::write(int fd) noexcept {
   errno = saved;
 }
 
-void set_fatal_context(fatal_context add) noexcept {
-  g_fatal_context.store(add, std::memory_order_release);
-}
+void set_fatal_context(fatal_context add) noexcept { g_fatal_context.store(add, std::memory_order_release); }
 
 void fatal(const char *format, ...) noexcept {
   signal_safe_line line;

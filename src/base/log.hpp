@@ -46,18 +46,15 @@ WEFT_COLD void note(const char *format, ...) noexcept __attribute__((format(prin
 WEFT_COLD void warn(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
 /// The same, but only for the first caller that hands in this flag.
-WEFT_COLD void warn_once(std::atomic<bool> &said, const char *format, ...) noexcept
-    __attribute__((format(printf, 2, 3)));
+WEFT_COLD void warn_once(std::atomic<bool> &said, const char *format, ...) noexcept __attribute__((format(printf, 2, 3)));
 
-[[noreturn]] WEFT_COLD void check_failed(const char *condition, const char *file, int line,
-                                         const char *sentence) noexcept;
+[[noreturn]] WEFT_COLD void check_failed(const char *condition, const char *file, int line, const char *sentence) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0
 
 /// Stops the program with `sentence` when `condition` is false; in every build.
-#define WEFT_CHECK(condition, sentence)                                                                      \
-  ((condition) ? static_cast<void>(0) : ::weft::rt::check_failed(#condition, __FILE__, __LINE__, sentence))
+#define WEFT_CHECK(condition, sentence) ((condition) ? static_cast<void>(0) : ::weft::rt::check_failed(#condition, __FILE__, __LINE__, sentence))
 
 /// The same in debug builds only.
 #ifdef NDEBUG

@@ -22,9 +22,7 @@ int chosen_mutant() noexcept;
 /// Is this the bug of this run?
 inline bool mutant(bug b) noexcept { return chosen_mutant() == static_cast<int>(b); }
 /// `order`, or relaxed when this is the bug of this run.
-inline std::memory_order order_unless(bug b, std::memory_order order) noexcept {
-  return mutant(b) ? std::memory_order_relaxed : order;
-}
+inline std::memory_order order_unless(bug b, std::memory_order order) noexcept { return mutant(b) ? std::memory_order_relaxed : order; }
 
 #else
 

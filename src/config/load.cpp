@@ -33,22 +33,18 @@ constexpr string_view k_other_variables[] = {
 #endif
 };
 
-string did_you_mean(string_view near) {
-  return near.empty() ? "; `weft config` lists all" : "; did you mean '" + string(near) + "'?";
-}
+string did_you_mean(string_view near) { return near.empty() ? "; `weft config` lists all" : "; did you mean '" + string(near) + "'?"; }
 
 std::size_t require_setting(string_view key, const string &origin) {
   const auto row = find_setting(key);
   if (row == k_setting_count)
-    throw error(errc::bad_setting, "unknown setting '" + string(key) + "' (from " + origin + ")" +
-                                       did_you_mean(nearest_key(key)));
+    throw error(errc::bad_setting, "unknown setting '" + string(key) + "' (from " + origin + ")" + did_you_mean(nearest_key(key)));
   return row;
 }
 
 string refusal(const assignment &a) {
   const auto &info = setting_table()[a.row];
-  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin +
-                "): it must be " + describe_allowed(info);
+  string what = string("setting ") + info.key + " cannot be '" + a.text + "' (from " + a.origin + "): it must be " + describe_allowed(info);
   if (info.type == setting_type::choice)
     if (const auto near = nearest(a.text, split_choices(info.choices)); !near.empty())
       what += did_you_mean(near);
@@ -65,8 +61,7 @@ void assign(loaded_settings &out, const std::vector<assignment> &source) {
 
 /// The first variable of that name, as getenv() finds it; nullptr where there is none or it is empty.
 const string *variable(const settings_input &input, string_view name) {
-  const auto found = std::find_if(input.environment.begin(), input.environment.end(),
-                                  [&](const key_value &v) { return v.first == name; });
+  const auto found = std::find_if(input.environment.begin(), input.environment.end(), [&](const key_value &v) { return v.first == name; });
   return found == input.environment.end() || found->second.empty() ? nullptr : &found->second;
 }
 
@@ -93,8 +88,7 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
   const auto text = read_file(input.root + path);
   if (!text) {
     if (required)
-      throw error(errc::bad_setting,
-                  "WEFT_CONFIG names the file '" + path + "', which cannot be read: " + std::strerror(errno));
+      throw error(errc::bad_setting, "WEFT_CONFIG names the file '" + path + "', which cannot be read: " + std::strerror(errno));
     if (errno != ENOENT && errno != ENOTDIR)
       out.warnings.push_back("the settings in '" + path + "' are not used: " + std::strerror(errno));
     return {};
@@ -110,8 +104,7 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
 
 /// OpenMP's variable of that meaning. What Weft cannot use of it is reported, not refused: it was written for
 /// another.
-void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source,
-               loaded_settings &out) {
+void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
   const char *alias = setting_table()[row].alias;
   const auto *value = alias != nullptr && input.openmp_aliases ? variable(input, alias) : nullptr;
   if (value == nullptr)
@@ -142,8 +135,7 @@ void report_unknown_variables(const settings_input &input, loaded_settings &out)
     known.push_back(info.environment);
   for (const auto &[name, value] : input.environment)
     if (name.starts_with("WEFT_") && std::find(known.begin(), known.end(), name) == known.end())
-      out.warnings.push_back("the environment variable " + name + " is no setting of Weft" +
-                             did_you_mean(nearest(name, known)));
+      out.warnings.push_back("the environment variable " + name + " is no setting of Weft" + did_you_mean(nearest(name, known)));
 }
 
 std::vector<assignment> from_overrides(const settings_input &input) {
@@ -175,14 +167,11 @@ void imply(loaded_settings &out, setting_index by, setting_index index, const ch
   const auto cause = static_cast<std::size_t>(by), row = static_cast<std::size_t>(index);
   string &origin = out.origin[row];
   const auto &info = setting_table()[row];
-  const bool chosen =
-      origin != "default" && !(info.alias != nullptr && origin == string("environment ") + info.alias);
+  const bool chosen = origin != "default" && !(info.alias != nullptr && origin == string("environment ") + info.alias);
   const string key = setting_table()[cause].key;
   if (const string now = setting_text(out.values, row); chosen && now != value)
-    throw error(errc::bad_setting, "setting " + key + " = " + setting_text(out.values, cause) + " (from " +
-                                       out.origin[cause] + ") goes with " + info.key + " = " + value +
-                                       " only, which is '" + now + "' (from " + origin +
-                                       "); leave one of them out");
+    throw error(errc::bad_setting, "setting " + key + " = " + setting_text(out.values, cause) + " (from " + out.origin[cause] + ") goes with " +
+                                       info.key + " = " + value + " only, which is '" + now + "' (from " + origin + "); leave one of them out");
   assign(out, {{row, value, chosen ? origin : "setting " + key}});
 }
 

@@ -92,8 +92,7 @@ struct settings_input {
 
 struct loaded_settings {
   settings values;
-  std::array<std::string, k_setting_count>
-      origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
+  std::array<std::string, k_setting_count> origin; ///< "default", "file PATH:LINE", "preset NAME", "environment X", "API"
   std::vector<std::string> warnings;
   std::string file; ///< the file that was read, or ""
 };
@@ -104,9 +103,7 @@ loaded_settings load_settings(const settings_input &input);
 
 /// The settings of this process: environment, file and overrides, loaded on first use. Warnings go to stderr.
 const loaded_settings &process_settings();
-inline const settings &current_settings() {
-  return process_settings().values;
-}
+inline const settings &current_settings() { return process_settings().values; }
 
 /// Loads again, for a runtime that starts anew. The caller ensures that nobody reads settings meanwhile;
 /// references stay valid, their contents change.

@@ -9,22 +9,15 @@ namespace rt {
 
 namespace {
 
-bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-bool is_key_char(char c) noexcept {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
-}
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_key_char(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; }
 
 /// Reads one line from left to right.
 class line_reader {
  public:
-  line_reader(std::string_view rest, const std::string &file, int line)
-      : m_rest(rest), m_file(file), m_line(line) {}
+  line_reader(std::string_view rest, const std::string &file, int line) : m_rest(rest), m_file(file), m_line(line) {}
 
-  [[noreturn]] void fail(const std::string &what) const {
-    throw_error(errc::bad_setting, "%s:%d: %s", m_file.c_str(), m_line, what.c_str());
-  }
+  [[noreturn]] void fail(const std::string &what) const { throw_error(errc::bad_setting, "%s:%d: %s", m_file.c_str(), m_line, what.c_str()); }
 
   /// True at the end of what counts: nothing or a comment follows.
   bool at_end() noexcept {
@@ -127,9 +120,7 @@ class line_reader {
   }
 
   std::string bare_value() {
-    const auto word =
-        cut(m_rest.find_first_of(" \t\r#") == std::string_view::npos ? m_rest.size()
-                                                                     : m_rest.find_first_of(" \t\r#"));
+    const auto word = cut(m_rest.find_first_of(" \t\r#") == std::string_view::npos ? m_rest.size() : m_rest.find_first_of(" \t\r#"));
     if (word.empty())
       fail("the value is missing");
     if (word == "true" || word == "false")
@@ -151,8 +142,7 @@ class line_reader {
     const auto digits = [&] {
       const auto begin = at;
       for (; at < word.size(); ++at) {
-        const bool between = word[at] == '_' && at > begin && is_digit(word[at - 1]) &&
-                             at + 1 < word.size() && is_digit(word[at + 1]);
+        const bool between = word[at] == '_' && at > begin && is_digit(word[at - 1]) && at + 1 < word.size() && is_digit(word[at + 1]);
         if (is_digit(word[at]))
           number += word[at];
         else if (!between)

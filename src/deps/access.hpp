@@ -15,16 +15,17 @@ namespace rt {
 inline constexpr std::uint32_t k_shares = 1024; // beside the flags of an access: its mode makes it the member of a cohort
 
 WEFT_INLINE std::uint32_t kind_of(access_mode mode) noexcept {
-  static constexpr std::uint16_t kinds[] = {k_reads, 0, 0, k_reads | k_weak, k_weak, k_weak, // in the order of access_mode
-                                            k_shares, k_shares, k_shares | k_weak, k_shares | k_weak,
-                                            k_shares, k_shares | k_weak};
+  static constexpr std::uint16_t kinds[] = {k_reads,           0,        0,
+                                            k_reads | k_weak,  k_weak,   k_weak, // in the order of access_mode
+                                            k_shares,          k_shares, k_shares | k_weak,
+                                            k_shares | k_weak, k_shares, k_shares | k_weak};
   static_assert(static_cast<int>(access_mode::weak_reduction) == 11);
   return kinds[static_cast<std::size_t>(mode)];
 }
 
 WEFT_INLINE sharing sharing_of(access_mode mode) noexcept {
   using enum sharing;
-  static constexpr sharing ways[] = {none, none, none, none, none, none, // in the order of access_mode
+  static constexpr sharing ways[] = {none,       none,        none,       none,        none,      none, // in the order of access_mode
                                      concurrent, commutative, concurrent, commutative, reduction, reduction};
   return ways[static_cast<std::size_t>(mode)];
 }

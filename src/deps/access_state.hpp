@@ -50,16 +50,16 @@ struct reduction_spec;
 namespace rt {
 
 enum access_flag : std::uint32_t {
-  k_read_ok = 1,      // R
-  k_write_ok = 2,     // W
-  k_finished = 4,     // F
-  k_kids_done = 8,    // K
-  k_next_known = 16,  // N
-  k_next_reads = 32,  // NR
+  k_read_ok = 1, // R
+  k_write_ok = 2, // W
+  k_finished = 4, // F
+  k_kids_done = 8, // K
+  k_next_known = 16, // N
+  k_next_reads = 32, // NR
   k_next_parent = 64, // NP
   k_child_link = 128, // L
-  k_reads = 256,      // only reads
-  k_weak = 512,       // only for the children
+  k_reads = 256, // only reads
+  k_weak = 512, // only for the children
   k_kind = k_reads | k_weak,
   k_both_ok = k_read_ok | k_write_ok,
   k_released = k_both_ok | k_finished | k_kids_done,
@@ -77,10 +77,10 @@ struct basic_data_access {
   typename P::template atomic<std::uint32_t> flags{0};
   sharing shared; // written where accesses of a task with several kinds are entered; elsewhere never read
   typename P::template var<basic_data_access *> successor{}; // valid with N; written by the registrar before
-  typename P::template var<basic_data_access *> child{};     // valid with L; written by the registrar before
+  typename P::template var<basic_data_access *> child{}; // valid with L; written by the registrar before
   Task *task = nullptr;
   union {
-    cohort *joined = nullptr;              // null: the access stands in the chain itself
+    cohort *joined = nullptr; // null: the access stands in the chain itself
     const detail::reduction_spec *wanted; // of a reduction that is not entered yet
   };
 };
@@ -88,9 +88,7 @@ struct basic_data_access {
 constexpr bool is_released(std::uint32_t flags) noexcept { return (flags & k_released) == k_released; }
 
 /// What an access of this kind has already, when it is linked behind one in this state: a reader hands on what it has to read.
-constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept {
-  return state & kind & k_reads ? state & k_read_ok : 0u;
-}
+constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept { return state & kind & k_reads ? state & k_read_ok : 0u; }
 
 /// What a delivery causes. The first three are the bits of the successor, then come those of the child.
 enum caused : std::uint32_t {
@@ -98,7 +96,7 @@ enum caused : std::uint32_t {
   k_child_shift = 4,
   k_to_child = k_both_ok << k_child_shift,
   k_satisfied = 64, // the task has one unsatisfied access less
-  k_died = 128,     // the access has no further use
+  k_died = 128, // the access has no further use
 };
 
 /// All that an access has caused whose word is `flags`.
@@ -126,8 +124,8 @@ inline constexpr auto k_given = [] {
 
 /// Bits that go in one message never take back what was given.
 constexpr bool given_only_grows() noexcept {
-  constexpr std::uint32_t messages[] = {k_read_ok, k_write_ok, k_finished, k_kids_done, k_next_known, k_next_known | k_next_reads,
-                                        k_next_known | k_next_parent, k_child_link};
+  constexpr std::uint32_t messages[] = {
+      k_read_ok, k_write_ok, k_finished, k_kids_done, k_next_known, k_next_known | k_next_reads, k_next_known | k_next_parent, k_child_link};
   constexpr std::uint32_t next = k_next_known | k_next_reads | k_next_parent;
   for (std::uint32_t flags = 0; flags < k_given.size(); ++flags)
     for (const std::uint32_t bits : messages)
@@ -149,7 +147,7 @@ constexpr std::uint32_t possible(std::uint32_t bits) noexcept {
 template <class Access>
 struct delivery {
   std::uint32_t caused;
-  Access *next;  // with bits of k_to_next; null: the chain is closed, nobody follows
+  Access *next; // with bits of k_to_next; null: the chain is closed, nobody follows
   Access *child; // with bits of k_to_child
 };
 
@@ -184,8 +182,7 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
       return {caused, next, child};
     }
     // O2: publishes links and data, O3: sees what the other deliverer published
-    if (a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release),
-                                      std::memory_order_acquire))
+    if (a.flags.compare_exchange_weak(before, after, order_unless(bug::access_publish_relaxed, std::memory_order_release), std::memory_order_acquire))
       return mutant(bug::access_read_after_publish) ? consequences(a, before, after, bits) : delivery<Access>{caused, next, child};
   }
 }

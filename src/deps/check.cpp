@@ -19,9 +19,7 @@ struct declaration {
   const detail::reduction_spec *reduction;
 };
 
-declaration of_child(const data_access &a) noexcept {
-  return {kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr};
-}
+declaration of_child(const data_access &a) noexcept { return {kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr}; }
 declaration of_parent(const data_access &a) noexcept {
   const bool reduces = a.joined && a.joined->how == sharing::reduction;
   return {kind_of(a), a.joined ? a.joined->how : sharing::none, reduces ? &a.joined->copies->how() : nullptr};
@@ -49,9 +47,7 @@ bool covers(const declaration &parent, const declaration &child) noexcept {
 bool is_new(const task &parent, const task &child) noexcept {
   constexpr std::size_t k_pairs = 1024;
   static std::atomic<std::uintptr_t> seen[k_pairs];
-  const auto kind = [](const task &t) {
-    return reinterpret_cast<std::uintptr_t>(t.ops) * 3 ^ reinterpret_cast<std::uintptr_t>(t.label);
-  };
+  const auto kind = [](const task &t) { return reinterpret_cast<std::uintptr_t>(t.ops) * 3 ^ reinterpret_cast<std::uintptr_t>(t.label); };
   const std::uintptr_t key = (kind(parent) * 5 + kind(child)) | 1;
   return seen[(key * 0x9E3779B97F4A7C15u) >> 54].exchange(key, std::memory_order_relaxed) != key; // a number, which guards nothing
 }
@@ -60,10 +56,11 @@ bool is_new(const task &parent, const task &child) noexcept {
 void report(const task &parent, const task &child, const void *address, const char *how, const char *declared) noexcept {
   if (!declared)
     warn("task '%s' names %p (%s), which its parent '%s' does not declare, so it is ordered among its siblings only; name it in the "
-         "parent too, weakly if only children touch it", label_of(child), address, how, label_of(parent));
+         "parent too, weakly if only children touch it",
+         label_of(child), address, how, label_of(parent));
   else
-    warn("task '%s' names %p (%s), but its parent '%s' declares it (%s) only; name it for more in the parent", label_of(child), address,
-         how, label_of(parent), declared);
+    warn("task '%s' names %p (%s), but its parent '%s' declares it (%s) only; name it for more in the parent", label_of(child), address, how,
+         label_of(parent), declared);
 }
 
 const char *name_of(const region_piece &p) noexcept {

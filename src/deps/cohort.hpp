@@ -47,9 +47,7 @@ struct cohort {
   cohort_state<real_atomics, data_access> members;
   task_exclusion own_turns;
 
-  [[nodiscard]] task &self() noexcept {
-    return *reinterpret_cast<task *>(reinterpret_cast<char *>(this) - detail::k_storage_offset);
-  }
+  [[nodiscard]] task &self() noexcept { return *reinterpret_cast<task *>(reinterpret_cast<char *>(this) - detail::k_storage_offset); }
   /// In the chain.
   [[nodiscard]] data_access &access() noexcept { return self().accesses()[0]; }
 };
@@ -61,7 +59,8 @@ extern const body_ops k_cohort_ops;
 /// records is.
 [[nodiscard]] inline task &covering_task(task &t) noexcept {
   task *covers = &t;
-  while (covers->parent && !is_recorded(*covers) && (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has_meanwhile(detail::k_final))))
+  while (covers->parent && !is_recorded(*covers) &&
+         (covers->has(detail::k_implicit) || (covers->has(detail::k_final) && covers->parent->has_meanwhile(detail::k_final))))
     covers = covers->parent;
   return *covers;
 }

@@ -29,7 +29,7 @@ namespace rt {
 /// Members wait in a list through their `successor`, which a member has no other use for.
 template <class P, class Access>
 class cohort_state {
-public:
+ public:
   /// True: the member may go at once, and nobody else knows it. False: it is delivered what it waits for.
   [[nodiscard]] bool admit(Access &a) noexcept { return admit_if_seen_open() || admit_slowly(a); }
   /// The two halves of admit().
@@ -89,7 +89,7 @@ public:
     return open;
   }
 
-private:
+ private:
   typename P::template var<std::uint32_t> m_admitted{}; // of the registrar, as the next
   typename P::template var<bool> m_seen_open{};
   char m_apart[k_line]; // what the registrar uses for each member from what those who leave write

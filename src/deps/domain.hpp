@@ -17,7 +17,7 @@ struct outbox;
 /// lowest bit is set names the parent's own access: no child has used that address yet; one whose second bit is set a cohort that
 /// takes members.
 class domain {
-public:
+ public:
   explicit domain(task &parent);
   /// Of children whose accesses are regions: the base of region_scope. Knows no address.
   domain() noexcept : m_table(no_table()), m_seen(no_table()), m_parent(nullptr) {}
@@ -82,9 +82,7 @@ public:
   }
   static bool is_plain(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 3) == 0; }
 
-  static data_access *own(data_access *a) noexcept {
-    return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1);
-  }
+  static data_access *own(data_access *a) noexcept { return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1); }
   // Children whose accesses somebody else will enter: docs/design/managers.md.
   news_count<> queued;
   outbox *queued_in = nullptr; // of the parent's frame: where the newest of them stands
@@ -113,7 +111,7 @@ public:
     return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) & ~std::uintptr_t{1});
   }
 
-private:
+ private:
   struct entry {
     const void *address;
     data_access *last; // null: erased
@@ -143,9 +141,7 @@ private:
     return e.last;
   }
   static constexpr std::size_t k_first_capacity = 16;
-  [[nodiscard]] std::size_t half() const noexcept {
-    return m_table.mask < 2 * k_first_capacity ? k_first_capacity : (m_table.mask + 1) / 2;
-  }
+  [[nodiscard]] std::size_t half() const noexcept { return m_table.mask < 2 * k_first_capacity ? k_first_capacity : (m_table.mask + 1) / 2; }
   void rebuild(std::size_t room, std::size_t capacity);
   std::size_t sweep() noexcept;
   bool drop_if_released(entry &e) noexcept;

@@ -37,7 +37,7 @@ struct exclusion {
 /// needs, as long as f returns true; next and set_next its link, age and set_age its ticket.
 template <class P, class Task, class Traits>
 class arbiter {
-public:
+ public:
   /// True: the task has all that it needs. False: it waits, and who gives up hands it on.
   [[nodiscard]] bool take(Task &t) noexcept {
     m_lock.lock();
@@ -64,7 +64,7 @@ public:
     m_lock.unlock();
   }
 
-private:
+ private:
   bool try_take(Task &t) noexcept {
     exclusion<P, Task> *missing = nullptr;
     Traits::for_each(t, [&](exclusion<P, Task> &e) {

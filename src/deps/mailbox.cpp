@@ -31,7 +31,7 @@ delivery<data_access> deliver_locked(data_access &a, std::uint32_t bits) noexcep
 
 /// Messages that wait for their delivery by this thread, newest first; almost never more than a few.
 class message_stack {
-public:
+ public:
   /// False: there is no memory to put it off.
   [[nodiscard]] bool push(message m) noexcept {
     if (!m.to)
@@ -53,7 +53,7 @@ public:
     return m;
   }
 
-private:
+ private:
   bool overflow(message m) noexcept {
     try {
       m_overflow.push_back(m);

@@ -23,7 +23,7 @@ struct message {
 
 /// A delivery mostly causes one more at most, which needs no place to wait in.
 class mailbox {
-public:
+ public:
   /// Tasks that may run now are appended to `ready`. The counters of `self` are left to the caller, to be settled in one go.
   mailbox(ready_list &ready, task *self) noexcept : m_ready(ready), m_self(self) {}
   mailbox(const mailbox &) = delete;
@@ -71,7 +71,7 @@ public:
   [[nodiscard]] std::uint32_t own_deaths() const noexcept { return m_own_deaths; }
   [[nodiscard]] std::uint32_t own_satisfied() const noexcept { return m_own_satisfied; }
 
-private:
+ private:
   /// Returns the one message that follows, if one does.
   WEFT_INLINE message deliver_one(data_access &a, std::uint32_t bits) noexcept {
     if (s_locked) [[unlikely]] {
@@ -117,7 +117,7 @@ private:
       drop_references(t, 1);
   }
 
-public:
+ public:
   /// Something is to be done with every access that the common way does not do.
   [[nodiscard]] static bool looks_closer() noexcept {
     return s_closer.load(std::memory_order_acquire); // O1 of messages.hpp
@@ -134,7 +134,7 @@ public:
       serve_cohorts_slowly();
   }
 
-private:
+ private:
   WEFT_NOINLINE void leave_cohort(data_access &a) noexcept;
   WEFT_NOINLINE void serve_cohorts_slowly() noexcept;
 

@@ -27,7 +27,7 @@ namespace rt {
 
 template <class P = real_atomics>
 class news_count {
-public:
+ public:
   void add() noexcept { m_added.set(m_added.get() + 1); }
   void take_back() noexcept { m_added.set(m_added.get() - 1); }
   void applied() noexcept {
@@ -35,7 +35,7 @@ public:
   }
   [[nodiscard]] bool none() const noexcept { return m_applied.load(std::memory_order_acquire) == m_added.get(); } // O2
 
-private:
+ private:
   typename P::template var<std::uint32_t> m_added{0};
   typename P::template atomic<std::uint32_t> m_applied{0};
 };

@@ -104,7 +104,7 @@ constexpr const char *k_combining = "the operation of a reduction below task";
 
 /// What it calls neither waits nor suspends.
 class combining {
-public:
+ public:
   explicit combining(const task &below) noexcept
       : m_self{k_combining, label_of(below)}, m_executor(this_executor()), // null on a thread that only takes events back
         m_outer(m_executor ? std::exchange(m_executor->in_callback, &m_self) : nullptr) {}
@@ -115,7 +115,7 @@ public:
       m_executor->in_callback = m_outer;
   }
 
-private:
+ private:
   const callback m_self;
   executor *const m_executor;
   const callback *const m_outer;

@@ -40,7 +40,7 @@ void check_extent(const task &t, const detail::reduction_spec &r);
 /// Copies in the order in which they were made. A copy is lent to a task, or is free; P for the models.
 template <class P, class Copy>
 class copy_shelf {
-public:
+ public:
   /// For a borrower that has none: a free copy of its place that is known without a look at all. `id`: the number of the place.
   [[nodiscard]] Copy *borrow_near(const void *holder, const void *place, unsigned id) noexcept {
     Copy *c = near(id).load(std::memory_order_acquire); // O1
@@ -111,7 +111,7 @@ public:
     m_last.set(nullptr);
   }
 
-private:
+ private:
   static constexpr unsigned k_near = 16; // a power of two; with more workers, those of one number take turns with the lock
   using hint = typename P::template atomic<Copy *>;
   hint &near(unsigned id) noexcept { return m_near[id % k_near]; }
@@ -133,7 +133,7 @@ struct basic_reduction_copy {
 };
 
 class reduction_store {
-public:
+ public:
   using copy = basic_reduction_copy<real_atomics>;
   explicit reduction_store(const detail::reduction_spec &spec); // keeps a copy of what adds up
   ~reduction_store();
@@ -143,9 +143,7 @@ public:
   [[nodiscard]] const detail::reduction_spec &how() const noexcept { return m_how; }
   [[nodiscard]] bool holds(std::ptrdiff_t count, std::size_t bytes) const noexcept { return m_how.count == count && m_how.bytes == bytes; }
   /// As in copy_shelf.
-  [[nodiscard]] copy *borrow_near(const void *holder, const void *place, unsigned id) noexcept {
-    return m_shelf.borrow_near(holder, place, id);
-  }
+  [[nodiscard]] copy *borrow_near(const void *holder, const void *place, unsigned id) noexcept { return m_shelf.borrow_near(holder, place, id); }
   /// The holder's copy. Throws what the identity throws, or std::bad_alloc.
   [[nodiscard]] copy &copy_for(const void *holder, const void *place, unsigned id);
   void give_back_of(const void *holder) noexcept { m_shelf.give_back_of(holder); }
@@ -155,7 +153,7 @@ public:
   /// were not added are dropped then.
   void combine_and_begin_anew();
 
-private:
+ private:
   copy *make();
   void free(copy *c, bool is_filled) noexcept;
   void free_all(const copy *unfilled) noexcept;

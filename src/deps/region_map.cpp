@@ -17,9 +17,7 @@ crew::crew(const crew &other) : m_first(other.m_first), m_more(other.m_more) {
     s->retain();
 }
 
-crew::crew(crew &&other) noexcept : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) {
-  other.m_more.clear();
-}
+crew::crew(crew &&other) noexcept : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) { other.m_more.clear(); }
 
 crew &crew::operator=(crew &&other) noexcept {
   std::swap(m_first, other.m_first);
@@ -83,13 +81,10 @@ void crew::drop_ended() noexcept {
 }
 
 bool crew::any_live() const noexcept {
-  return m_first && (!m_first->has_ended() ||
-                     std::any_of(m_more.begin(), m_more.end(), [](const region_scope *s) { return !s->has_ended(); }));
+  return m_first && (!m_first->has_ended() || std::any_of(m_more.begin(), m_more.end(), [](const region_scope *s) { return !s->has_ended(); }));
 }
 
-bool crew::contains(const region_scope &s) const noexcept {
-  return m_first == &s || std::find(m_more.begin(), m_more.end(), &s) != m_more.end();
-}
+bool crew::contains(const region_scope &s) const noexcept { return m_first == &s || std::find(m_more.begin(), m_more.end(), &s) != m_more.end(); }
 
 region_map::noted region_map::s_nothing_noted[2];
 

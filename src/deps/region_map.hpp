@@ -30,7 +30,7 @@ struct region_piece {
 
 /// The pieces of one task; most have one, which needs no memory of its own.
 class piece_list {
-public:
+ public:
   void push_back(const region_piece &p) { // may throw std::bad_alloc
     if (m_count == 0) [[likely]]
       m_one = p;
@@ -53,7 +53,7 @@ public:
   [[nodiscard]] const region_piece *begin() const noexcept { return m_count <= 1 ? &m_one : m_more.data(); }
   [[nodiscard]] const region_piece *end() const noexcept { return begin() + m_count; }
 
-private:
+ private:
   WEFT_NOINLINE void push_more(const region_piece &p) {
     if (m_count == 1)
       m_more.assign(1, m_one);
@@ -66,7 +66,7 @@ private:
 
 /// Tasks that a fragment names. Naming one keeps its memory, not its place in the order: those that have ended count as gone.
 class crew {
-public:
+ public:
   crew() noexcept = default;
   crew(const crew &other);
   crew(crew &&other) noexcept;
@@ -92,7 +92,7 @@ public:
   template <class F>
   void for_each(F &&f) const;
 
-private:
+ private:
   region_scope *m_first = nullptr; // most have one
   std::vector<region_scope *> m_more;
 };
@@ -108,7 +108,7 @@ struct fragment {
 /// Fragments by their first byte; they have no byte in common. Beside the tree stands a table of fragments by the hash of their first
 /// byte, which knows some of them: regions that do not overlap partly are found there.
 class region_map {
-public:
+ public:
   region_map() noexcept = default;
   ~region_map();
   region_map(const region_map &) = delete;
@@ -152,7 +152,7 @@ public:
       forget_all();
   }
 
-private:
+ private:
   struct noted {
     std::uintptr_t low = 0; // 0: nothing; no region begins there
     iterator at{};

@@ -369,9 +369,8 @@ std::vector<region_scope::remainder> region_scope::all_of(std::uintptr_t low, st
 /// Whether one that waits has bytes of what was not given up. What the two do with them does not matter, as in waits_on().
 bool region_scope::holds_back(const region_scope &successor) const noexcept {
   const auto concerns = [&](const region_piece &mine) {
-    return !mine.released && std::any_of(successor.m_pieces.begin(), successor.m_pieces.end(), [&](const region_piece &its) {
-      return !its.weak && its.low < mine.end && mine.low < its.end;
-    });
+    return !mine.released && std::any_of(successor.m_pieces.begin(), successor.m_pieces.end(),
+                                         [&](const region_piece &its) { return !its.weak && its.low < mine.end && mine.low < its.end; });
   };
   return std::any_of(m_pieces.begin(), m_pieces.end(), concerns);
 }

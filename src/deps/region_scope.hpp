@@ -23,7 +23,7 @@ struct region_tree {
 
 /// Holds the lock of a tree.
 class tree_guard {
-public:
+ public:
   explicit tree_guard(region_tree &tree) noexcept : m_tree(tree) { tree.lock.lock(); }
   ~tree_guard() {
     const bool over = m_tree.live == 0;
@@ -34,7 +34,7 @@ public:
   tree_guard(const tree_guard &) = delete;
   tree_guard &operator=(const tree_guard &) = delete;
 
-private:
+ private:
   WEFT_NOINLINE void fell() noexcept; // nobody is left below the task
   region_tree &m_tree;
 };
@@ -43,7 +43,7 @@ private:
 /// the lock of the tree. It is the domain of the task's children, one without addresses, so that whoever asks for an address is
 /// sent the slow way.
 class region_scope : public domain {
-public:
+ public:
   explicit region_scope(region_tree &tree) noexcept : m_tree(tree) {}
 
   [[nodiscard]] region_tree &tree() const noexcept { return m_tree; }
@@ -121,7 +121,7 @@ public:
 
   domain *addresses_before = nullptr; // what the task's children had entered by address before the first region came
 
-private:
+ private:
   struct remainder;
   void put_back() noexcept {
     m_next_spare = m_tree.spare;

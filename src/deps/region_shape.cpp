@@ -13,8 +13,8 @@ namespace {
 constexpr unsigned k_most = detail::k_region_dimensions;
 
 const char *name_of(access_mode mode) noexcept {
-  static constexpr const char *names[] = {"in", "out", "inout", "weak_in", "weak_out", "weak_inout",
-                                            "concurrent", "commutative", "weak_concurrent", "weak_commutative"};
+  static constexpr const char *names[] = {"in",         "out",        "inout",       "weak_in",         "weak_out",
+                                          "weak_inout", "concurrent", "commutative", "weak_concurrent", "weak_commutative"};
   const auto i = static_cast<std::size_t>(mode);
   return i < std::size(names) ? names[i] : "access";
 }
@@ -44,14 +44,14 @@ std::string text_of(const region_access &a) {
 
 /// What is said about a region that is none.
 class complaint {
-public:
+ public:
   complaint(const region_access &a, const char *label, std::size_t place) : m_access(a), m_label(label), m_place(place) {}
 
   [[noreturn]] WEFT_COLD void about(const char *what) const {
     throw_error(errc::invalid_argument, "task '%s': region %zu (%s) %s", m_label, m_place, text_of(m_access).c_str(), what);
   }
 
-private:
+ private:
   const region_access &m_access;
   const char *m_label;
   std::size_t m_place;

@@ -47,7 +47,7 @@ meaning meaning_of(access_mode mode) noexcept {
 }
 
 class filler {
-public:
+ public:
   // children of a final task run in place and wait for nothing, so their parent waits for them
   explicit filler(region_scope &scope, const task &t) noexcept : m_scope(scope), m_task(t), m_all_strong(t.has(detail::k_final)) {}
 
@@ -69,7 +69,7 @@ public:
     m_scope.add(low, end, m.kind, m.weak && !m_all_strong);
   }
 
-private:
+ private:
   void reduction(const detail::reduction_spec &r, access_mode mode) {
     check_extent(m_task, r);
     if (!r.address || r.count == 0)
@@ -119,9 +119,7 @@ void use_regions(bool on) noexcept { g_always = on; }
 
 bool all_are_regions() noexcept { return g_always; }
 
-bool orders_regions(const task &parent) noexcept {
-  return parent.children_domain ? parent.children_domain->regional() : g_always;
-}
+bool orders_regions(const task &parent) noexcept { return parent.children_domain ? parent.children_domain->regional() : g_always; }
 
 region_scope &begin_regions(task &parent) {
   auto *tree = new region_tree;
@@ -136,8 +134,8 @@ region_scope &begin_regions(task &parent) {
   }
 }
 
-bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
-                   const region_entry *regions, std::size_t region_count) {
+bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count, const region_entry *regions,
+                   std::size_t region_count) {
   return enter_filled(t, [&](filler &&f) {
     f.objects(first, first_count);
     f.objects(second, second_count);
@@ -174,8 +172,7 @@ bool writes_region(const task &t, const void *address, std::size_t bytes) noexce
 }
 
 bool has_region(const task &t, std::uintptr_t low, std::uintptr_t end) noexcept {
-  return t.children_domain && t.children_domain->regional() &&
-         static_cast<const region_scope *>(t.children_domain)->covers(low, end);
+  return t.children_domain && t.children_domain->regional() && static_cast<const region_scope *>(t.children_domain)->covers(low, end);
 }
 
 void release_region(task &t, std::uintptr_t low, std::uintptr_t end, ready_list &ready) {
@@ -191,8 +188,7 @@ void release_regions(task &t, ready_list &ready) {
   try {
     scope.end(ready);
   } catch (const std::bad_alloc &) {
-    fatal("no memory to hand the regions of task '%s' on to its children; lower throttle.bytes, or wait for them in the task",
-          label_of(t));
+    fatal("no memory to hand the regions of task '%s' on to its children; lower throttle.bytes, or wait for them in the task", label_of(t));
   }
 }
 

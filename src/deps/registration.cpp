@@ -22,9 +22,7 @@ struct named {
   const detail::reduction_spec *wanted; // with sharing::reduction
 };
 
-named read_record(const data_access &a) noexcept {
-  return {a.address, kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr};
-}
+named read_record(const data_access &a) noexcept { return {a.address, kind_of(a), a.shared, a.shared == sharing::reduction ? a.wanted : nullptr}; }
 
 void set_record(data_access &a, const named &n) noexcept {
   a.address = n.address;
@@ -41,12 +39,14 @@ void set_record(data_access &a, const named &n) noexcept {
 void check_extent(const task &t, const detail::reduction_spec &r) {
   constexpr auto k_most = std::size_t{1} << 47; // bytes of address space
   if (r.count < 0)
-    throw_error(errc::invalid_argument, "task '%s' reduces %td elements at %p; give the number of elements, 0 or more",
-                label_of(t), r.count, r.address);
+    throw_error(errc::invalid_argument, "task '%s' reduces %td elements at %p; give the number of elements, 0 or more", label_of(t), r.count,
+                r.address);
   std::size_t all = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(r.count), r.bytes, &all) || all > k_most)
-    throw_error(errc::invalid_argument, "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
-                "of elements", label_of(t), r.count, r.bytes, r.address);
+    throw_error(errc::invalid_argument,
+                "task '%s' reduces %td elements of %zu bytes at %p, which no memory holds; give the number "
+                "of elements",
+                label_of(t), r.count, r.bytes, r.address);
 }
 
 void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b) {
@@ -208,8 +208,7 @@ WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
 
 } // namespace
 
-bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second,
-                    std::size_t second_count) {
+bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
   if (orders_regions(*t.parent)) [[unlikely]]
     return enter_regions(t, first, first_count, second, second_count);
   filled all = fill_records(t, first, first_count, {});
@@ -342,9 +341,7 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
     drop_references(t, deaths);
 }
 
-void children_are_complete(task &parent) noexcept {
-  trim_domain(parent, true);
-}
+void children_are_complete(task &parent) noexcept { trim_domain(parent, true); }
 
 void trim_domain(task &parent, bool all) noexcept {
   domain *d = parent.children_domain;

@@ -29,8 +29,7 @@ void wait_graph::wait(std::size_t from, std::size_t to, std::string reason, cert
 }
 
 bool wait_graph::needs_outside() const noexcept {
-  return std::any_of(m_edges.begin(), m_edges.end(),
-                     [&](const edge &e) { return m_nodes[e.to].kind == node_kind::outside; });
+  return std::any_of(m_edges.begin(), m_edges.end(), [&](const edge &e) { return m_nodes[e.to].kind == node_kind::outside; });
 }
 
 wait_graph::adjacency wait_graph::certain_edges() const {
@@ -105,9 +104,7 @@ std::string wait_graph::text(const node &n) {
   return n.name;
 }
 
-std::string wait_graph::text(const edge &e) const {
-  return text(m_nodes[e.from]) + " " + e.reason + " " + text(m_nodes[e.to]);
-}
+std::string wait_graph::text(const edge &e) const { return text(m_nodes[e.from]) + " " + e.reason + " " + text(m_nodes[e.to]); }
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -16,7 +16,7 @@ enum class node_kind { task, thread, group, mutex, outside };
 
 /// Nodes wait along edges that are certain, for all of them: whoever stands in a cycle of these waits for ever.
 class wait_graph {
-public:
+ public:
   enum certainty { certain, guess };
   struct node {
     node_kind kind;
@@ -54,7 +54,7 @@ public:
   /// "task 'a' REASON task 'b'"
   [[nodiscard]] std::string text(const edge &e) const;
 
-private:
+ private:
   using adjacency = std::vector<std::vector<std::size_t>>;
   [[nodiscard]] adjacency certain_edges() const;
   [[nodiscard]] std::size_t node_of_a_cycle(const adjacency &from) const;

@@ -54,8 +54,8 @@ iteration::~iteration() {
   }
 }
 
-void iteration::record(task &t, const access *first, std::size_t first_count, const access *second,
-                       std::size_t second_count, const region_entry *regions, std::size_t region_count) {
+void iteration::record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+                       const region_entry *regions, std::size_t region_count) {
   refuse_what_ends(t, m_owner);
   if (m_tasks.size() == k_most_tasks)
     throw_error(errc::out_of_resources, "taskiter '%s' records more than 2^31 tasks; make an iteration smaller", label_of(m_owner));
@@ -155,9 +155,7 @@ WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
   return children_are_over(t) ? complete_round(t) : nullptr;
 }
 
-WEFT_INLINE bool ends_commonly(const task &t) noexcept {
-  return t.owned_children == 0 && t.children.done(0) && !peek_extra(t) && !t.children_domain;
-}
+WEFT_INLINE bool ends_commonly(const task &t) noexcept { return t.owned_children == 0 && t.children.done(0) && !peek_extra(t) && !t.children_domain; }
 
 } // namespace
 

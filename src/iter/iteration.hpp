@@ -26,7 +26,7 @@ static_assert(sizeof(recorded_node) == 64, "a node is one cache line");
 struct region_entry;
 
 class iteration : public cycle<real_atomics> {
-public:
+ public:
   /// For the children that `owner` is about to spawn.
   explicit iteration(task &owner) noexcept;
   iteration(const iteration &) = delete;
@@ -34,8 +34,8 @@ public:
   ~iteration(); // with the recorded tasks
 
   /// Keeps a task instead of entering it. Throws weft::error when it cannot be run again, or std::bad_alloc.
-  void record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
-              const region_entry *regions, std::size_t region_count);
+  void record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count, const region_entry *regions,
+              std::size_t region_count);
   [[nodiscard]] bool empty() const noexcept { return m_tasks.empty(); }
 
   /// What tasks have reduced is to be added up behind one of them, before others touch the object.
@@ -64,7 +64,7 @@ public:
   /// For recorded_as_writer().
   [[nodiscard]] bool writes(const recorded_node &n, const void *address) const noexcept;
 
-private:
+ private:
   struct recorded {
     task *body;
     std::size_t first_use, uses; // of m_uses

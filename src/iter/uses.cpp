@@ -16,8 +16,10 @@ namespace {
 /// What a task above it reduces has copies, and a task that reduces in place must not add beside them.
 void require_own_copies(const reduction_store *own, const task &t, const task &owner) {
   if (!own)
-    throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': tasks that name regions stand beside tasks that "
-                "reduce what the taskiter itself reduces; name objects there", label_of(t), label_of(owner));
+    throw_error(errc::invalid_argument,
+                "task '%s' cannot be recorded by taskiter '%s': tasks that name regions stand beside tasks that "
+                "reduce what the taskiter itself reduces; name objects there",
+                label_of(t), label_of(owner));
 }
 
 } // namespace
@@ -73,9 +75,8 @@ void iteration::add_use(const task &t, const access &a) {
 void iteration::add_uses(const task &t, const region_entry &r) {
   if (!m_regional)
     turn_to_regions(t);
-  r.shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
-    m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)});
-  });
+  r.shape->for_each_run(
+      [&](std::uintptr_t low, std::uintptr_t end) { m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)}); });
 }
 
 /// From the first region on tasks reduce in place, one after the other, as they do outside: a team has no copies any more.

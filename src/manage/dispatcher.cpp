@@ -17,27 +17,21 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_between_reports_ns =
-    10'000'000'000; // of one service: a line that scrolls by helps nobody
-constexpr std::uint64_t k_between_looks_ns =
-    10'000'000; // for calls that do not return: as the watcher's longest nap
-constexpr std::size_t k_stack_for_calls =
-    24 << 10; // what running a task in place asks for: a service is no deeper than a task
+constexpr std::uint64_t k_between_reports_ns = 10'000'000'000; // of one service: a line that scrolls by helps nobody
+constexpr std::uint64_t k_between_looks_ns = 10'000'000; // for calls that do not return: as the watcher's longest nap
+constexpr std::size_t k_stack_for_calls = 24 << 10; // what running a task in place asks for: a service is no deeper than a task
 
 std::atomic<std::uint64_t> g_slow_call_ns{0};
 std::atomic<std::uint64_t> g_next_look{0};
 
 constexpr const char *k_place_names[k_places] = {"idle", "timer", "taskwait", "scheduling_point"};
 
-const char *name_of(place where) noexcept {
-  return k_place_names[static_cast<std::size_t>(where)];
-}
+const char *name_of(place where) noexcept { return k_place_names[static_cast<std::size_t>(where)]; }
 
 /// Once per service and k_between_reports_ns.
 bool may_report(service_entry &s, std::uint64_t now) noexcept {
   std::uint64_t last = s.reported.load(std::memory_order_relaxed);
-  return (last == 0 || now - last >= k_between_reports_ns) &&
-         s.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
+  return (last == 0 || now - last >= k_between_reports_ns) && s.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 
 void report_slow(service_entry &s, std::uint64_t ns, std::uint64_t now) noexcept {
@@ -255,14 +249,11 @@ void services_after_fork_in_child() {
   for_all_places([](service_list &l) { l.forget_after_fork(); });
 }
 
-void set_slow_call_ns(std::uint64_t ns) noexcept {
-  g_slow_call_ns.store(ns, std::memory_order_relaxed);
-}
+void set_slow_call_ns(std::uint64_t ns) noexcept { g_slow_call_ns.store(ns, std::memory_order_relaxed); }
 
 void report_overdue_calls(std::uint64_t now) noexcept {
   std::uint64_t due = g_next_look.load(std::memory_order_relaxed);
-  if (now < due || !g_next_look.compare_exchange_strong(due, now + k_between_looks_ns,
-                                                        std::memory_order_relaxed)) [[likely]]
+  if (now < due || !g_next_look.compare_exchange_strong(due, now + k_between_looks_ns, std::memory_order_relaxed)) [[likely]]
     return;
   for_all_places([now](service_list &l) { l.report_overdue(now); });
 }

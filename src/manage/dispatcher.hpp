@@ -22,8 +22,7 @@ enum class called { at_its_place, on_demand };
 
 /// A callback of one place.
 struct service_entry : registration<> {
-  constexpr service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context,
-                called how = called::at_its_place)
+  constexpr service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context, called how = called::at_its_place)
       : registration(priority, how == called::on_demand), name(name), f(f), context(context), where(where) {}
   const char *const name;
   bool (*const f)(void *);
@@ -88,9 +87,7 @@ void services_before_fork();
 void services_after_fork_in_parent();
 void services_after_fork_in_child();
 /// Whether the timer is to call the services of a place.
-[[nodiscard]] inline bool timer_has_services() noexcept {
-  return anyone_at(place::timer) || anyone_at(place::idle);
-}
+[[nodiscard]] inline bool timer_has_services() noexcept { return anyone_at(place::timer) || anyone_at(place::idle); }
 
 /// A thread of the runtime's own: it is in the list of a place, nobody calls it, and work of it that does not end is reported as a call is.
 /// Static, like the list, and not made by the thread: one that is gone in a forked child would never finish that.

@@ -129,8 +129,7 @@ bool managers::send_end(executor &e, task &t, bool childless) {
 void managers::delete_sent(outbox &o, task &t) {
   const std::uint64_t mine = ++o.ends_sent;
   destroy_ended(t);
-  const bool behind = m_mode == manage_kind::central ||
-                      (m_mode == manage_kind::hybrid && o.ends_applied.load(std::memory_order_relaxed) < mine);
+  const bool behind = m_mode == manage_kind::central || (m_mode == manage_kind::hybrid && o.ends_applied.load(std::memory_order_relaxed) < mine);
   executor &e = *this_executor(); // the closure's destructor may have waited, and gone on elsewhere
   if (behind && push(e, e.messages->ordered, {t, request::kind::deletion}))
     return;

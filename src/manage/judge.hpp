@@ -19,7 +19,7 @@ namespace rt {
 
 /// What the judge may see and do. The worker room supplies it; tests make one up.
 class watched {
-public:
+ public:
   struct reading {
     int tid = 0;
     std::uint64_t epoch = 0; // changes at scheduling points
@@ -58,7 +58,7 @@ public:
 inline constexpr std::uint64_t k_slice_ns = 5'000'000;
 
 class judge {
-public:
+ public:
   judge(watched &world, std::uint64_t compute_ns) : m_world(world), m_compute_ns(compute_ns) {}
 
   struct opinion {
@@ -71,7 +71,7 @@ public:
   };
   opinion look(std::uint64_t now);
 
-private:
+ private:
   enum class verdict : std::uint8_t { going, suspect, blocked, computing };
   struct record {
     watched::reading seen;

@@ -32,10 +32,9 @@ unsigned whole(int setting) noexcept { return static_cast<unsigned>(setting); }
 } // namespace
 
 managers::managers(const settings &s, const machine &m, unsigned workers, unsigned slots)
-    : m_mode(s.manage_mode), m_forced(s.manage_forced), m_max_managers(whole(s.manage_max_managers)),
-      m_max_spins(whole(s.manage_max_spins)), m_max_ops(whole(s.manage_max_ops)),
-      m_min_ready(whole(s.manage_min_ready)), m_backlog(whole(s.manage_backlog)), m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u),
-      m_chosen(choose_managers(s, m, workers)), m_outboxes(slots) {
+    : m_mode(s.manage_mode), m_forced(s.manage_forced), m_max_managers(whole(s.manage_max_managers)), m_max_spins(whole(s.manage_max_spins)),
+      m_max_ops(whole(s.manage_max_ops)), m_min_ready(whole(s.manage_min_ready)), m_backlog(whole(s.manage_backlog)),
+      m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u), m_chosen(choose_managers(s, m, workers)), m_outboxes(slots) {
   if (m_forced && m_mode != manage_kind::central)
     throw_error(errc::bad_setting, "manage.forced = true asks for a manager that nobody helps; set manage.mode = central with it");
 }

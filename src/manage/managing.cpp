@@ -19,9 +19,7 @@ constinit background_work g_work{"weft-manager", place::idle};
 
 } // namespace
 
-bool managers::is_central() const noexcept {
-  return m_mode == manage_kind::central || m_mode == manage_kind::hybrid;
-}
+bool managers::is_central() const noexcept { return m_mode == manage_kind::central || m_mode == manage_kind::hybrid; }
 
 // ---- idle workers ---------------------------------------------------------------------------------------------------
 

@@ -19,8 +19,7 @@ class request {
     deletion,      // it is to be dropped
   };
   request() noexcept = default;
-  request(task &t, kind k) noexcept
-      : m_word(reinterpret_cast<std::uintptr_t>(&t) | static_cast<std::uintptr_t>(k)) {}
+  request(task &t, kind k) noexcept : m_word(reinterpret_cast<std::uintptr_t>(&t) | static_cast<std::uintptr_t>(k)) {}
   [[nodiscard]] task &about() const noexcept { return *reinterpret_cast<task *>(m_word & ~k_kinds); }
   [[nodiscard]] kind what() const noexcept { return static_cast<kind>(m_word & k_kinds); }
 

@@ -146,8 +146,7 @@ class registry {
   static constexpr std::uint32_t k_ending = 1u << 31;
 
   static bool is_due(entry &e, const round &r, bool alone) noexcept {
-    const bool ahead =
-        e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
+    const bool ahead = e.priority < r.m_priority || (e.priority == r.m_priority && e.number.get() >= r.m_number);
     return ahead && e.number.get() < r.m_limit && (alone || e.concurrent) &&
            ((e.calls.load(std::memory_order_relaxed) & k_ending) == 0 || mutant(bug::registry_calls_the_ended));
   }

@@ -13,7 +13,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class timer {
-public:
+ public:
   /// One pending call; lives where the caller likes until it was called or cancelled.
   struct call {
     void (*f)(void *context) = nullptr; // runs on the timer's thread under its lock: short, must not call the timer
@@ -44,7 +44,7 @@ public:
   void stop();
   void forget_after_fork();
 
-private:
+ private:
   void ensure_thread();
   void run();
   void call_or_put_off(std::uint64_t now);

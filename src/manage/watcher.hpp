@@ -14,7 +14,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class watcher {
-public:
+ public:
   /// `seat`: an id of `idle` above those of all workers.
   watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns)
       : m_world(world), m_judge(world, compute_ns), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns) {}
@@ -30,7 +30,7 @@ public:
   [[nodiscard]] std::uint64_t looks() const noexcept { return m_looks.load(std::memory_order_relaxed); }  // hints
   [[nodiscard]] std::uint64_t cpu_ns() const noexcept { return m_cpu_ns.load(std::memory_order_relaxed); }
 
-private:
+ private:
   void run();
   void rest();
   [[nodiscard]] std::uint64_t end_of_rest() const noexcept;

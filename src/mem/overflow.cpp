@@ -97,9 +97,7 @@ void report_pool_stack(const overflow_victim &v, const guarded_range &r, const v
       .pointer(at);
   const auto twice = static_cast<std::int64_t>(r.stack_bytes >> 9);
   if (r.stack_bytes == configured_stack_bytes())
-    line.text("); raise stack.bytes, for example WEFT_STACK_BYTES=")
-        .decimal(twice)
-        .text("KiB, or give the task weft::stack_bytes");
+    line.text("); raise stack.bytes, for example WEFT_STACK_BYTES=").decimal(twice).text("KiB, or give the task weft::stack_bytes");
   else
     line.text("); raise the task's weft::stack_bytes, for example to ").decimal(twice << 10);
   line.write();
@@ -137,8 +135,7 @@ void on_fault(int signal, siginfo_t *info, void *context) {
   const char *at = static_cast<const char *>(info->si_addr);
   if (r.low)
     report_pool_stack(v, r, at);
-  else if (known && v.is_task && v.thread_stack_low && at < v.thread_stack_low + 4096 &&
-           at >= v.thread_stack_low - k_thread_guard_bytes)
+  else if (known && v.is_task && v.thread_stack_low && at < v.thread_stack_low + 4096 && at >= v.thread_stack_low - k_thread_guard_bytes)
     report_thread_stack(v, at);
   chain(signal, info, context); // a crash reporter, or the end by this signal with a core file
   errno = saved_errno;
@@ -147,7 +144,7 @@ void on_fault(int signal, siginfo_t *info, void *context) {
 void install_handler() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = &on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);

@@ -19,7 +19,7 @@ namespace rt {
 
 template <class P = real_atomics>
 class remote_free {
-public:
+ public:
   struct block {
     typename P::template var<block *> next{};
   };
@@ -30,7 +30,7 @@ public:
   /// All of them, linked; null when there are none.
   [[nodiscard]] block *take() noexcept { return m_stack.take_all(); }
 
-private:
+ private:
   mpsc_stack<block, P> m_stack;
 };
 

@@ -33,8 +33,7 @@ std::vector<heap *> *g_heaps = nullptr; // guarded by the mutex; never destroyed
 /// 2 MiB of address space, aligned to chunks.
 char *map_region() noexcept {
   constexpr std::size_t alignment = heap::k_chunk_bytes;
-  void *p = mmap(nullptr, k_region_bytes + alignment, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *p = mmap(nullptr, k_region_bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     return nullptr;
   const auto at = reinterpret_cast<std::uintptr_t>(p);

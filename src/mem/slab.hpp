@@ -23,7 +23,7 @@ void set_live_bytes_hook(void (*hook)(std::int64_t live)) noexcept;
 void set_allocator(allocator_kind kind) noexcept;
 
 class heap {
-public:
+ public:
   static constexpr std::size_t k_chunk_bytes = 64 << 10; // aligned to its size: the header is found by masking
   static constexpr std::size_t k_align = 64;
 
@@ -67,7 +67,7 @@ public:
   /// Owner: adds what has changed to live_bytes().
   void flush_accounting() noexcept;
 
-private:
+ private:
   using block = remote_free<>::block;
   static constexpr std::size_t k_fine = 16;            // classes 1..16: steps of 64 bytes up to 1 KiB
   static constexpr std::size_t k_most = 16 << 10;      // then powers of two up to this; larger blocks come from malloc
@@ -106,9 +106,7 @@ private:
     }
     return b;
   }
-  static chunk *chunk_of(void *p) noexcept {
-    return reinterpret_cast<chunk *>(reinterpret_cast<std::uintptr_t>(p) & ~(k_chunk_bytes - 1));
-  }
+  static chunk *chunk_of(void *p) noexcept { return reinterpret_cast<chunk *>(reinterpret_cast<std::uintptr_t>(p) & ~(k_chunk_bytes - 1)); }
   void account(std::int64_t bytes) noexcept {
     m_unreported += bytes;
     if (static_cast<std::uint64_t>(m_unreported + k_account_batch) > 2 * k_account_batch) [[unlikely]]

@@ -65,8 +65,7 @@ std::size_t g_forgotten = 0; // mappings whose stacks are of no interest any mor
 /// With the mutex.
 void remember(const mapping &m) noexcept {
   if (!g_mappings) {
-    void *p = mmap(nullptr, k_max_mappings * sizeof(mapping), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap(nullptr, k_max_mappings * sizeof(mapping), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
       return;
     g_mappings = static_cast<mapping *>(p);
@@ -80,8 +79,7 @@ void remember(const mapping &m) noexcept {
 
 /// With the mutex. Room for `count` stacks; only address space until somebody stands on one.
 char *map_stacks(std::size_t count, std::size_t bytes) noexcept {
-  void *p = mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  void *p = mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (p == MAP_FAILED)
     return nullptr;
   madvise(p, count * bytes, MADV_NOHUGEPAGE); // else the first touch of one stack could take 2 MiB
@@ -124,8 +122,7 @@ stack *make_stack(char *low, std::size_t bytes) noexcept {
   s->bytes = bytes - page() - k_descriptor_bytes;
   s->guarded = install_guard(low);
   if (!s->guarded) {
-    warn_once(g_said_unguarded,
-              "no more guard pages for task stacks (vm.max_map_count); stacks beyond it are only checked when they are given back");
+    warn_once(g_said_unguarded, "no more guard pages for task stacks (vm.max_map_count); stacks beyond it are only checked when they are given back");
     *static_cast<std::uint64_t *>(s->low) = k_canary;
   }
   valgrind_stack(s->low, s);
@@ -272,8 +269,7 @@ guarded_range find_guard(const void *address) noexcept {
 void for_each_stack(void (*f)(stack &, void *), void *context) {
   const std::size_t n = g_mapping_count.load(std::memory_order_acquire); // O1
   for (std::size_t i = g_forgotten; i < n; ++i)
-    for (const char *end = g_mappings[i].low + g_mappings[i].stride; end <= g_mappings[i].low + g_mappings[i].bytes;
-         end += g_mappings[i].stride) {
+    for (const char *end = g_mappings[i].low + g_mappings[i].stride; end <= g_mappings[i].low + g_mappings[i].bytes; end += g_mappings[i].stride) {
       auto *s = reinterpret_cast<stack *>(const_cast<char *>(end) - k_descriptor_bytes);
       if (s->low) // else nobody has used it yet
         f(*s, context);

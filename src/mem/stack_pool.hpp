@@ -29,7 +29,7 @@ void configure_stacks(std::uint64_t bytes, int cache) noexcept;
 
 /// Free stacks of one worker; what is too much goes to a list that all share.
 class stack_cache {
-public:
+ public:
   /// Null when memory, address space or the number of mappings is exhausted.
   [[nodiscard]] stack *acquire() noexcept {
     stack *s = m_first;
@@ -46,7 +46,7 @@ public:
   }
   [[nodiscard]] int count() const noexcept { return m_count; }
 
-private:
+ private:
   friend void configure_stacks(std::uint64_t bytes, int cache) noexcept;
   static inline int s_capacity = 64;
   void keep(stack *s) noexcept {

@@ -12,7 +12,7 @@ namespace rt {
 /// One measurement, from the frame that begins it downwards. Lives on the stack it measures, or on one above; those of one
 /// stack nest, and each is at least as deep as those inside of it.
 class watermark {
-public:
+ public:
   /// `innermost`: of the stack that the caller stands on. Fills everything from `low` on that was touched before.
   void begin(const char *low, watermark *&innermost) noexcept;
   /// Bytes that have been used below the beginning, in steps of a word; k_least stands for fewer.
@@ -21,7 +21,7 @@ public:
 
   static constexpr std::size_t k_least = 512; // of the functions that measure
 
-private:
+ private:
   void note(const char *place) noexcept {
     if (place < m_deepest)
       m_deepest = place;

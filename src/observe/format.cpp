@@ -58,8 +58,8 @@ std::string values_as_csv(const reading &r, const std::vector<evaluator::result>
 
 std::string values_as_json(const reading &r, const std::vector<evaluator::result> &values) {
   std::string out = "{\"program\":" + json_text(r.program) + ",\"pid\":" + std::to_string(r.pid) +
-                    ",\"seconds\":" + number_text(seconds(r.taken_ns - r.started_ns)) + ",\"running\":" +
-                    (r.alive && !r.ended ? "true" : "false") + ",\"values\":{";
+                    ",\"seconds\":" + number_text(seconds(r.taken_ns - r.started_ns)) + ",\"running\":" + (r.alive && !r.ended ? "true" : "false") +
+                    ",\"values\":{";
   bool first = true;
   for (const auto &v : values) {
     out += first ? "" : ",";
@@ -175,11 +175,12 @@ std::string write_catalogue(output_format f, const std::vector<counter_info> &al
   bool first = true;
   for (const auto &c : all) {
     if (f == output_format::json) {
-      out += std::string(first ? "" : ",\n") + "{\"name\":" + json_text(c.name) + ",\"kind\":\"" + word_of(c.kind) + "\",\"unit\":" + json_text(c.unit) +
-             ",\"per_worker\":" + (c.per_worker ? "true" : "false") + ",\"absent\":" + (c.absent ? "true" : "false") +
-             ",\"help\":" + json_text(c.help) + "}";
+      out += std::string(first ? "" : ",\n") + "{\"name\":" + json_text(c.name) + ",\"kind\":\"" + word_of(c.kind) +
+             "\",\"unit\":" + json_text(c.unit) + ",\"per_worker\":" + (c.per_worker ? "true" : "false") +
+             ",\"absent\":" + (c.absent ? "true" : "false") + ",\"help\":" + json_text(c.help) + "}";
     } else if (f == output_format::csv) {
-      out += c.name + "," + word_of(c.kind) + "," + c.unit + "," + (c.per_worker ? "yes," : "no,") + (c.absent ? "yes,\"" : "no,\"") + c.help + "\"\n";
+      out +=
+          c.name + "," + word_of(c.kind) + "," + c.unit + "," + (c.per_worker ? "yes," : "no,") + (c.absent ? "yes,\"" : "no,\"") + c.help + "\"\n";
     } else {
       std::string line = c.name;
       pad(line, 44);

@@ -111,8 +111,10 @@ evaluator::evaluator(std::string_view names) {
 
 void evaluator::parse_formula(wanted &w) {
   if (!find_operation(w.name.base))
-    throw_error(errc::invalid_argument, "'%s' is no formula: there are average, stddev, variance, median, p99, min, max and count, and for "
-                "arithmetics add, subtract, multiply and divide", w.text.c_str());
+    throw_error(errc::invalid_argument,
+                "'%s' is no formula: there are average, stddev, variance, median, p99, min, max and count, and for "
+                "arithmetics add, subtract, multiply and divide",
+                w.text.c_str());
   if (w.name.is_statistics()) {
     w.inner = parse_counter_name(w.name.inner);
     const auto window = parse_unsigned(w.name.parameters);

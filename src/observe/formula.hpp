@@ -11,7 +11,7 @@ namespace rt {
 
 /// A list of names, formulas among them, evaluated reading by reading.
 class evaluator {
-public:
+ public:
   /// Throws weft::error where a name is wrong. Unknown counters are found out by the first evaluation.
   explicit evaluator(std::string_view names);
 
@@ -23,7 +23,7 @@ public:
   /// `r` holds the values that are shown, `interval` those since the last call: what statistics are of.
   [[nodiscard]] std::vector<result> evaluate(const reading &r, const reading &interval);
 
-private:
+ private:
   struct wanted {
     std::string text;
     counter_name name;

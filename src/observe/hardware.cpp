@@ -108,8 +108,9 @@ std::uint64_t read_event(int file) noexcept {
   } r{};
   if (read(file, &r, sizeof r) != sizeof r || r.running == 0)
     return 0;
-  return r.running == r.enabled ? r.value
-                                : static_cast<std::uint64_t>(static_cast<double>(r.value) * static_cast<double>(r.enabled) / static_cast<double>(r.running));
+  return r.running == r.enabled
+             ? r.value
+             : static_cast<std::uint64_t>(static_cast<double>(r.value) * static_cast<double>(r.enabled) / static_cast<double>(r.running));
 }
 
 std::uint64_t count_of(const slot &s, std::size_t i) noexcept {

@@ -17,9 +17,7 @@ namespace {
   throw_error(errc::invalid_argument, "'%s' is no name of a counter: %s; `weft list` shows them all", std::string(text).c_str(), why);
 }
 
-bool is_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
+bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
 
 void read_instance(counter_name &n, std::string_view text, std::string_view instance) {
   for (const std::string_view outer : {"locality#0/", "pool#default/", "pool#0/"})

@@ -49,7 +49,9 @@ energy_domains find_energy(const std::string &root, std::string_view prefix) {
     }
   if (!s.all.found.empty())
     return std::move(s.all);
-  s.all.why = !s.unreadable.empty() ? s.unreadable : s.any ? "this processor does not tell it (" + root + ")" : "no powercap of this processor (" + root + ")";
+  s.all.why = !s.unreadable.empty() ? s.unreadable
+              : s.any               ? "this processor does not tell it (" + root + ")"
+                                    : "no powercap of this processor (" + root + ")";
   return std::move(s.all);
 }
 

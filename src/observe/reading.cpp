@@ -9,8 +9,8 @@
 #include <weft/error.hpp>
 
 #include <algorithm>
-#include <csignal>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <unistd.h>
@@ -21,9 +21,7 @@ namespace {
 
 std::string text_of(const char *field, std::size_t room) { return {field, strnlen(field, room)}; }
 
-std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept {
-  return peek(*reinterpret_cast<const std::uint64_t *>(block + offset));
-}
+std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept { return peek(*reinterpret_cast<const std::uint64_t *>(block + offset)); }
 
 struct view {
   const char *base;
@@ -219,8 +217,8 @@ reading read_program(long pid) {
   if (!is_there || (!lives && goes_on(pid))) { // what is there was left by an earlier program with this pid
     if (is_there)
       unmap(s);
-    throw_error(errc::invalid_argument,
-                "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false", pid);
+    throw_error(errc::invalid_argument, "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false",
+                pid);
   }
   reading r = read_segment(s.base, lives);
   unmap(s);

@@ -25,14 +25,14 @@ constexpr std::time_t k_old_s = 24 * 3600;
 
 /// A lock of the process: it is not inherited by fork, and ends with the process. A child that keeps the file open does not look alive.
 bool take_lock(int file) noexcept {
-  struct flock whole {};
+  struct flock whole{};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   return fcntl(file, F_SETLK, &whole) == 0;
 }
 
 bool is_locked(int file) noexcept {
-  struct flock whole {};
+  struct flock whole{};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   return fcntl(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
@@ -58,7 +58,7 @@ bool share(segment &s) {
     s.trouble = s.path + ": " + std::strerror(errno);
     return false;
   }
-  struct stat about {};
+  struct stat about{};
   fstat(s.file, &about);
   s.device = about.st_dev;
   s.inode = about.st_ino;
@@ -88,9 +88,9 @@ void check_layout(const segment &s) {
     throw_error(errc::invalid_argument, "the counters in '%s' have layout %u, this is for layout %u; use the command of the program's library",
                 s.path.c_str(), h.version, k_segment_version);
   const std::uint64_t catalogue = std::uint64_t{h.entry_bytes} * h.entry_limit, blocks = std::uint64_t{h.block_bytes} * h.block_limit;
-  if (h.entry_bytes < sizeof(catalogue_entry) || h.block_bytes < k_block_head || h.catalogue_offset > s.bytes || catalogue > s.bytes - h.catalogue_offset ||
-      h.process_offset > s.bytes || h.process_bytes > s.bytes - h.process_offset || h.block_offset > s.bytes ||
-      blocks > s.bytes - h.block_offset)
+  if (h.entry_bytes < sizeof(catalogue_entry) || h.block_bytes < k_block_head || h.catalogue_offset > s.bytes ||
+      catalogue > s.bytes - h.catalogue_offset || h.process_offset > s.bytes || h.process_bytes > s.bytes - h.process_offset ||
+      h.block_offset > s.bytes || blocks > s.bytes - h.block_offset)
     refuse(s.path, "its parts lie outside of it");
 }
 
@@ -102,7 +102,7 @@ std::string segment_path(long pid) { return segment_folder() + k_prefix + std::t
 bool segment::reserve(std::size_t from, std::size_t length) noexcept {
   if (file < 0)
     return true;
-  struct stat about {};
+  struct stat about{};
   if (fstat(file, &about) != 0 || about.st_dev != device || about.st_ino != inode)
     return errno = EBADF, false;
   errno = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(length));
@@ -125,7 +125,7 @@ segment map_segment(const std::string &path) {
   s.file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (s.file < 0)
     throw_error(errc::invalid_argument, "'%s' cannot be opened: %s", path.c_str(), std::strerror(errno));
-  struct stat about {};
+  struct stat about{};
   void *p = MAP_FAILED;
   if (fstat(s.file, &about) == 0 && about.st_size >= static_cast<off_t>(k_header_bytes)) {
     s.bytes = static_cast<std::size_t>(about.st_size);
@@ -164,7 +164,7 @@ void remove_old_segments() noexcept {
     const int file = openat(dirfd(folder), e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
       continue;
-    struct stat about {};
+    struct stat about{};
     if (fstat(file, &about) == 0 && about.st_uid == geteuid() && about.st_mtime + k_old_s < std::time(nullptr) && !is_locked(file))
       unlinkat(dirfd(folder), e->d_name, 0);
     close(file);

@@ -60,9 +60,9 @@ void add_entry(store &s, const char *name, const char *unit, const char *help, c
 }
 
 void fill_catalogue(store &s) noexcept {
-#define WEFT_COUNTER(field, kind, name, unit, help)                                                                                    \
+#define WEFT_COUNTER(field, kind, name, unit, help)                                                                                                  \
   add_entry(s, name, unit, help, counter_kind::kind, counter_scope::worker, offsetof(counter_block, field), 0);
-#define WEFT_GAUGE(field, kind, name, unit, help)                                                                                      \
+#define WEFT_GAUGE(field, kind, name, unit, help)                                                                                                    \
   add_entry(s, name, unit, help, counter_kind::kind, counter_scope::process, 0, offsetof(process_block, field));
 #include "observe/counters.def"
   add_entry(s, "/threads/time/duration", "ns", "tasks by how long they ran, of those timed that did not wait", counter_kind::histogram,
@@ -98,9 +98,7 @@ void fill_header(store &s, const store_options &o) noexcept {
   __atomic_store_n(&h.state, static_cast<std::uint32_t>(segment_state::running), __ATOMIC_RELEASE); // O1
 }
 
-std::size_t blocks_begin() noexcept {
-  return round_up(k_header_bytes + sizeof(catalogue_entry) * k_entry_limit + sizeof(process_block), 4096);
-}
+std::size_t blocks_begin() noexcept { return round_up(k_header_bytes + sizeof(catalogue_entry) * k_entry_limit + sizeof(process_block), 4096); }
 
 } // namespace
 
@@ -123,7 +121,7 @@ void open_store(const store_options &o) {
     throw std::bad_alloc();
   fresh->keep = o.keep;
   fresh->slots = o.slots;
-  fresh->blocks = new std::atomic<counter_block *>[o.slots]{};
+  fresh->blocks = new std::atomic<counter_block *>[o.slots] {};
   fill_header(*fresh, o);
   g_store.store(fresh.release(), std::memory_order_release); // O1
   enter_user_counters();

@@ -15,9 +15,7 @@ extern std::atomic<std::uint64_t> g_tick_scale; // ns per tick, times 2^32; 0: n
 
 /// Measures the rate if enough time has passed since the library was loaded, or after it has waited for that; else tells false.
 bool calibrate_ticks(bool wait = false) noexcept;
-[[nodiscard]] inline bool ticks_are_calibrated() noexcept {
-  return g_tick_scale.load(std::memory_order_relaxed) != 0 || calibrate_ticks();
-}
+[[nodiscard]] inline bool ticks_are_calibrated() noexcept { return g_tick_scale.load(std::memory_order_relaxed) != 0 || calibrate_ticks(); }
 /// For differences only.
 [[nodiscard]] inline std::uint64_t read_ticks() noexcept { return g_ticks_are_steady ? processor_ticks() : now_ns(); }
 /// After ticks_are_calibrated().

@@ -20,13 +20,13 @@ std::mutex g_lock;
 std::vector<std::unique_ptr<user_counter>> *g_all = nullptr; // guarded by the lock; never freed: counted until the end
 
 bool is_known(const char *name) {
-#define WEFT_COUNTER(field, kind, known, ...)                                                                                          \
-  if (std::string_view(known) == name)                                                                                                 \
+#define WEFT_COUNTER(field, kind, known, ...)                                                                                                        \
+  if (std::string_view(known) == name)                                                                                                               \
     return true;
 #define WEFT_GAUGE WEFT_COUNTER
 #include "observe/counters.def"
-#define WEFT_VIEW(kind, scope, view, ...)                                                                                              \
-  if (std::string_view(view) == name)                                                                                                  \
+#define WEFT_VIEW(kind, scope, view, ...)                                                                                                            \
+  if (std::string_view(view) == name)                                                                                                                \
     return true;
 #include "observe/views.def"
   return std::string_view(name) == "/threads/time/duration";
@@ -43,8 +43,7 @@ void check_name(const char *name) {
 
 } // namespace
 
-user_counter &define_counter(const char *name, const char *unit, const char *help, counter_kind kind, double (*level)(void *),
-                             void *context) {
+user_counter &define_counter(const char *name, const char *unit, const char *help, counter_kind kind, double (*level)(void *), void *context) {
   check_name(name);
   const std::lock_guard guard(g_lock);
   if (!g_all)

@@ -54,7 +54,7 @@ struct view {
   double (*of)(const sums &s);
 };
 constexpr view k_views[] = {
-#define WEFT_VIEW(kind, scope, name, unit, help, ...)                                                                                  \
+#define WEFT_VIEW(kind, scope, name, unit, help, ...)                                                                                                \
   {counter_kind::kind, counter_scope::scope, name, unit, help, [](const sums &s) -> double { return __VA_ARGS__; }},
 #include "observe/views.def"
 };
@@ -83,7 +83,7 @@ sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
 
 /// Sums are made once for all views of a reading.
 class calculator {
-public:
+ public:
   explicit calculator(const reading &r) : m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
     for (std::size_t i = 0; i < r.slots.size(); ++i)
       m_slots.push_back(sums_of(r, i, r.durations[i]));
@@ -93,7 +93,7 @@ public:
     return std::isfinite(number) ? number : k_nothing;
   }
 
-private:
+ private:
   const reading::buckets m_all;
   const sums m_total;
   std::vector<sums> m_slots;

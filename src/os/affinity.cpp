@@ -61,9 +61,7 @@ int bind_this_thread(const std::vector<int> &cpus) {
   return sched_setaffinity(0, bytes, set.get()) == 0 ? 0 : errno;
 }
 
-int bind_this_thread(int cpu) {
-  return bind_this_thread(std::vector<int>{cpu});
-}
+int bind_this_thread(int cpu) { return bind_this_thread(std::vector<int>{cpu}); }
 
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   std::vector<int> cpus;

@@ -45,14 +45,11 @@ bool g_light_barrier_is_full = true;
 
 namespace {
 
-int membarrier(int command) noexcept {
-  return static_cast<int>(syscall(SYS_membarrier, command, 0, 0));
-}
+int membarrier(int command) noexcept { return static_cast<int>(syscall(SYS_membarrier, command, 0, 0)); }
 
 [[maybe_unused]] bool register_process() noexcept {
   const int commands = membarrier(MEMBARRIER_CMD_QUERY);
-  return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 &&
-         membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
 }
 
 /// 101 is the first priority that is not reserved: before every static object of the program that may use

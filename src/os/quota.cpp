@@ -38,9 +38,7 @@ string_view next_word(string_view &text) {
 string unescape(string_view text) {
   string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto is_octal = [&](std::size_t at) {
-      return at < text.size() && text[at] >= '0' && text[at] <= '7';
-    };
+    const auto is_octal = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
     if (text[i] == '\\' && is_octal(i + 1) && is_octal(i + 2) && is_octal(i + 3)) {
       out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
       i += 3;

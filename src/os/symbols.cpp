@@ -28,7 +28,7 @@ struct mapped {
   std::size_t bytes = 0;
   explicit mapped(const std::string &path) noexcept {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat about {};
+    struct stat about{};
     if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0)
       if (void *p = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0); p != MAP_FAILED) {
         data = static_cast<const char *>(p);

@@ -23,7 +23,7 @@ struct symbol {
 [[nodiscard]] std::string text_of(const symbol &s);
 
 class symbols {
-public:
+ public:
   symbols();
   symbols(const symbols &) = delete;
   symbols &operator=(const symbols &) = delete;
@@ -31,7 +31,7 @@ public:
   /// Of the call that returns to `return_address`. Allocates; reads the module's file when it is asked for the first time.
   [[nodiscard]] const symbol &of_call(const void *return_address);
 
-private:
+ private:
   struct module;
   [[nodiscard]] module *module_at(std::uintptr_t address) noexcept;
 

@@ -66,8 +66,7 @@ int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexce
 
 } // namespace
 
-thread::thread(thread &&other) noexcept
-    : m_handle(other.m_handle), m_joinable(std::exchange(other.m_joinable, false)) {}
+thread::thread(thread &&other) noexcept : m_handle(other.m_handle), m_joinable(std::exchange(other.m_joinable, false)) {}
 
 thread &thread::operator=(thread &&other) noexcept {
   WEFT_CHECK(!m_joinable, "a thread object was overwritten before its thread was joined");
@@ -76,9 +75,7 @@ thread &thread::operator=(thread &&other) noexcept {
   return *this;
 }
 
-thread::~thread() {
-  WEFT_CHECK(!m_joinable, "a thread object was destroyed before its thread was joined");
-}
+thread::~thread() { WEFT_CHECK(!m_joinable, "a thread object was destroyed before its thread was joined"); }
 
 int thread::start(const char *name, entry run, void *argument, std::size_t stack_bytes) noexcept {
   WEFT_CHECK(!m_joinable, "a thread was started twice without being joined");
@@ -99,9 +96,7 @@ void thread::join() noexcept {
   m_joinable = false;
 }
 
-int this_thread_id() noexcept {
-  return static_cast<int>(syscall(SYS_gettid));
-}
+int this_thread_id() noexcept { return static_cast<int>(syscall(SYS_gettid)); }
 
 } // namespace rt
 } // namespace weft::inline v0

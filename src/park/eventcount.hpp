@@ -62,8 +62,8 @@ class eventcount {
  public:
   /// For ids 0..limit-1.
   explicit eventcount(std::size_t limit)
-      : m_limit(std::clamp<std::size_t>(limit, 1, k_searcher - 1)), m_groups((m_limit + 63) / 64),
-        m_announced(std::make_unique<bits[]>(m_groups)), m_seats(std::make_unique<seat[]>(m_limit)) {}
+      : m_limit(std::clamp<std::size_t>(limit, 1, k_searcher - 1)), m_groups((m_limit + 63) / 64), m_announced(std::make_unique<bits[]>(m_groups)),
+        m_seats(std::make_unique<seat[]>(m_limit)) {}
 
   eventcount(const eventcount &) = delete;
   eventcount &operator=(const eventcount &) = delete;
@@ -116,8 +116,7 @@ class eventcount {
     bool in_time = true;
     if (mutant(bug::eventcount_sleeps_blindly))
       word.store(k_asleep, std::memory_order_relaxed);
-    if (mutant(bug::eventcount_sleeps_blindly) ||
-        word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (mutant(bug::eventcount_sleeps_blindly) || word.compare_exchange_strong(seen, k_asleep, std::memory_order_relaxed, std::memory_order_relaxed))
       while (word.load(std::memory_order_relaxed) == k_asleep && in_time)
         in_time = P::futex_wait(word, k_asleep, deadline_ns);
     return !withdraw(id);
@@ -134,8 +133,7 @@ class eventcount {
 
   [[gnu::noinline]] bool choose_any() noexcept {
     for (std::size_t g = 0; g < m_groups; ++g)
-      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
-           rest &= rest - 1)
+      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0; rest &= rest - 1)
         if (choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest))))
           return true;
     return false;
@@ -157,16 +155,13 @@ class eventcount {
       return 0;
     std::size_t woken = 0;
     for (std::size_t g = 0; g < m_groups; ++g)
-      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0;
-           rest &= rest - 1)
+      for (std::uint64_t rest = m_announced[g].word.load(std::memory_order_relaxed); rest != 0; rest &= rest - 1)
         woken += choose(64 * g + static_cast<std::size_t>(std::countr_zero(rest)));
     return woken;
   }
 
   /// Whether worker `id` is announced and not chosen yet. A guess, but about one that does not move.
-  bool announced(std::size_t id) const noexcept {
-    return (m_announced[id / 64].word.load(std::memory_order_relaxed) & bit_of(id)) != 0;
-  }
+  bool announced(std::size_t id) const noexcept { return (m_announced[id / 64].word.load(std::memory_order_relaxed) & bit_of(id)) != 0; }
 
   /// A guess at how many sleepers nobody has chosen yet.
   std::size_t idle() const noexcept { return m_state.load(std::memory_order_relaxed) % k_searcher; }
@@ -211,8 +206,7 @@ class eventcount {
   }
 
   bool choose(std::size_t id) noexcept {
-    const std::uint64_t before =
-        group_of(id).fetch_and(~bit_of(id), order_unless(bug::eventcount_choice_relaxed, std::memory_order_release)); // O2
+    const std::uint64_t before = group_of(id).fetch_and(~bit_of(id), order_unless(bug::eventcount_choice_relaxed, std::memory_order_release)); // O2
     if (!(before & bit_of(id)) && !mutant(bug::eventcount_chosen_twice))
       return false;
     const std::uint32_t state = m_state.fetch_add(k_searcher - 1, std::memory_order_acquire) + (k_searcher - 1); // O4

@@ -66,9 +66,7 @@ class work_deque {
 
  public:
   /// `capacity` (a power of two) is what it holds before it grows for the first time.
-  explicit work_deque(std::int64_t capacity = 256) : m_ring(new ring(capacity, nullptr)) {
-    m_own_ring.set(m_ring.load(std::memory_order_relaxed));
-  }
+  explicit work_deque(std::int64_t capacity = 256) : m_ring(new ring(capacity, nullptr)) { m_own_ring.set(m_ring.load(std::memory_order_relaxed)); }
 
   ~work_deque() {
     for (ring *r = m_own_ring.get(); r != nullptr;) {
@@ -111,9 +109,8 @@ class work_deque {
     if (top < bottom) [[likely]]
       return m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     T item = nullptr; // one item is left, or none: race the thieves for it
-    if (top == bottom && (mutant(bug::deque_last_item_unraced) ||
-                          m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
-                                                        std::memory_order_relaxed)))
+    if (top == bottom && (mutant(bug::deque_last_item_unraced) || m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
+                                                                                                std::memory_order_relaxed)))
       item = m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
     m_bottom.store(old_bottom, std::memory_order_relaxed);
     return item;
@@ -163,8 +160,7 @@ class work_deque {
 
   struct ring {
     ring(std::int64_t capacity, ring *older_ring)
-        : mask(capacity - 1), older(older_ring),
-          slots(std::make_unique<slot[]>(static_cast<std::size_t>(capacity))) {}
+        : mask(capacity - 1), older(older_ring), slots(std::make_unique<slot[]>(static_cast<std::size_t>(capacity))) {}
     slot &at(std::int64_t i) noexcept { return slots[static_cast<std::size_t>(i & mask)]; }
     const std::int64_t mask;
     ring *const older;

@@ -40,8 +40,7 @@ class spsc_queue {
  public:
   /// Holds up to `capacity` items (at least one); any number will do.
   explicit spsc_queue(std::size_t capacity)
-      : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)),
-        m_count((capacity ? capacity : 1) + 1) {}
+      : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)), m_count((capacity ? capacity : 1) + 1) {}
 
   spsc_queue(const spsc_queue &) = delete;
   spsc_queue &operator=(const spsc_queue &) = delete;

@@ -8,7 +8,7 @@ namespace rt {
 namespace {
 
 class central final : public policy {
-public:
+ public:
   void attach(unsigned, counter_block &) override {}
   void add(runnable *r, unsigned id, origin from) override { m_queue.add(r, from == origin::fresh ? id : k_outside); }
   runnable *get(unsigned) override { return m_queue.get(); }
@@ -17,7 +17,7 @@ public:
   bool outranks(std::int16_t priority) const override { return m_queue.top() > priority; }
   std::size_t length(unsigned id) const override { return id == k_outside ? m_queue.size().load(std::memory_order_relaxed) : 0; }
 
-private:
+ private:
   shared_queue m_queue;
 };
 

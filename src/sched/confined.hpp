@@ -20,7 +20,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class confined_work {
-public:
+ public:
   static constexpr unsigned k_most_sets = 63; // six bits of a runnable, of which 0 means all workers
 
   /// The number of the set of these workers, ascending; the same for the same workers. 0: there are too many sets. Throws std::bad_alloc.
@@ -79,7 +79,7 @@ public:
   }
   [[nodiscard]] bool has_work() const noexcept { return length() != 0; }
 
-private:
+ private:
   struct set {
     explicit set(const std::vector<unsigned> &workers) : ids(workers) {}
     const std::vector<unsigned> ids; // ascending

@@ -20,10 +20,10 @@ struct served_queue : ready_queue {
 };
 
 class delegated final : public policy {
-public:
+ public:
   delegated(const settings &s, unsigned workers)
-      : m_queue((s.sched_spsc_queues ? static_cast<std::size_t>(s.sched_spsc_queues) : workers) + 1,
-                static_cast<std::size_t>(s.sched_spsc_capacity), workers, s.sched_lock == lock_kind::delegation) {}
+      : m_queue((s.sched_spsc_queues ? static_cast<std::size_t>(s.sched_spsc_queues) : workers) + 1, static_cast<std::size_t>(s.sched_spsc_capacity),
+                workers, s.sched_lock == lock_kind::delegation) {}
 
   void attach(unsigned, counter_block &) override {}
 
@@ -38,15 +38,13 @@ public:
   bool outranks(std::int16_t priority) const override { return m_queue.may_outrank(priority); }
   std::size_t length(unsigned id) const override { return id == k_outside ? m_queue.length() : 0; }
 
-private:
+ private:
   delegated_queue<runnable *, served_queue, wish> m_queue;
 };
 
 } // namespace
 
-std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers) {
-  return std::make_unique<delegated>(s, workers);
-}
+std::unique_ptr<policy> make_delegated(const settings &s, unsigned workers) { return std::make_unique<delegated>(s, workers); }
 
 } // namespace rt
 } // namespace weft::inline v0

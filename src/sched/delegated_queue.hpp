@@ -36,7 +36,7 @@ namespace rt {
 /// one with `may_be_refused` is content when there is nothing.
 template <class Item, class Ready, class Wish, class P = real_atomics>
 class delegated_queue {
-public:
+ public:
   delegated_queue(std::size_t gates, std::size_t capacity, std::size_t workers, bool delegates)
       : m_lock(workers), m_wishes(std::make_unique<wish_slot[]>(m_lock.size())), m_delegates(delegates) {
     for (std::size_t i = 0; i < gates; ++i)
@@ -106,7 +106,7 @@ public:
     return n;
   }
 
-private:
+ private:
   [[nodiscard]] bool has_arrivals() const noexcept {
     for (auto &g : m_gates)
       if (!g->queue.empty())

@@ -23,7 +23,7 @@ struct alignas(k_apart) local_queues {
 };
 
 class local_fifo final : public policy {
-public:
+ public:
   local_fifo(const settings &s, const machine &m, unsigned slots)
       : m_machine(m), m_locals(slots), m_high(static_cast<std::size_t>(s.sched_high_queues > 0 ? s.sched_high_queues : 1)) {}
   ~local_fifo() override {
@@ -104,7 +104,7 @@ public:
     return n;
   }
 
-private:
+ private:
   static std::size_t length(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
   [[nodiscard]] int node_of(unsigned id) const {
     const auto &cpus = m_machine.cpus;
@@ -139,9 +139,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<policy> make_local_fifo(const settings &s, const machine &m, unsigned slots) {
-  return std::make_unique<local_fifo>(s, m, slots);
-}
+std::unique_ptr<policy> make_local_fifo(const settings &s, const machine &m, unsigned slots) { return std::make_unique<local_fifo>(s, m, slots); }
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -36,7 +36,7 @@ struct own_queue {
 };
 
 class policy {
-public:
+ public:
   virtual ~policy() = default;
   /// Worker `id` exists from now on, and counts there. Called once per id, by one thread at a time.
   virtual void attach(unsigned id, counter_block &counts) = 0;

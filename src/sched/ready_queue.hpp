@@ -17,7 +17,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class ready_queue {
-public:
+ public:
   /// Without memory for its place an item is the next to be given, whatever its priority.
   void add(runnable *r, unsigned adder = k_outside) noexcept {
     if (r->what != runnable::kind::task)
@@ -54,11 +54,9 @@ public:
 
   [[nodiscard]] std::size_t size() const noexcept { return m_size; }
   /// The largest priority in it, if that is positive; else 0.
-  [[nodiscard]] std::int32_t top() const noexcept {
-    return m_other.empty() || m_other.begin()->first > 0 ? 0 : -m_other.begin()->first;
-  }
+  [[nodiscard]] std::int32_t top() const noexcept { return m_other.empty() || m_other.begin()->first > 0 ? 0 : -m_other.begin()->first; }
 
-private:
+ private:
   using link = std::uint32_t; // an index into m_nodes
   static constexpr link k_none = 0;
 

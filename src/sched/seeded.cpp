@@ -24,8 +24,7 @@ constexpr temper k_tempers[] = {{0, 0}, {7, 0}, {0, 7}, {3, 3}}, k_in_order{0, 8
 
 class seeded final : public policy {
  public:
-  explicit seeded(std::uint64_t seed)
-      : m_seed(seed), m_state(seed), m_temper(seed ? k_tempers[draw(4)] : k_in_order) {}
+  explicit seeded(std::uint64_t seed) : m_seed(seed), m_state(seed), m_temper(seed ? k_tempers[draw(4)] : k_in_order) {}
 
   void attach(unsigned, counter_block &) override {}
 
@@ -115,9 +114,7 @@ class seeded final : public policy {
 
 } // namespace
 
-std::unique_ptr<policy> make_seeded(std::uint64_t seed) {
-  return std::make_unique<seeded>(seed);
-}
+std::unique_ptr<policy> make_seeded(std::uint64_t seed) { return std::make_unique<seeded>(seed); }
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -19,7 +19,7 @@ namespace rt {
 /// relaxed. The lock orders everything else.
 template <class Ready, class P = real_atomics>
 class alignas(k_line) basic_shared_queue {
-public:
+ public:
   template <class Item, class... Adder>
   void add(Item item, Adder... adder) {
     const std::lock_guard guard(m_lock);
@@ -55,7 +55,7 @@ public:
   /// The largest priority in it, or 0.
   [[nodiscard]] std::int32_t top() const noexcept { return m_top.load(std::memory_order_relaxed); } // O2
 
-private:
+ private:
   template <class F>
   auto take(F f) -> decltype(f(std::declval<Ready &>())) {
     if (empty())

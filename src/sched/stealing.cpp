@@ -31,7 +31,7 @@ struct alignas(k_apart) home {
 };
 
 class stealing final : public policy {
-public:
+ public:
   explicit stealing(unsigned slots) : m_homes(slots) {}
   ~stealing() override {
     for (auto &h : m_homes)
@@ -108,7 +108,7 @@ public:
     return h ? h->deque.size() : 0;
   }
 
-private:
+ private:
   static std::size_t length(const shared_queue &q) noexcept { return q.size().load(std::memory_order_relaxed); }
   void push(unsigned id, runnable *r) noexcept {
     try {

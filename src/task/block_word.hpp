@@ -34,7 +34,7 @@ struct unblocked {
 
 template <class Frame, class P = real_atomics>
 class block_word {
-public:
+ public:
   /// True: an unblock came first; it is consumed.
   [[nodiscard]] bool take() noexcept {
     void *seen = token();
@@ -67,7 +67,7 @@ public:
     return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_relaxed, std::memory_order_relaxed);
   }
 
-private:
+ private:
   static void *token() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
 
   typename P::template atomic<void *> m_word{nullptr};
@@ -76,7 +76,7 @@ private:
 /// One block with a deadline; lives on the stack of the task.
 template <class Frame, class P = real_atomics>
 class timed_block {
-public:
+ public:
   explicit timed_block(block_word<Frame, P> &word) noexcept : m_word(word) {}
 
   /// As block_word::publish. Then the clock is set: a deadline that passed before there was a frame would wake nobody.
@@ -103,7 +103,7 @@ public:
   /// The task, when the clock is cancelled.
   [[nodiscard]] bool timed_out() const noexcept { return m_timed_out.get(); }
 
-private:
+ private:
   block_word<Frame, P> &m_word;
   typename P::template var<Frame *> m_frame{};
   typename P::template var<bool> m_timed_out{};

@@ -24,7 +24,7 @@ namespace rt {
 
 template <class P = real_atomics>
 class chunk_counter {
-public:
+ public:
   static constexpr std::uint64_t k_most = std::uint64_t{1} << 63;
 
   explicit chunk_counter(std::uint64_t total) noexcept : m_total(total) {}
@@ -43,7 +43,7 @@ public:
   /// The rest is skipped.
   void close() noexcept { m_next.store(mutant(bug::chunk_close_leaves_one) ? m_total - 1 : m_total, std::memory_order_relaxed); }
 
-private:
+ private:
   const std::uint64_t m_total;
   typename P::template atomic<std::uint64_t> m_next{0};
 };

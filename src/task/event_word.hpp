@@ -25,7 +25,7 @@ enum class decreased { some_left, last, underflow };
 
 template <class P = real_atomics>
 class event_word {
-public:
+ public:
   void increase(std::uint32_t n) noexcept {
     const std::int64_t hold = m_used.get() ? 0 : k_body;
     m_used.set(true);
@@ -57,7 +57,7 @@ public:
     return now == static_cast<std::int64_t>(n) && !mutant(bug::events_last_missed) ? decreased::last : decreased::some_left;
   }
 
-private:
+ private:
   static constexpr std::int64_t k_body = std::int64_t{1} << 40;
 
   typename P::template atomic<std::int64_t> m_word{0};

@@ -114,9 +114,7 @@ bool shares(task &t) noexcept {
 }
 
 /// Nobody waits on the spot for what the end of `t` does, which has something to do with accesses.
-WEFT_COLD bool may_hand_on(task &t) noexcept {
-  return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t);
-}
+WEFT_COLD bool may_hand_on(task &t) noexcept { return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t); }
 
 WEFT_COLD bool hands_on_end(task &t, bool childless) {
   executor *const e = this_executor(); // null on a thread that only takes events back
@@ -182,9 +180,7 @@ WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory
 bool g_traces_readiness = false; // the same
 
 /// Nothing about the end of `t` but its accesses is uncommon.
-WEFT_INLINE bool ends_plainly(const task &t) noexcept {
-  return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for);
-}
+WEFT_INLINE bool ends_plainly(const task &t) noexcept { return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for); }
 
 /// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
 /// with many children would else go from cache to cache at each of them.

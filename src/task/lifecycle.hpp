@@ -34,9 +34,7 @@ void call_onready(task &t) noexcept;
 /// The task's accesses allow it to run: takes what it must have for itself, calls onready, wakes an undeferred task's creator.
 /// True: it wants to be enqueued.
 bool announce_specially(task &t);
-inline bool announce_ready(task &t) {
-  return !t.has(detail::k_special | detail::k_undeferred) || announce_specially(t);
-}
+inline bool announce_ready(task &t) { return !t.has(detail::k_special | detail::k_undeferred) || announce_specially(t); }
 /// Takes the first of the largest priority, for the caller to run or enqueue, and enqueues the others. Null: there is none to be run by
 /// the caller.
 [[nodiscard]] runnable *first_of(ready_list &ready);
@@ -60,9 +58,7 @@ void halt_bodies(bool on) noexcept;
 /// Setting stack.watermark, and whether there is a trace. Before any task.
 void hook_bodies(bool measure, bool trace) noexcept;
 
-[[nodiscard]] inline bool is_cancelled(const task &t) noexcept {
-  return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed);
-}
+[[nodiscard]] inline bool is_cancelled(const task &t) noexcept { return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed); }
 
 /// After fork() the label, in the child, of the thread's task as it was in the parent.
 inline constexpr char k_parent_process[] = "main of the parent process";

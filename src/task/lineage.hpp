@@ -23,11 +23,9 @@ struct lineage {
     return false;
   }
 
-private:
+ private:
   static constexpr int k_generations = 16;
-  [[nodiscard]] bool is_child(const task &t) const noexcept {
-    return root ? t.parent == root : t.group && &t.group->internals() == group;
-  }
+  [[nodiscard]] bool is_child(const task &t) const noexcept { return root ? t.parent == root : t.group && &t.group->internals() == group; }
 };
 
 } // namespace rt

@@ -95,7 +95,9 @@ struct task : runnable {
   }
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
   /// The same for a task whose body may be running, and failing, elsewhere.
-  [[nodiscard]] bool has_meanwhile(std::uint8_t flag) const noexcept { return (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0 && !rt::mutant(rt::bug::flag_unseen_meanwhile); }
+  [[nodiscard]] bool has_meanwhile(std::uint8_t flag) const noexcept {
+    return (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0 && !rt::mutant(rt::bug::flag_unseen_meanwhile);
+  }
   /// None of these flags and no priority, in one comparison.
   [[nodiscard]] bool is_plain(std::uint8_t but) const noexcept {
     constexpr auto bits = [](kind k, std::uint8_t f, std::int16_t p, std::uint32_t n) {
@@ -116,9 +118,7 @@ struct task : runnable {
     __atomic_store_n(&flags, static_cast<std::uint8_t>(rt::mutant(rt::bug::flag_set_alone) ? flag : flags | flag), __ATOMIC_RELAXED);
   }
   void clear(std::uint8_t flag) noexcept { __atomic_store_n(&flags, static_cast<std::uint8_t>(flags & ~flag), __ATOMIC_RELAXED); }
-  rt::data_access *accesses() noexcept {
-    return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ops->bytes);
-  }
+  rt::data_access *accesses() noexcept { return reinterpret_cast<rt::data_access *>(static_cast<char *>(storage(this)) + ops->bytes); }
   static constexpr std::size_t block_bytes(const body_ops &o, std::size_t accesses) noexcept {
     return k_storage_offset + o.bytes + accesses * sizeof(rt::data_access);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/tracing.hpp"
 
-#include "deps/region_scope.hpp"
 #include "deps/reduction.hpp"
+#include "deps/region_scope.hpp"
 #include "task/recorded.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void put_access(trace_ring &r, const task &t, const void *address, access_mode m
   constexpr std::uint64_t k_most = UINT32_MAX;
   if (address)
     r.put_now(trace_event::access, 0, t.trace_id, reinterpret_cast<std::uintptr_t>(address),
-          std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 | (by_bytes ? k_by_bytes : 0));
+              std::min(bytes, k_most) | static_cast<std::uint64_t>(mode) << 32 | (by_bytes ? k_by_bytes : 0));
 }
 
 void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t count, bool by_bytes) noexcept {
@@ -80,9 +80,8 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
   put_accesses(r, t, a.first, a.first_count, by_bytes);
   put_accesses(r, t, a.second, a.second_count, by_bytes);
   for (const region_entry *g = a.regions; g != a.regions + a.region_count; ++g)
-    g->shape->for_each_run([&](std::uintptr_t low, std::uintptr_t end) {
-      put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true);
-    });
+    g->shape->for_each_run(
+        [&](std::uintptr_t low, std::uintptr_t end) { put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true); });
 }
 
 void trace_abandoned(task &t) noexcept {

@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "deps/domain.hpp"
 #include "task/messages.hpp"
-#include "task/spare_time.hpp"
 #include "task/signal_word.hpp"
+#include "task/spare_time.hpp"
 #include "trace/session.hpp"
 
 #include <pthread.h>
@@ -42,7 +42,7 @@ bool try_suspend(left_function publish, void *context, exhausted how, wait_reaso
 /// Tasks that run on a thread of the user while it waits are not its own code: pthread_cancel() takes effect afterwards. Once for
 /// all waits that are nested on the thread's stack.
 class hosting {
-public:
+ public:
   hosting() noexcept {
     executor &e = *this_executor();
     if (e.standing_on || e.hosts)
@@ -62,14 +62,14 @@ public:
   hosting(const hosting &) = delete;
   hosting &operator=(const hosting &) = delete;
 
-private:
+ private:
   executor *m_home = nullptr;
   int m_before = 0;
 };
 
 /// In the trace: from when to when a task has waited for others.
 class traced_wait {
-public:
+ public:
   explicit traced_wait(const lineage &l) noexcept : m_what(l.root ? nullptr : l.group) {
     if (traces(trace_level::graph)) [[unlikely]]
       m_since = read_ticks();
@@ -81,7 +81,7 @@ public:
   traced_wait(const traced_wait &) = delete;
   traced_wait &operator=(const traced_wait &) = delete;
 
-private:
+ private:
   WEFT_COLD void tell() noexcept {
     if (tracer *x = this_executor()->trace)
       x->ring.put(trace_event::waited, 0, x->ring.running, m_since, reinterpret_cast<std::uintptr_t>(m_what));
@@ -147,8 +147,7 @@ void wait_until_done(task &t, exhausted how) {
   if (is_raised(t.done_word, k_done))
     return;
   if (is_of_parent_process(t))
-    throw_error(errc::invalid_argument, "task '%s' was spawned before fork(): only the parent process runs it; wait for it there",
-                label_of(t));
+    throw_error(errc::invalid_argument, "task '%s' was spawned before fork(): only the parent process runs it; wait for it there", label_of(t));
   while (!is_raised(t.done_word, k_done))
     if (wait_on_word(t.done_word, how, {waits_for::end_of_task, &t}))
       break;

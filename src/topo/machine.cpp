@@ -24,8 +24,7 @@ std::vector<int> read_list(const std::string &path) {
 
 int read_number(const std::string &path, int otherwise) {
   const auto text = read_file(path);
-  const auto number =
-      text ? parse_unsigned(trim(*text)) : std::nullopt; // some machines write -1 for "unknown"
+  const auto number = text ? parse_unsigned(trim(*text)) : std::nullopt; // some machines write -1 for "unknown"
   return number && *number <= 0x7fffffff ? static_cast<int>(*number) : otherwise;
 }
 
@@ -117,13 +116,11 @@ machine read_machine(const std::string &root, const std::vector<int> &mask) {
   for (const int cpu : allowed) {
     const std::string topology = base + "cpu" + std::to_string(cpu) + "/topology/";
     const auto node = node_of.find(cpu);
-    m.cpus.push_back({cpu, node == node_of.end() ? 0 : node->second,
-                      read_number(topology + "physical_package_id", 0),
-                      read_number(topology + "core_id", cpu)});
+    m.cpus.push_back(
+        {cpu, node == node_of.end() ? 0 : node->second, read_number(topology + "physical_package_id", 0), read_number(topology + "core_id", cpu)});
     nodes.insert(m.cpus.back().node);
   }
-  std::sort(m.cpus.begin(), m.cpus.end(),
-            [](const cpu_place &a, const cpu_place &b) { return a.cpu < b.cpu; });
+  std::sort(m.cpus.begin(), m.cpus.end(), [](const cpu_place &a, const cpu_place &b) { return a.cpu < b.cpu; });
   find_little_cores(m, root);
   m.online_cpus = static_cast<int>(std::max(online.size(), allowed.size()));
   m.nodes = static_cast<int>(nodes.size());

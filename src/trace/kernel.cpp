@@ -58,7 +58,6 @@ struct watching {
 watching *g_watching = nullptr; // before any worker; never freed
 std::atomic<watching *> g_ended{nullptr}; // within reach, for checkers of leaks
 
-
 /// With the tracepoint, each switch is told twice: by it, and by the record that needs no privilege.
 int open_switches(const switch_tracepoint *with) noexcept {
   perf_event_attr a{};

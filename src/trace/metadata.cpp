@@ -30,12 +30,11 @@ std::string uuid_text(const unsigned char (&u)[16]) {
   return s;
 }
 
-constexpr char k_types[] =
-    "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
-    "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
-    "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
-    "typealias integer { size = 64; align = 8; signed = false; base = hex; } := x64;\n"
-    "typealias integer { size = 64; align = 8; signed = false; map = clock.weft.value; } := ticks;\n";
+constexpr char k_types[] = "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+                           "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+                           "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+                           "typealias integer { size = 64; align = 8; signed = false; base = hex; } := x64;\n"
+                           "typealias integer { size = 64; align = 8; signed = false; map = clock.weft.value; } := ticks;\n";
 
 constexpr char k_packets[] = "  packet.context := struct {\n"
                              "    ticks timestamp_begin; ticks timestamp_end; u64 content_size; u64 packet_size;\n"
@@ -43,13 +42,12 @@ constexpr char k_packets[] = "  packet.context := struct {\n"
                              "  };\n";
 
 /// How a word of a payload is written: addresses in hexadecimal.
-const char *word_type(const std::string &name) {
-  return name == "target" || name == "address" || name == "group" || name == "what" ? "x64" : "u64";
-}
+const char *word_type(const std::string &name) { return name == "target" || name == "address" || name == "group" || name == "what" ? "x64" : "u64"; }
 
 std::string clock_text(const trace_clock &c) {
   const std::uint64_t seconds = c.ticks / c.frequency, rest = c.ticks % c.frequency;
-  const std::uint64_t since_zero = seconds * k_second + static_cast<std::uint64_t>(static_cast<double>(rest) * 1e9 / static_cast<double>(c.frequency));
+  const std::uint64_t since_zero =
+      seconds * k_second + static_cast<std::uint64_t>(static_cast<double>(rest) * 1e9 / static_cast<double>(c.frequency));
   const std::uint64_t zero = c.realtime_ns > since_zero ? c.realtime_ns - since_zero : 0; // realtime when the ticks were 0
   const auto part = static_cast<std::uint64_t>(static_cast<double>(zero % k_second) * static_cast<double>(c.frequency) / 1e9);
   return text("clock {\n  name = weft;\n  description = \"the processor's clock\";\n  freq = %llu;\n  offset_s = %llu;\n  offset = %llu;\n"
@@ -74,9 +72,7 @@ constexpr event_line k_events[] = {
 
 } // namespace
 
-const char *event_name(trace_event e) noexcept {
-  return e < trace_event::limit ? k_events[static_cast<std::size_t>(e)].name : "unknown";
-}
+const char *event_name(trace_event e) noexcept { return e < trace_event::limit ? k_events[static_cast<std::size_t>(e)].name : "unknown"; }
 
 trace_clock read_trace_clock() noexcept {
   static_cast<void>(calibrate_ticks(true));
@@ -130,9 +126,10 @@ std::string own_description(const trace_description &d) {
   static constexpr const char *k_states[] = {"running", "ended", "exact"};
   std::string s = "weft trace 1\n";
   s += "program " + d.program + "\nuuid " + uuid_text(d.uuid) + "\n";
-  s += text("pid %ld\nworkers %u\nlevel %u\nmode %u\nfrequency %llu\nticks %llu\nmonotonic %llu\nrealtime %llu\nfirst %llu\ndiscarded %llu\nstate %s\n", d.pid,
-            d.workers, static_cast<unsigned>(d.level), static_cast<unsigned>(d.mode), wide(d.clock.frequency), wide(d.clock.ticks),
-            wide(d.clock.monotonic_ns), wide(d.clock.realtime_ns), wide(d.first_ticks), wide(d.discarded), k_states[d.state]);
+  s += text(
+      "pid %ld\nworkers %u\nlevel %u\nmode %u\nfrequency %llu\nticks %llu\nmonotonic %llu\nrealtime %llu\nfirst %llu\ndiscarded %llu\nstate %s\n",
+      d.pid, d.workers, static_cast<unsigned>(d.level), static_cast<unsigned>(d.mode), wide(d.clock.frequency), wide(d.clock.ticks),
+      wide(d.clock.monotonic_ns), wide(d.clock.realtime_ns), wide(d.first_ticks), wide(d.discarded), k_states[d.state]);
   if (!d.kernel.empty())
     s += "kernel " + d.kernel + "\n";
   for (std::size_t i = 1; i < d.types.size(); ++i)

@@ -30,27 +30,27 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   replaced  of the kernel's tracepoint sched_switch, with privilege: who got the processor next (0: nobody), and why it was lost, in
 ///             the kernel's bits (0: by force)
 ///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or by waiting), and has one again
-#define WEFT_TRACE_EVENTS(X)                                                                                                           \
-  X(begin, switches, outer, flags)                                                                                                     \
-  X(end, switches, flags, unused)                                                                                                      \
-  X(suspend, switches, reason, target)                                                                                                 \
-  X(resume, switches, unused, unused2)                                                                                                 \
-  X(idle, switches, unused, unused2)                                                                                                   \
-  X(busy, switches, unused, unused2)                                                                                                   \
-  X(root, switches, slot, unused)                                                                                                      \
-  X(counted, switches, counter, value)                                                                                                 \
-  X(create, tasks, parent, group)                                                                                                      \
-  X(abandon, tasks, unused, unused2)                                                                                                   \
-  X(access, graph, address, extent)                                                                                                    \
-  X(ready, graph, released_by, unused)                                                                                                 \
-  X(waited, graph, since, what)                                                                                                        \
-  X(sleep, runtime, unused, unused2)                                                                                                   \
-  X(wake, runtime, unused, unused2)                                                                                                    \
-  X(held_back, runtime, unused, unused2)                                                                                               \
-  X(switched_out, switches, cpu, preempted)                                                                                            \
-  X(switched_in, switches, cpu, unused)                                                                                                \
-  X(replaced, switches, next_pid, state)                                                                                               \
-  X(next, tasks, before, ended)                                                                                                        \
+#define WEFT_TRACE_EVENTS(X)                                                                                                                         \
+  X(begin, switches, outer, flags)                                                                                                                   \
+  X(end, switches, flags, unused)                                                                                                                    \
+  X(suspend, switches, reason, target)                                                                                                               \
+  X(resume, switches, unused, unused2)                                                                                                               \
+  X(idle, switches, unused, unused2)                                                                                                                 \
+  X(busy, switches, unused, unused2)                                                                                                                 \
+  X(root, switches, slot, unused)                                                                                                                    \
+  X(counted, switches, counter, value)                                                                                                               \
+  X(create, tasks, parent, group)                                                                                                                    \
+  X(abandon, tasks, unused, unused2)                                                                                                                 \
+  X(access, graph, address, extent)                                                                                                                  \
+  X(ready, graph, released_by, unused)                                                                                                               \
+  X(waited, graph, since, what)                                                                                                                      \
+  X(sleep, runtime, unused, unused2)                                                                                                                 \
+  X(wake, runtime, unused, unused2)                                                                                                                  \
+  X(held_back, runtime, unused, unused2)                                                                                                             \
+  X(switched_out, switches, cpu, preempted)                                                                                                          \
+  X(switched_in, switches, cpu, unused)                                                                                                              \
+  X(replaced, switches, next_pid, state)                                                                                                             \
+  X(next, tasks, before, ended)                                                                                                                      \
   X(create_one, graph, address, rest)
 
 enum class trace_event : std::uint16_t {

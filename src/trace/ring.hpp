@@ -18,7 +18,7 @@ struct ring_shape {
 };
 
 class trace_ring {
-public:
+ public:
   /// `memory`: k_ring_head + packets * k_packet_bytes bytes, zero.
   trace_ring(void *memory, unsigned packets, trace_mode mode, unsigned slot, const unsigned char *uuid) noexcept;
   trace_ring(const trace_ring &) = delete;
@@ -85,7 +85,7 @@ public:
   void make_last_word(packet_header &to, std::uint64_t number, std::uint64_t time) const noexcept;
   [[nodiscard]] const packet_header &blank() const noexcept { return m_blank; }
 
-private:
+ private:
   void look_at_clock() noexcept {
     const std::uint64_t now = read_ticks();
     m_last = now > m_last ? now : m_last; // clocks of processors may differ by some ticks

@@ -70,7 +70,8 @@ void describe(session &s) {
   s.what.types = type_names(type_table());
   if (std::string seen = seen_of_kernel(); !seen.empty())
     s.what.kernel = std::move(seen);
-  if (!replace_file(s.options.folder + "/metadata", ctf_metadata(s.what)) || !replace_file(description_path(s.options.folder), own_description(s.what)))
+  if (!replace_file(s.options.folder + "/metadata", ctf_metadata(s.what)) ||
+      !replace_file(description_path(s.options.folder), own_description(s.what)))
     complain(s);
 }
 

@@ -29,7 +29,7 @@ void use_type_table(trace_type *table) noexcept;
 
 /// An owner's memory of types that it has met.
 class type_cache {
-public:
+ public:
   /// `signature`: of the closure, as the compiler writes it (base/closure_name.hpp), where there is no label; null: of nothing that has one.
   [[nodiscard]] std::uint16_t find(const char *label, const char *signature) noexcept {
     if (!label) [[likely]]
@@ -38,7 +38,7 @@ public:
     return find_slowly(label, signature);
   }
 
-private:
+ private:
   static constexpr std::size_t k_places = 64;
   struct place {
     const char *address = nullptr;

@@ -7,17 +7,15 @@
 #include "trace/session.hpp"
 #include "ult/standing.hpp"
 
-#include <pthread.h>
 #include <new>
+#include <pthread.h>
 #include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::size_t usable(stack &s) noexcept {
-  return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(s)) - static_cast<char *>(s.low));
-}
+std::size_t usable(stack &s) noexcept { return static_cast<std::size_t>(reinterpret_cast<char *>(root_of(s)) - static_cast<char *>(s.low)); }
 
 } // namespace
 
@@ -42,9 +40,8 @@ executor *home_of(executor &e) noexcept { return e.standing_on ? root_of(*e.stan
 stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *)) {
   stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();
   if (!s)
-    throw_error(errc::out_of_resources,
-                "no memory for another task stack; lower stack.bytes, or raise the limits of memory or of mappings "
-                "(vm.max_map_count)");
+    throw_error(errc::out_of_resources, "no memory for another task stack; lower stack.bytes, or raise the limits of memory or of mappings "
+                                        "(vm.max_map_count)");
   stack_root *root = ::new (static_cast<void *>(root_of(*s))) stack_root;
   announce_stack(root->sanitized, s->low, s->bytes);
   start = make_context(s->low, usable(*s), entry);
@@ -54,9 +51,7 @@ stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)
 namespace {
 
 /// Where the frame is kept for who looks at all frames.
-frame *&standing_place(executor &e, frame &f) noexcept {
-  return f.standing_on ? root_of(*f.standing_on)->suspended : e.suspended;
-}
+frame *&standing_place(executor &e, frame &f) noexcept { return f.standing_on ? root_of(*f.standing_on)->suspended : e.suspended; }
 
 WEFT_COLD void saw_suspension(executor &e, frame &f) noexcept {
   if (suspensions_are_checked())
@@ -104,8 +99,8 @@ destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sani
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
 destination choose(executor &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
   if (e.in_callback) [[unlikely]]
-    throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one",
-                e.in_callback->what, e.in_callback->name);
+    throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one", e.in_callback->what,
+                e.in_callback->name);
   f.saved_errno = *e.error_number;
   runnable *next = pick(e);
   destination d;

@@ -21,7 +21,7 @@ namespace rt {
 
 template <class Frame, class P = real_atomics>
 class frame_slot {
-public:
+ public:
   void put(Frame &f) noexcept {
     m_frame.store(&f, order_unless(bug::own_frame_relaxed, std::memory_order_release)); // O1
   }
@@ -31,7 +31,7 @@ public:
 
   [[nodiscard]] Frame *take() noexcept { return m_frame.exchange(nullptr, std::memory_order_acquire); } // O2
 
-private:
+ private:
   typename P::template atomic<Frame *> m_frame{nullptr};
 };
 

@@ -34,7 +34,7 @@ const char *(*g_label)() = nullptr;
 
 /// A task of one label is reported once for each kind of finding.
 class said_labels {
-public:
+ public:
   bool first(const char *label) noexcept {
     std::lock_guard guard(m_lock);
     for (std::size_t i = 0; i < m_count; ++i)
@@ -46,7 +46,7 @@ public:
     return true;
   }
 
-private:
+ private:
   static constexpr std::size_t k_most = 64, k_bytes = 48;
   spin_lock<> m_lock;
   std::size_t m_count = 0;
@@ -55,9 +55,7 @@ private:
 
 said_labels g_said_locks, g_said_addresses;
 
-const char *label() noexcept {
-  return g_label ? g_label() : nullptr;
-}
+const char *label() noexcept { return g_label ? g_label() : nullptr; }
 
 void report_locks(int held) noexcept {
   const char *who = label();
@@ -65,10 +63,12 @@ void report_locks(int held) noexcept {
     return; // a thread's own code goes on on that thread
   if (g_kind == check_kind::abort)
     fatal("task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
-          "may unlock; unlock it first, or use weft::mutex", who, held);
+          "may unlock; unlock it first, or use weft::mutex",
+          who, held);
   if (g_said_locks.first(who))
     warn("task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
-         "may unlock; unlock it first, or use weft::mutex", who, held);
+         "may unlock; unlock it first, or use weft::mutex",
+         who, held);
 }
 
 void report_address(const void *address) noexcept {
@@ -77,10 +77,12 @@ void report_address(const void *address) noexcept {
     return;
   if (g_kind == check_kind::abort)
     fatal("task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
-          "left; read such variables in functions that do not wait, or use weft::task_local", who, address);
+          "left; read such variables in functions that do not wait, or use weft::task_local",
+          who, address);
   if (g_said_addresses.first(who))
     warn("task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
-         "left; read such variables in functions that do not wait, or use weft::task_local", who, address);
+         "left; read such variables in functions that do not wait, or use weft::task_local",
+         who, address);
 }
 
 struct range {
@@ -123,8 +125,7 @@ int add_block(dl_phdr_info *info, std::size_t, void *p) {
 }
 
 /// The words of [low, top), looked at whatever they belong to.
-__attribute__((no_sanitize("address"))) const void *find_address(const char *low, const char *top,
-                                                                const thread_memory &memory) noexcept {
+__attribute__((no_sanitize("address"))) const void *find_address(const char *low, const char *top, const thread_memory &memory) noexcept {
   const auto first = (reinterpret_cast<std::uintptr_t>(low) + sizeof(std::uintptr_t) - 1) & ~(sizeof(std::uintptr_t) - 1);
   for (auto at = first; at + sizeof(std::uintptr_t) <= reinterpret_cast<std::uintptr_t>(top); at += sizeof(std::uintptr_t)) {
     const std::uintptr_t word = *reinterpret_cast<const volatile std::uintptr_t *>(at);
@@ -153,7 +154,8 @@ void check_suspensions(check_kind kind, const char *(*label_of_task)()) noexcept
 #endif
   g_kind = kind == check_kind::automatic ? automatic : kind;
   g_label = label_of_task;
-  g_watch_suspensions = static_cast<std::uint8_t>((g_watch_suspensions & ~k_checks_suspensions) | (g_kind != check_kind::off ? k_checks_suspensions : 0));
+  g_watch_suspensions =
+      static_cast<std::uint8_t>((g_watch_suspensions & ~k_checks_suspensions) | (g_kind != check_kind::off ? k_checks_suspensions : 0));
 }
 
 void trace_suspensions(bool on) noexcept {

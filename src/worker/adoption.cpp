@@ -97,8 +97,7 @@ worker &slot_for_thread(runtime &rt) {
   if (rt.foreign < k_thread_slots - rt.workers)
     if (worker *w = free_slot(rt))
       return *w;
-  throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead",
-              k_thread_slots - rt.workers);
+  throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead", k_thread_slots - rt.workers);
 }
 
 } // namespace

@@ -34,9 +34,7 @@ std::string hexadecimal(const void *p) {
 bool reads(const data_access &a) noexcept { return (flags_of(a) & k_reads) != 0; }
 
 /// Whether its task cannot start for its sake.
-bool holds_back(const data_access &a) noexcept {
-  return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok)));
-}
+bool holds_back(const data_access &a) noexcept { return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok))); }
 
 /// Parent of tasks that nobody waits for but the end of the program.
 bool stands_for_nobody(const task &t) noexcept { return &t == &functions_root() || is_root_of_services(t); }
@@ -54,7 +52,7 @@ const char *reason_of_held(const task &t) noexcept {
 }
 
 class census {
-public:
+ public:
   explicit census(runtime &rt, bool amid = false) : m_all(rt, amid) {
     for (task *t : m_all.tasks) {
       if (t->parent)
@@ -80,7 +78,7 @@ public:
     return {std::move(m_graph), std::move(notes)};
   }
 
-private:
+ private:
   void look_at_all() {
     note_descendants();
     for (frame *f : m_all.frames)
@@ -119,7 +117,8 @@ private:
     if (left)
       notes.push_back(std::to_string(left) + " more tasks are ready");
     if (m_all.elsewhere)
-      notes.push_back(std::to_string(m_all.elsewhere) + " items stand in queues that are not looked through; tasks among them that wait for no data are not shown");
+      notes.push_back(std::to_string(m_all.elsewhere) +
+                      " items stand in queues that are not looked through; tasks among them that wait for no data are not shown");
   }
 
   std::string state_of(const task &t) const {
@@ -167,9 +166,7 @@ private:
     wait_for_all(waiter, reason, above, is_awaited, above);
   }
 
-  static bool owns_group_of(const task &t, const task &child) noexcept {
-    return child.group && child.group->internals().owner == &t;
-  }
+  static bool owns_group_of(const task &t, const task &child) noexcept { return child.group && child.group->internals().owner == &t; }
   /// Those that the end of `parent`, or its taskwait, is for.
   static bool is_child(const task &t, const void *parent) noexcept {
     return t.parent == parent && !t.has(detail::k_implicit) && !is_cohort(t) && !is_recorded(t) && !owns_group_of(*t.parent, t);
@@ -279,7 +276,8 @@ private:
     if (first)
       it->second = standing_at(holder_of(l));
     if (frame *holder = it->second)
-      m_graph.wait(mutex, node(*holder->current), holder->current == &waiter || others_stand_below(*holder->current) ? "is held on the stack of" : "is held by");
+      m_graph.wait(mutex, node(*holder->current),
+                   holder->current == &waiter || others_stand_below(*holder->current) ? "is held on the stack of" : "is held by");
     else
       m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
   }

@@ -42,7 +42,8 @@ char g_forking_task[64]; // of a process that was forked inside of a task: its l
 
 void refuse_forked_task() noexcept {
   fatal("Weft is used in a process that was forked inside of task '%s'; there it may only exec or _exit. Fork outside of tasks to "
-        "use Weft in the child", g_forking_task);
+        "use Weft in the child",
+        g_forking_task);
 }
 
 namespace {

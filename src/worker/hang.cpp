@@ -100,8 +100,8 @@ visit::visit() noexcept : m_gate(nullptr) {
 
 /// Whatever goes on by itself. The timer before the work: when it rests, what its last call made ready is seen.
 bool hang_check::nothing_is_pending() const {
-  return !timer_has_services() && !m_runtime.clock.is_busy() &&
-         !m_runtime.producers.holds_any() && !m_runtime.crew.has_work() && !m_runtime.confined.has_work();
+  return !timer_has_services() && !m_runtime.clock.is_busy() && !m_runtime.producers.holds_any() && !m_runtime.crew.has_work() &&
+         !m_runtime.confined.has_work();
 }
 
 /// Whether a thread that has to do with Weft does not sleep for want of work; while the gate is closed it cannot leave that sleep.

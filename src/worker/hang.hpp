@@ -14,7 +14,7 @@ class runtime;
 
 /// What a thread that is no worker does to tasks (it makes one ready, or takes its last event back), it does on a visit.
 class visit {
-public:
+ public:
   visit() noexcept;
   ~visit() {
     if (m_gate)
@@ -23,12 +23,12 @@ public:
   visit(const visit &) = delete;
   visit &operator=(const visit &) = delete;
 
-private:
+ private:
   sleep_gate<> *m_gate; // of workers: null
 };
 
 class hang_check {
-public:
+ public:
   explicit hang_check(runtime &rt) : m_runtime(rt) {}
   /// The watcher's thread: reports when nothing can ever go on. True: threads are about that may yet end or fall asleep without asking.
   [[nodiscard]] bool examine();
@@ -36,7 +36,7 @@ public:
   void answer() noexcept;
   [[nodiscard]] std::uint64_t examinations() const noexcept { return m_examinations.load(std::memory_order_relaxed); } // a hint
 
-private:
+ private:
   [[nodiscard]] bool nothing_is_pending() const;
   [[nodiscard]] bool somebody_is_about() const;
   [[nodiscard]] bool others_may_act() const;

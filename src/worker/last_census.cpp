@@ -41,7 +41,8 @@ std::string census_text(const wait_graph &g, std::uint64_t progress, std::uint64
       add("stack", f);
   }
   for (const wait_graph::edge &e : g.edges())
-    s += "edge\t" + std::to_string(e.from) + "\t" + std::to_string(e.to) + "\t" + (e.how == wait_graph::certain ? "1" : "0") + "\t" + one_line(e.reason) + "\n";
+    s += "edge\t" + std::to_string(e.from) + "\t" + std::to_string(e.to) + "\t" + (e.how == wait_graph::certain ? "1" : "0") + "\t" +
+         one_line(e.reason) + "\n";
   return s;
 }
 

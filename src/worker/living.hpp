@@ -26,7 +26,7 @@ inline region_scope *regions_of(const task &t) noexcept {
 inline std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O1 of access_state.hpp: links
 
 class living {
-public:
+ public:
   using access_map = std::unordered_map<const data_access *, data_access *>;
 
   /// Only while no worker runs and no thread visits. `amid`: tasks were halted, so there are some that could go on (worker/halt.hpp). Throws
@@ -45,7 +45,7 @@ public:
   access_map before, above, last_below;
   std::unordered_map<const cohort *, std::vector<data_access *>> members;
 
-private:
+ private:
   void find_roots(runtime &rt);
   void find_ready(runtime &rt);
   void meet(task &t);

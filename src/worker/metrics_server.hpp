@@ -11,7 +11,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 class metrics_server {
-public:
+ public:
   /// Null, after a warning, where the port cannot be had.
   [[nodiscard]] static metrics_server *start(int port);
   /// Ends the thread.
@@ -19,7 +19,7 @@ public:
   /// In the child of a fork: its sockets are the parent's.
   void forget() noexcept;
 
-private:
+ private:
   metrics_server() = default;
   bool listen_at(int port) noexcept;
   void run();

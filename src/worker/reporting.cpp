@@ -17,10 +17,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <memory>
-#include <utility>
 #include <fcntl.h>
+#include <memory>
 #include <unistd.h>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -28,7 +28,7 @@ namespace {
 
 /// Prints counters at intervals, and at the end.
 class printer {
-public:
+ public:
   explicit printer(const settings &cfg)
       : m_names(cfg.counters_print), m_format(static_cast<output_format>(cfg.counters_format)), m_path(cfg.counters_file),
         m_period_ns(static_cast<std::uint64_t>(cfg.counters_interval.count()) * 1000u) {
@@ -53,7 +53,7 @@ public:
       close(m_file);
   }
 
-private:
+ private:
   void open_file() {
     if (m_path.empty())
       return;

@@ -56,9 +56,7 @@ int cpu_of_worker(const runtime &rt, unsigned id) {
 namespace {
 
 /// Under Valgrind all threads but one sleep. (A seed implies none by the setting: its order must not depend on time.)
-unsigned allowed_spares(const settings &s) noexcept {
-  return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares);
-}
+unsigned allowed_spares(const settings &s) noexcept { return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares); }
 
 const char *current_label() {
   executor *e = this_executor();
@@ -214,18 +212,14 @@ worker::worker(unsigned number, std::size_t join_capacity)
 }
 
 runtime::runtime()
-    : cfg(current_settings()),
-      workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
-      max_spares(allowed_spares(cfg)),
-      slot_limit(k_thread_slots + max_spares), ready(make_policy(cfg, this_machine(), workers, slot_limit)),
+    : cfg(current_settings()), workers(static_cast<unsigned>(cfg.workers ? cfg.workers : this_machine().effective_cpus())),
+      max_spares(allowed_spares(cfg)), slot_limit(k_thread_slots + max_spares), ready(make_policy(cfg, this_machine(), workers, slot_limit)),
       idle(slot_limit + 1), producers(cfg.throttle_bytes, cfg.throttle_soft * workers), clock(&adopt_timer),
-      manage(cfg, this_machine(), workers, slot_limit),
-      most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
+      manage(cfg, this_machine(), workers, slot_limit), most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
       successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), plain_odds(successor_odds),
-      crew(*this, max_spares), hangs(*this),
-      watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u,
-            static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u) {
+      crew(*this, max_spares), hangs(*this), watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u,
+                                                   static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);
   use_regions(cfg.deps_system == deps_kind::regions);

@@ -69,7 +69,7 @@ struct throttled_world {
 /// Holds producers back while too much task memory is alive: above `soft` those whose worker has other work, above `limit` all. Its state
 /// is a counter (g_live_bytes in mem/slab.hpp).
 class throttle : public throttle_core<real_atomics, throttled_world> {
-public:
+ public:
   /// A limit of 0 holds nobody; a soft one of 0 is none.
   throttle(std::uint64_t limit, std::uint64_t soft) noexcept
       : throttle_core({}, static_cast<std::int64_t>(limit), static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
@@ -78,7 +78,7 @@ public:
 };
 
 class runtime {
-public:
+ public:
   runtime();
 
   settings cfg;

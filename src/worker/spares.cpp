@@ -47,9 +47,7 @@ bool spare_crew::read(unsigned slot, reading &r) const {
   return true;
 }
 
-bool spare_crew::somebody_looks() const {
-  return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0;
-}
+bool spare_crew::somebody_looks() const { return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0; }
 
 bool spare_crew::has_work() const {
   if (m_runtime.ready->has_work() || (has_managers() && !m_runtime.manage.nothing_queued()))
@@ -62,9 +60,7 @@ bool spare_crew::has_work() const {
 
 void spare_crew::publish() { publish_counters(m_runtime, false); }
 
-bool spare_crew::chores_wait() const {
-  return m_allowed && (m_runtime.producers.holds_any() || anyone_at(place::idle));
-}
+bool spare_crew::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || anyone_at(place::idle)); }
 
 std::uint64_t spare_crew::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_crew::sleeps(int tid) const { return thread_sleeps(tid); }

@@ -41,7 +41,7 @@ void ask_overstayers(void (*ask)(int tid)) noexcept;
 
 /// What the watcher sees of a runtime, and does to it.
 class spare_crew final : public watched {
-public:
+ public:
   spare_crew(runtime &rt, unsigned most) : m_runtime(rt), m_allowed(most > 0) {}
 
   unsigned slots() const override;
@@ -73,7 +73,7 @@ public:
   /// When the watcher has ended.
   void stop();
 
-private:
+ private:
   [[nodiscard]] bool wake(spare &s);
   [[nodiscard]] bool start_thread(spare &s);
   [[nodiscard]] bool recruit();

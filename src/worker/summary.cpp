@@ -16,8 +16,8 @@ void print_worker(const worker &w) {
   const counter_block &c = *w.counts;
   note("stats: worker %u (%s): %llu tasks spawned, %llu run; %llu suspensions, %llu join branches stolen, %llu sleeps, held back "
        "%llu times",
-       w.id, w.root.label, wide(created(c)), wide(peek(c.executed) + peek(c.rounds)), wide(peek(c.suspended)),
-       wide(peek(c.joins_stolen)), wide(peek(c.slept)), wide(peek(c.throttled)));
+       w.id, w.root.label, wide(created(c)), wide(peek(c.executed) + peek(c.rounds)), wide(peek(c.suspended)), wide(peek(c.joins_stolen)),
+       wide(peek(c.slept)), wide(peek(c.throttled)));
 }
 
 } // namespace
@@ -29,8 +29,7 @@ void print_summary(const runtime &rt) {
   const statistics s = stats();
   note("stats: %llu tasks spawned, %llu run by %u workers; %llu suspensions, %llu stolen, %llu sleeps, "
        "producers held back %llu times",
-       wide(s.spawned), wide(s.executed), rt.workers, wide(s.suspended), wide(s.stolen), wide(s.slept),
-       wide(s.throttled));
+       wide(s.spawned), wide(s.executed), rt.workers, wide(s.suspended), wide(s.stolen), wide(s.slept), wide(s.throttled));
   note("stats: at the end %llu tasks in the graph, %llu messages queued, %llu ready", wide(s.in_graph), wide(s.queued), wide(s.ready));
   if (s.cost)
     note("stats: the cost clauses of the tasks add up to %llu", wide(s.cost));

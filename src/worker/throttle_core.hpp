@@ -32,7 +32,7 @@ namespace rt {
 /// World: `item`, `queue` (a movable FIFO of items), live_bytes() with seq_cst, wake_one(), make_ready(item &).
 template <class P, class World>
 class throttle_core {
-public:
+ public:
   using item = typename World::item;
 
   /// A limit of 0 holds nobody.
@@ -79,7 +79,7 @@ public:
     return true;
   }
 
-protected:
+ protected:
   [[nodiscard]] bool is_alarming(std::int64_t live) const noexcept { return live > m_alarm.load(std::memory_order_relaxed); }
   [[nodiscard]] bool is_beyond(std::int64_t live) const noexcept { return live > m_now.load(std::memory_order_relaxed); }
   void be_quiet() noexcept { m_over.store(false, std::memory_order_relaxed); }
@@ -88,7 +88,7 @@ protected:
     be_quiet();
   }
 
-private:
+ private:
   [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
   void reset() noexcept {
     m_now.store(m_limit, std::memory_order_relaxed);

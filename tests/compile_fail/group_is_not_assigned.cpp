@@ -2,6 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/weft.hpp>
 
-void f(weft::task_group &a, weft::task_group &b) {
-  a = b;
-}
+void f(weft::task_group &a, weft::task_group &b) { a = b; }

@@ -2,6 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/weft.hpp>
 
-void f(weft::task_group &group) {
-  weft::task_group copy = group;
-}
+void f(weft::task_group &group) { weft::task_group copy = group; }

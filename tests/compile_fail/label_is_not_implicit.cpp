@@ -2,6 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/weft.hpp>
 
-weft::label f() {
-  return "a bare string is no label";
-}
+weft::label f() { return "a bare string is no label"; }

@@ -2,6 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/weft.hpp>
 
-void f(weft::mutex &m) {
-  weft::mutex copy = m;
-}
+void f(weft::mutex &m) { weft::mutex copy = m; }

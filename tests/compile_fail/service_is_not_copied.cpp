@@ -2,6 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/weft.hpp>
 
-void f(weft::service &s) {
-  weft::service copy = s;
-}
+void f(weft::service &s) { weft::service copy = s; }

@@ -5,6 +5,4 @@
 struct alignas(64) wide {
   void operator()() const {}
 };
-void f() {
-  weft::spawn(wide{});
-}
+void f() { weft::spawn(wide{}); }

@@ -2,6 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/weft.hpp>
 
-void f(int x) {
-  weft::taskwait(x);
-}
+void f(int x) { weft::taskwait(x); }

@@ -19,7 +19,12 @@ TEST(accesses, are_as_many_as_one_likes) {
     all.push_back(weft::access{}); // no data
   }
   int sum = 0;
-  weft::spawn([&] { for (int c : cells) sum += c; }, weft::accesses(all));
+  weft::spawn(
+      [&] {
+        for (int c : cells)
+          sum += c;
+      },
+      weft::accesses(all));
   for (int &c : cells)
     weft::spawn([&c] { c = 100; }, weft::out(c));
   weft::taskwait();

@@ -93,8 +93,8 @@ TEST(bad_input, unblock_without_a_block) {
       weft::label("sleeper"));
   weft::taskwait();
   expect(cxx, c, WEFT_ERR_NO_BLOCK, {"task 'sleeper' is unblocked twice", "unblock it once per block"});
-  expect(of_cxx([] { weft::unblock({}); }), {WEFT_ERR_INVALID_ARGUMENT, "unblock() of no task; pass what"},
-         WEFT_ERR_INVALID_ARGUMENT, {"unblock() of no task; pass what"});
+  expect(of_cxx([] { weft::unblock({}); }), {WEFT_ERR_INVALID_ARGUMENT, "unblock() of no task; pass what"}, WEFT_ERR_INVALID_ARGUMENT,
+         {"unblock() of no task; pass what"});
   EXPECT_EQ(of_c(weft_task_unblock(nullptr)).code, WEFT_ERR_INVALID_ARGUMENT);
 }
 
@@ -110,8 +110,7 @@ TEST(bad_input, events_below_zero) {
       },
       weft::label("courier"));
   weft::taskwait();
-  expect(cxx, c, WEFT_ERR_EVENT_UNDERFLOW,
-         {"task 'courier' has fewer than 3 external events", "decrease as often as you increase"});
+  expect(cxx, c, WEFT_ERR_EVENT_UNDERFLOW, {"task 'courier' has fewer than 3 external events", "decrease as often as you increase"});
 }
 
 TEST(bad_input, events_of_a_thread) {
@@ -179,8 +178,7 @@ TEST(bad_input, an_exception_of_a_foreign_thread_that_it_never_asked_for) {
     std::thread([] { weft::spawn([] { throw std::runtime_error("unheard of"); }, weft::label("lost")); }).join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("weft: warning: a thread ended and its task had thrown, and nobody asked for it: unheard of"))
-      << end;
+  EXPECT_TRUE(end.said("weft: warning: a thread ended and its task had thrown, and nobody asked for it: unheard of")) << end;
 }
 
 } // namespace

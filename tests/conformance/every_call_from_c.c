@@ -8,12 +8,12 @@
 
 static int failures = 0;
 
-#define EXPECT(condition)                                                                                    \
-  do {                                                                                                       \
-    if (!(condition)) {                                                                                      \
-      printf("%s:%d: %s is false; %s\n", __FILE__, __LINE__, #condition, weft_last_error_message());         \
-      ++failures;                                                                                            \
-    }                                                                                                        \
+#define EXPECT(condition)                                                                                                                            \
+  do {                                                                                                                                               \
+    if (!(condition)) {                                                                                                                              \
+      printf("%s:%d: %s is false; %s\n", __FILE__, __LINE__, #condition, weft_last_error_message());                                                 \
+      ++failures;                                                                                                                                    \
+    }                                                                                                                                                \
   } while (0)
 
 static int set_one(void *p) {
@@ -31,9 +31,7 @@ static int fail_with_seven(void *p) {
   return 7;
 }
 
-static void count_call(void *p) {
-  ++*(int *)p;
-}
+static void count_call(void *p) { ++*(int *)p; }
 
 static void settings_come_first(void) {
   EXPECT(weft_configure("workers", "2") == 0);

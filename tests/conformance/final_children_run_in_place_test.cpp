@@ -28,7 +28,12 @@ TEST(final_task, has_its_descendants_run_in_place) {
 
 TEST(undeferred_task, is_waited_for_by_its_creator_and_waits_for_its_accesses) {
   int x = 0;
-  weft::spawn([&] { test::dawdle(); x = 1; }, weft::out(x));
+  weft::spawn(
+      [&] {
+        test::dawdle();
+        x = 1;
+      },
+      weft::out(x));
   int seen = 0;
   weft::spawn([&] { seen = x; }, weft::in(x), weft::if_(false));
   EXPECT_EQ(seen, 1);

@@ -4,8 +4,8 @@
 
 #include <weft/weft.hpp>
 
-#include <gtest/gtest.h>
 #include <atomic>
+#include <gtest/gtest.h>
 #include <memory>
 
 namespace {
@@ -19,7 +19,12 @@ TEST(loops, cover_their_range) {
     weft::taskfor(weft::range(n), [&](int i) { ++hits[i]; }, weft::grain_size(grain), weft::inout(order));
   }
   int right = 0;
-  weft::spawn([&] { for (int i = 0; i != n; ++i) right += hits[i] == 8; }, weft::in(order));
+  weft::spawn(
+      [&] {
+        for (int i = 0; i != n; ++i)
+          right += hits[i] == 8;
+      },
+      weft::in(order));
   weft::taskwait();
   EXPECT_EQ(right, n);
 }

@@ -4,8 +4,8 @@
 
 #include <weft/weft.hpp>
 
-#include <gtest/gtest.h>
 #include <atomic>
+#include <gtest/gtest.h>
 #include <vector>
 
 namespace {
@@ -17,7 +17,12 @@ struct log_of_events {
 TEST(onready, comes_before_the_body_and_after_what_the_task_waits_for) {
   log_of_events log;
   int x = 0;
-  weft::spawn([&] { test::dawdle(); log.events.push_back('p'); }, weft::out(x));
+  weft::spawn(
+      [&] {
+        test::dawdle();
+        log.events.push_back('p');
+      },
+      weft::out(x));
   weft::spawn([&] { log.events.push_back('b'); }, weft::in(x),
               weft::onready([](void *p) { static_cast<log_of_events *>(p)->events.push_back('r'); }, &log));
   weft::taskwait();

@@ -19,9 +19,7 @@ volatile int g_deepest = 1'000'000'000;
   return depth < g_deepest ? recurse(depth + 1) + frame[0] : 0;
 }
 
-bool ended_by_fault(const test::ending &end) {
-  return test::k_sanitized || (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGSEGV);
-}
+bool ended_by_fault(const test::ending &end) { return test::k_sanitized || (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGSEGV); }
 
 TEST(overflow, names_the_label_the_size_and_the_setting) {
   auto end = test::in_process({{"WEFT_STACK_BYTES", "64KiB"}}, [] {
@@ -41,11 +39,13 @@ TEST(overflow, names_the_label_the_size_and_the_setting) {
 
 TEST(overflow, of_a_task_without_label_names_where_it_was_spawned) {
   auto end = test::in_process({}, [] {
-    weft::spawn([] {
-      weft::this_task::sleep_for(std::chrono::microseconds(1));
-      weft::spawn([] { recurse(0); });
-      weft::taskwait();
-    }, weft::label("outer"));
+    weft::spawn(
+        [] {
+          weft::this_task::sleep_for(std::chrono::microseconds(1));
+          weft::spawn([] { recurse(0); });
+          weft::taskwait();
+        },
+        weft::label("outer"));
     while (true)
       weft::this_task::sleep_for(std::chrono::seconds(1));
   });
@@ -53,7 +53,8 @@ TEST(overflow, of_a_task_without_label_names_where_it_was_spawned) {
   EXPECT_TRUE(end.said("weft: stack overflow in task 'task', spawned as ")) << end;
   EXPECT_TRUE(end.said("lambda")) << end;
   EXPECT_TRUE(end.said("overflow_names_the_task_test.cpp") || end.said("of_a_task_without_label")) << "gcc names the function, clang "
-                                                                                                     "the file: " << end;
+                                                                                                      "the file: "
+                                                                                                   << end;
   EXPECT_TRUE(end.said("by task 'outer'")) << end;
 }
 
@@ -73,9 +74,8 @@ TEST(overflow, of_a_task_with_a_stack_of_its_own_names_that_size) {
 TEST(overflow, of_a_task_that_its_creator_runs_in_place_names_the_threads_stack) {
   if (test::k_sanitized)
     GTEST_SKIP() << "a sanitizer has its own handler on the stacks of the system";
-  auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}}, [] {
-    weft::spawn([] { recurse(0); }, weft::label("in place"), weft::if_(false));
-  });
+  auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}},
+                              [] { weft::spawn([] { recurse(0); }, weft::label("in place"), weft::if_(false)); });
   EXPECT_TRUE(ended_by_fault(end)) << end;
   EXPECT_TRUE(end.said("task 'in place' (on its thread's own stack")) << end;
   EXPECT_TRUE(end.said("ulimit -s")) << end;
@@ -85,7 +85,7 @@ TEST(overflow, of_a_task_that_its_creator_runs_in_place_names_the_threads_stack)
 
 TEST(overflow, another_fault_in_a_task_says_nothing_and_reaches_the_handler) {
   auto end = test::in_process({}, [] {
-    struct sigaction mine {};
+    struct sigaction mine{};
     mine.sa_flags = SA_SIGINFO;
     mine.sa_sigaction = [](int, siginfo_t *info, void *) { _exit(info->si_addr == reinterpret_cast<void *>(64) ? 42 : 1); };
     sigaction(SIGSEGV, &mine, nullptr);

@@ -33,16 +33,20 @@ std::vector<box> boxes(int rows, int columns) {
 bool second_came_after(const weft::region_access &first, const weft::region_access &second, bool ordered) {
   std::atomic<bool> first_done{false}, second_ran{false};
   bool after = false;
-  weft::spawn([&] {
-    weft::taskyield();
-    while (!ordered && !second_ran)
-      weft::taskyield();
-    first_done = true;
-  }, first);
-  weft::spawn([&] {
-    after = first_done;
-    second_ran = true;
-  }, second);
+  weft::spawn(
+      [&] {
+        weft::taskyield();
+        while (!ordered && !second_ran)
+          weft::taskyield();
+        first_done = true;
+      },
+      first);
+  weft::spawn(
+      [&] {
+        after = first_done;
+        second_ran = true;
+      },
+      second);
   weft::taskwait();
   return after;
 }

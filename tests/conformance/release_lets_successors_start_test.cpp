@@ -20,7 +20,12 @@ TEST(release, lets_successors_start) {
         y = 2;
       },
       weft::out(x), weft::out(y));
-  weft::spawn([&] { EXPECT_EQ(x, 1); read.open(); }, weft::in(x));
+  weft::spawn(
+      [&] {
+        EXPECT_EQ(x, 1);
+        read.open();
+      },
+      weft::in(x));
   weft::spawn([&] { EXPECT_EQ(y, 2); }, weft::in(y));
   weft::taskwait();
   EXPECT_TRUE(went_on);

@@ -5,8 +5,8 @@
 
 #include <weft/weft.hpp>
 
-#include <gtest/gtest.h>
 #include <atomic>
+#include <gtest/gtest.h>
 #include <thread>
 #include <vector>
 

@@ -28,12 +28,14 @@ TEST(taskiter, builds_its_graph_once) {
     std::vector<weft::access> all;
     for (long &v : x)
       all.push_back(weft::inout(v));
-    weft::spawn([&] {
-      for (long &v : x)
-        v %= 1000;
-      pictures.push_back(take_picture());
-      ++iteration;
-    }, weft::accesses(all));
+    weft::spawn(
+        [&] {
+          for (long &v : x)
+            v %= 1000;
+          pictures.push_back(take_picture());
+          ++iteration;
+        },
+        weft::accesses(all));
   });
   weft::taskwait();
   EXPECT_EQ(recordings, 1);

@@ -12,7 +12,14 @@ namespace {
 TEST(wait_clause, keeps_accesses_until_the_children_are_complete) {
   int x = 0;
   bool child_done = false;
-  weft::spawn([&] { weft::spawn([&] { test::dawdle(); child_done = true; }); }, weft::inout(x), weft::wait);
+  weft::spawn(
+      [&] {
+        weft::spawn([&] {
+          test::dawdle();
+          child_done = true;
+        });
+      },
+      weft::inout(x), weft::wait);
   weft::spawn([&] { EXPECT_TRUE(child_done); }, weft::in(x));
   weft::taskwait();
 }

@@ -28,8 +28,7 @@ struct thread_state {
     sched_getaffinity(0, sizeof cpus, &cpus);
   }
   bool operator==(const thread_state &o) const {
-    return std::memcmp(&mask, &o.mask, sizeof mask) == 0 && CPU_EQUAL(&cpus, &o.cpus) &&
-           rounding == o.rounding;
+    return std::memcmp(&mask, &o.mask, sizeof mask) == 0 && CPU_EQUAL(&cpus, &o.cpus) && rounding == o.rounding;
   }
 };
 
@@ -84,9 +83,7 @@ TEST(thread_state, a_rounding_mode_set_by_a_task_stays_in_that_task) {
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
-WEFT_NOINLINE int read_errno() {
-  return errno;
-}
+WEFT_NOINLINE int read_errno() { return errno; }
 
 TEST(thread_state, errno_of_the_main_thread_survives_spawn_and_yield) {
   errno = 0;

@@ -52,8 +52,7 @@ TEST(deps_check, names_a_child_that_writes_what_its_parent_reads) {
   expect_report(said("true", [] { below(weft::out(g_x), weft::in(g_x)); }), "inout", "declares it (in) only");
 }
 TEST(deps_check, names_a_child_that_does_not_take_turns_below_one_that_has_none) {
-  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_commutative(g_x)); }), "inout",
-                "declares it (weak_commutative) only");
+  expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_commutative(g_x)); }), "inout", "declares it (weak_commutative) only");
 }
 TEST(deps_check, is_silent_where_nothing_is_wrong_and_where_it_is_off) {
   const std::string covered = said("true", [] {
@@ -76,8 +75,8 @@ TEST(deps_check, names_the_bytes_of_a_region_that_the_parent_does_not_declare) {
 TEST(deps_check, names_a_region_that_is_written_where_the_parent_reads) {
   static int v[10];
   const auto part = [](int first, int last) { return weft::region(v).range(first, last); };
-  expect_report(said("true", [=] { below(weft::out(part(1, 5)), weft::inout(part(0, 2)), weft::in(part(3, 9))); }, &v[3]), "inout",
-                "declares it (in) only");
+  expect_report(
+      said("true", [=] { below(weft::out(part(1, 5)), weft::inout(part(0, 2)), weft::in(part(3, 9))); }, &v[3]), "inout", "declares it (in) only");
 }
 TEST(deps_check, is_silent_where_regions_are_covered) {
   static int v[10];

@@ -19,16 +19,20 @@ namespace {
 void shallow_and_deep_tasks() {
   for (int i = 0; i != 20; ++i)
     weft::spawn([i] { use(static_cast<std::size_t>(i) * 1000); }, weft::label("growing"));
-  weft::spawn([] {
-    use(2000);
-    weft::this_task::sleep_for(std::chrono::microseconds(50)); // its stack is set aside
-    use(50'000);
-  }, weft::label("sleeper"));
+  weft::spawn(
+      [] {
+        use(2000);
+        weft::this_task::sleep_for(std::chrono::microseconds(50)); // its stack is set aside
+        use(50'000);
+      },
+      weft::label("sleeper"));
   weft::spawn([] { use(200'000); }, weft::label("large"), weft::stack_bytes{300'000});
-  weft::spawn([] {
-    weft::spawn([] { use(30'000); }, weft::label("child"));
-    weft::taskwait();
-  }, weft::label("parent"));
+  weft::spawn(
+      [] {
+        weft::spawn([] { use(30'000); }, weft::label("child"));
+        weft::taskwait();
+      },
+      weft::label("parent"));
   weft::spawn([] {});
   weft::taskwait();
 }

@@ -14,7 +14,12 @@ TEST(weak_access, holds_nobody_back) {
   int x = 0;
   std::vector<int> order;
   test::gate parent_ran, first_may_end;
-  weft::spawn([&] { EXPECT_TRUE(first_may_end.pass()); order.push_back(1); }, weft::inout(x));
+  weft::spawn(
+      [&] {
+        EXPECT_TRUE(first_may_end.pass());
+        order.push_back(1);
+      },
+      weft::inout(x));
   weft::spawn(
       [&] {
         weft::spawn([&] { order.push_back(2); }, weft::inout(x));
@@ -22,7 +27,10 @@ TEST(weak_access, holds_nobody_back) {
       },
       weft::weak_inout(x));
   weft::spawn([&] { order.push_back(3); }, weft::inout(x));
-  weft::spawn([&] { EXPECT_TRUE(parent_ran.pass()); first_may_end.open(); });
+  weft::spawn([&] {
+    EXPECT_TRUE(parent_ran.pass());
+    first_may_end.open();
+  });
   weft::taskwait();
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
@@ -33,7 +41,12 @@ TEST(weak_access, of_every_depth_connects_the_innermost_tasks) {
   struct nest {
     static void go(int *x, int level, int seen) {
       if (level == 0)
-        weft::spawn([=] { EXPECT_EQ(*x, seen); ++*x; }, weft::inout(*x));
+        weft::spawn(
+            [=] {
+              EXPECT_EQ(*x, seen);
+              ++*x;
+            },
+            weft::inout(*x));
       else
         weft::spawn([=] { go(x, level - 1, seen); }, weft::weak_inout(*x));
     }

@@ -150,9 +150,7 @@ TEST(cancellation, of_a_thread_that_waits_for_tasks_takes_effect_after_the_wait)
                   [](void *p) -> void * {
                     auto &c = *static_cast<cancelled_thread *>(p);
                     for (int k = 0; k != 5; ++k)
-                      weft::spawn([&] {
-                        (void)c.open.pass(), usleep(1), ++c.tasks;
-                      }); // usleep is a cancellation point
+                      weft::spawn([&] { (void)c.open.pass(), usleep(1), ++c.tasks; }); // usleep is a cancellation point
                     c.waits = true;
                     weft::taskwait();
                     c.back = true;

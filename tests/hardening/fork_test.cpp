@@ -30,12 +30,8 @@ int in_fork(F f) {
   return status;
 }
 
-bool exited(int status, int code) {
-  return WIFEXITED(status) && WEXITSTATUS(status) == code;
-}
-bool aborted(int status) {
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-}
+bool exited(int status, int code) { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
+bool aborted(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
 
 /// The status of a child that is forked by a task which has already moved or may have, and runs f.
 template <class F>
@@ -81,8 +77,7 @@ TEST(fork, while_the_threads_of_the_runtime_begin_leaves_the_child_a_runtime) {
   for (int i = 0; i != 30; ++i) {
     auto end = in_process(k_rough, [i] {
       std::thread first([] { weft::this_task::sleep_for(std::chrono::microseconds(1)); });
-      for (const auto when = std::chrono::steady_clock::now() + std::chrono::microseconds(20 * i);
-           std::chrono::steady_clock::now() < when;)
+      for (const auto when = std::chrono::steady_clock::now() + std::chrono::microseconds(20 * i); std::chrono::steady_clock::now() < when;)
         ;
       const int status = in_fork([] {
         weft::this_task::sleep_for(std::chrono::microseconds(1));
@@ -157,8 +152,7 @@ TEST(fork, of_the_main_task_may_use_weft_and_exec_and_fork_again) {
                          return 1;
                        }),
                        7));
-    EXPECT_TRUE(exited(
-        in_fork([] { return works() && exited(in_fork([] { return works() ? 8 : 1; }), 8) ? 9 : 1; }), 9));
+    EXPECT_TRUE(exited(in_fork([] { return works() && exited(in_fork([] { return works() ? 8 : 1; }), 8) ? 9 : 1; }), 9));
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;

@@ -33,24 +33,21 @@ class narrow_mask : public testing::TestWithParam<std::tuple<const char *, const
 
 TEST_P(narrow_mask, of_one_cpu_runs_four_workers) {
   const auto [policy, bind] = GetParam();
-  auto end =
-      in_process(rough({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_BIND", bind}}), [] {
-        const int cpu = current_affinity().back();
-        ASSERT_EQ(bind_this_thread(cpu), 0);
-        EXPECT_EQ(weft::worker_count(), 4);
-        for (int i = 0; i != test::scaled(20, 2); ++i)
-          ASSERT_TRUE(works());
-        weft::spawn([cpu] { EXPECT_EQ(sched_getcpu(), cpu); });
-        weft::taskwait();
-      });
+  auto end = in_process(rough({{"WEFT_WORKERS", "4"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_BIND", bind}}), [] {
+    const int cpu = current_affinity().back();
+    ASSERT_EQ(bind_this_thread(cpu), 0);
+    EXPECT_EQ(weft::worker_count(), 4);
+    for (int i = 0; i != test::scaled(20, 2); ++i)
+      ASSERT_TRUE(works());
+    weft::spawn([cpu] { EXPECT_EQ(sched_getcpu(), cpu); });
+    weft::taskwait();
+  });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 INSTANTIATE_TEST_SUITE_P(machine, narrow_mask,
-                         testing::Combine(testing::Values("stealing", "delegated", "local-fifo", "central"),
-                                          testing::Values("none", "compact")),
+                         testing::Combine(testing::Values("stealing", "delegated", "local-fifo", "central"), testing::Values("none", "compact")),
                          [](const auto &info) {
-                           std::string name =
-                               std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
+                           std::string name = std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
@@ -68,8 +65,7 @@ TEST(mask, of_one_cpu_makes_one_worker) {
 TEST(mask, with_holes_is_kept_to) {
   const auto all = current_affinity();
   if (all.size() < 3)
-    GTEST_SKIP() << "a mask with holes: this machine has " << all.size()
-                 << " CPUs; the recorded trees stand for it";
+    GTEST_SKIP() << "a mask with holes: this machine has " << all.size() << " CPUs; the recorded trees stand for it";
   auto end = in_process(rough({{"WEFT_BIND", "compact"}}), [&] {
     unsetenv("WEFT_WORKERS");
     const std::vector<int> holes{all[0], all[2]};
@@ -125,8 +121,7 @@ std::optional<std::string> cpu_hierarchy_v1() {
     const auto first = line.find(' '), second = line.find(' ', first + 1), third = line.find(' ', second + 1);
     if (third == std::string_view::npos || line.substr(second + 1, third - second - 1) != "cgroup")
       return;
-    const auto options =
-        "," + std::string(line.substr(third + 1, line.find(' ', third + 1) - third - 1)) + ",";
+    const auto options = "," + std::string(line.substr(third + 1, line.find(' ', third + 1) - third - 1)) + ",";
     if (options.find(",cpu,") != std::string::npos)
       found = std::string(line.substr(first + 1, second - first - 1));
   });
@@ -143,11 +138,9 @@ bool put(const std::string &file, const std::string &text) {
 /// A group of its own below the root of the hierarchy, gone at the end.
 class group_of_quota {
  public:
-  group_of_quota(const std::string &hierarchy, int percent)
-      : m_path(hierarchy + "/weft-test-" + std::to_string(getpid())) {
+  group_of_quota(const std::string &hierarchy, int percent) : m_path(hierarchy + "/weft-test-" + std::to_string(getpid())) {
     std::error_code failed;
-    m_made = std::filesystem::create_directory(m_path, failed) &&
-             put(m_path + "/cpu.cfs_period_us", "100000") &&
+    m_made = std::filesystem::create_directory(m_path, failed) && put(m_path + "/cpu.cfs_period_us", "100000") &&
              put(m_path + "/cpu.cfs_quota_us", std::to_string(percent * 1000));
   }
   group_of_quota(const group_of_quota &) = delete;

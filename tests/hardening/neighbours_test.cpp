@@ -19,7 +19,7 @@ constexpr int k_busy = 4;
 
 /// Processes that compute from release() on. To be made before Weft is started.
 class neighbours {
-public:
+ public:
   neighbours() {
     EXPECT_EQ(pipe(m_pipe), 0);
     for (pid_t &p : m_pids) {
@@ -38,7 +38,7 @@ public:
   neighbours &operator=(const neighbours &) = delete;
   void release() { EXPECT_EQ(write(m_pipe[1], "go!!", k_busy), k_busy); }
 
-private:
+ private:
   [[noreturn]] void wait_and_compute() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     char c;

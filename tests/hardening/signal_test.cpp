@@ -19,9 +19,7 @@ using test::in_process;
 using test::k_rough;
 using test::works;
 
-int thread_id() {
-  return static_cast<int>(syscall(SYS_gettid));
-}
+int thread_id() { return static_cast<int>(syscall(SYS_gettid)); }
 
 std::atomic<int> g_handled{0}, g_by_others{0};
 int g_main_id = 0;

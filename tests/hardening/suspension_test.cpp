@@ -255,8 +255,7 @@ TEST_F(locks, held_over_a_wait_are_reported_with_the_task) {
   for (const char *mode : {"mutex", "recursive", "shared", "timed"}) {
     const auto end = run(mode, "warn");
     EXPECT_TRUE(end.exited(0)) << mode << ": " << end;
-    EXPECT_TRUE(end.said("weft: warning: task 'holder' waits while it holds 1 std::mutex"))
-        << mode << ": " << end;
+    EXPECT_TRUE(end.said("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << mode << ": " << end;
   }
 }
 

@@ -138,9 +138,7 @@ struct registry_changes_under_a_round {
       return false;
     });
   }
-  void check() {
-    expect(seen == 13 || seen == 123, "everybody who stays is called once, in order of priority");
-  }
+  void check() { expect(seen == 13 || seen == 123, "everybody who stays is called once, in order of priority"); }
 };
 const passes<registry_changes_under_a_round> r1{"registry_changes_under_a_round"};
 

@@ -15,7 +15,7 @@ struct halt_base {
   struct worker {
     model_atomic<bool> halted{false};
     model_atomic<int> asleep{0}; // its announcement, as in the eventcount
-    model_var<int> tasks{0};     // what it has in hand and in its queue
+    model_var<int> tasks{0}; // what it has in hand and in its queue
     [[nodiscard]] bool is_about() const { return !halted.load(acquire) && !asleep.load(acquire); } // as is_about() of worker/halt.cpp
   };
   sleep_gate<P> gate;

@@ -211,9 +211,7 @@ class listing4_lock {
     item = m_ready[id].item.get();
     return delegation::delegated;
   }
-  bool empty() {
-    return m_log[m_tail.get() % 2].load(Flaw == flaw::relaxed_log ? relaxed : acquire) < m_tail.get();
-  }
+  bool empty() { return m_log[m_tail.get() % 2].load(Flaw == flaw::relaxed_log ? relaxed : acquire) < m_tail.get(); }
   std::size_t front() { return m_log[m_tail.get() % 2].load(relaxed) - m_tail.get(); }
   void pop_front() { unlock(); }
   void set_item(std::size_t id, int item) {

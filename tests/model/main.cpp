@@ -34,9 +34,7 @@ struct options {
   std::uint64_t seed = 1;
 };
 
-clock_type::time_point after(double s) {
-  return clock_type::now() + std::chrono::duration_cast<clock_type::duration>(seconds(s));
-}
+clock_type::time_point after(double s) { return clock_type::now() + std::chrono::duration_cast<clock_type::duration>(seconds(s)); }
 
 struct result {
   outcome last;
@@ -137,8 +135,7 @@ bool run_model(const model &m, double budget, const options &o) {
   else if (!m.outcomes.empty())
     wrong = check_outcomes(m, r);
   std::printf("%s %-44s %9llu executions, %5.2f s, %s\n", wrong.empty() ? "ok    " : "FAILED", m.what.name,
-              static_cast<unsigned long long>(r.executions), took,
-              m.must_pass ? r.coverage.c_str() : "the seeded bug is found");
+              static_cast<unsigned long long>(r.executions), took, m.must_pass ? r.coverage.c_str() : "the seeded bug is found");
   if (!wrong.empty()) {
     std::printf("  %s\n", wrong.c_str());
     if (r.last.failed) {
@@ -227,9 +224,8 @@ constexpr beyond k_beyond_the_model[] = {
 
 bool is_beyond(const site &s) {
   const std::string line = source_line(s);
-  return std::any_of(std::begin(k_beyond_the_model), std::end(k_beyond_the_model), [&](const beyond &b) {
-    return s.file.find(b.file) != std::string::npos && line.find(b.line) != std::string::npos;
-  });
+  return std::any_of(std::begin(k_beyond_the_model), std::end(k_beyond_the_model),
+                     [&](const beyond &b) { return s.file.find(b.file) != std::string::npos && line.find(b.line) != std::string::npos; });
 }
 
 int run_mutants(const options &o) {
@@ -271,12 +267,10 @@ int run_mutants(const options &o) {
     const char *verdict = !m.killed_by.empty() ? "killed  " : is_excused ? "beyond  " : "SURVIVED";
     const char *to = s.part == 'l' || s.part == 'h' ? "no barrier" : name(m.order);
     const auto src = s.file.rfind("src/");
-    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + (src == std::string::npos ? 0 : src),
-                s.line, s.part == 'f' ? "(on failure) " : "", name(s.order), to,
-                m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
+    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + (src == std::string::npos ? 0 : src), s.line,
+                s.part == 'f' ? "(on failure) " : "", name(s.order), to, m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
   }
-  std::printf("mutants: %zu of %zu killed, %zu beyond the model\n", killed, mutants.size() - excused,
-              excused);
+  std::printf("mutants: %zu of %zu killed, %zu beyond the model\n", killed, mutants.size() - excused, excused);
   return killed + excused == mutants.size() && !mutants.empty() ? 0 : 1;
 }
 
@@ -294,11 +288,10 @@ int replay(const options &o) {
 bool is_search(const std::string &name) { return name == "exhaustive" || name == "random" || name == "pct"; }
 
 int usage(const char *wrong) {
-  std::fprintf(
-      stderr,
-      "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] "
-      "[--seed S] [--mutants | --reductions | --replay STRING | --list]\n",
-      wrong);
+  std::fprintf(stderr,
+               "weft_model: %s\nusage: weft_model [--seconds N] [--only NAME] [--search exhaustive|random|pct] [--depth D] "
+               "[--seed S] [--mutants | --reductions | --replay STRING | --list]\n",
+               wrong);
   return 2;
 }
 

@@ -15,7 +15,7 @@ using P = model_atomics;
 
 /// Plain, so that the checker sees who touches it without the lock.
 class frame_queue {
-public:
+ public:
   frame_queue() = default;
   frame_queue(frame_queue &&other) noexcept {
     while (model_frame *f = other.pop_front())
@@ -35,7 +35,7 @@ public:
     return m_places[i].get();
   }
 
-private:
+ private:
   model_var<model_frame *> m_places[2] = {};
   model_var<std::size_t> m_begin{0}, m_end{0};
 };

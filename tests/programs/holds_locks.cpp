@@ -11,9 +11,7 @@
 
 namespace {
 
-void pause() {
-  weft::this_task::sleep_for(std::chrono::milliseconds(1));
-}
+void pause() { weft::this_task::sleep_for(std::chrono::milliseconds(1)); }
 
 /// Runs f as a task on a stack of its own: main blocks, so it does not run the task in place.
 template <class F>
@@ -88,9 +86,7 @@ void hold_in_main() { // goes on on its own thread, always
   weft::taskwait();
 }
 
-void hold_a_weft_mutex() {
-  hold<weft::mutex, std::lock_guard<weft::mutex>>();
-}
+void hold_a_weft_mutex() { hold<weft::mutex, std::lock_guard<weft::mutex>>(); }
 
 } // namespace
 

@@ -26,18 +26,10 @@ struct resident {
 thread_local resident t_resident;
 thread_local int t_number = 0;
 
-APART bool resident_is_of_this_thread() {
-  return pthread_equal(t_resident.thread, pthread_self()) != 0;
-}
-APART void put_errno(int value) {
-  errno = value;
-}
-APART int get_errno() {
-  return errno;
-}
-APART long this_thread() {
-  return syscall(SYS_gettid);
-}
+APART bool resident_is_of_this_thread() { return pthread_equal(t_resident.thread, pthread_self()) != 0; }
+APART void put_errno(int value) { errno = value; }
+APART int get_errno() { return errno; }
+APART long this_thread() { return syscall(SYS_gettid); }
 
 struct counts {
   std::atomic<long> migrations{0}, wrong{0}, naive_errno{0}, naive_local{0};
@@ -129,9 +121,5 @@ tls_report tls_torture(long migrations) {
   return {by_rule.migrations, by_rule.wrong, against.naive_errno, against.naive_local};
 }
 
-long tls_residents_made() {
-  return g_made;
-}
-long tls_residents_gone() {
-  return g_gone;
-}
+long tls_residents_made() { return g_made; }
+long tls_residents_gone() { return g_gone; }

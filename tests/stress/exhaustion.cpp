@@ -32,9 +32,8 @@ struct experiment {
   int workers = 3;
 
   [[nodiscard]] std::string text() const {
-    return std::string(test::k_call_names[static_cast<int>(which)]) + " call " + std::to_string(n) +
-           (ever_after ? " and all later ones" : "") + (after_start ? ", counted from the start" : "") + ", " + policy + ", " +
-           std::to_string(workers) + " workers";
+    return std::string(test::k_call_names[static_cast<int>(which)]) + " call " + std::to_string(n) + (ever_after ? " and all later ones" : "") +
+           (after_start ? ", counted from the start" : "") + ", " + policy + ", " + std::to_string(workers) + " workers";
   }
 };
 

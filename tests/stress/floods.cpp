@@ -250,8 +250,13 @@ void nested_producers(bool brief) {
   for (const char *policy : k_policies)
     for (const char *workers : k_workers)
       for (const char *what : {"tree", "waiting-tree", "chain"})
-        run(what, what[0] == 'c' ? test::scaled(brief ? 500 : 5000, 300) : brief || test::k_sanitized ? 5 : 7,
-            {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}, {"WEFT_THROTTLE_BYTES", "64KiB"},
+        run(what,
+            what[0] == 'c'               ? test::scaled(brief ? 500 : 5000, 300)
+            : brief || test::k_sanitized ? 5
+                                         : 7,
+            {{"WEFT_SCHED_POLICY", policy},
+             {"WEFT_WORKERS", workers},
+             {"WEFT_THROTTLE_BYTES", "64KiB"},
              {"WEFT_DEPS_SYSTEM", turn++ % 2 ? "locks" : "wait-free"}});
 }
 
@@ -262,8 +267,7 @@ void blocked_tasks() {
   const test::ending old = run("old-kernel", n, {});
   const std::string warning = "no more guard pages";
   const auto first = old.output.find(warning);
-  if (!test::k_sanitized && old.exited(0) &&
-      (first == std::string::npos || old.output.find(warning, first + 1) != std::string::npos)) {
+  if (!test::k_sanitized && old.exited(0) && (first == std::string::npos || old.output.find(warning, first + 1) != std::string::npos)) {
     std::printf("FAILED: stacks without guards are to be said once\n%.2000s\n", old.output.c_str());
     ++g_failed;
   }

@@ -132,8 +132,7 @@ std::vector<std::pair<std::string, std::string>> settings_of_environment() {
 }
 
 std::string head_of(std::uint64_t seed, std::size_t tasks, const failure &how) {
-  std::string text = "// Program " + std::to_string(seed) + " of the fuzzer, cut down to " +
-                     std::to_string(tasks) + " task(s).";
+  std::string text = "// Program " + std::to_string(seed) + " of the fuzzer, cut down to " + std::to_string(tasks) + " task(s).";
   text += how.how == failure::kind::hang     ? " It hangs.\n"
           : how.how == failure::kind::signal ? " Signal " + std::to_string(how.number) + " ends it.\n"
           : how.how == failure::kind::exit   ? " It ends with code " + std::to_string(how.number) + ".\n"
@@ -162,11 +161,9 @@ int run_shrink(const options &o) {
     return 2;
   }
   const std::size_t tasks = p.nodes.size() - 1;
-  shrinker s(std::move(p), *first, t,
-             clock::now() + std::chrono::milliseconds(static_cast<int>(o.seconds * 1000)));
+  shrinker s(std::move(p), *first, t, clock::now() + std::chrono::milliseconds(static_cast<int>(o.seconds * 1000)));
   const program small = s.shrink();
-  std::printf("shrunk from %zu to %zu tasks by %d candidates\n", tasks, small.nodes.size() - 1,
-              s.candidates());
+  std::printf("shrunk from %zu to %zu tasks by %d candidates\n", tasks, small.nodes.size() - 1, s.candidates());
   show(small, head_of(o.seed, small.nodes.size() - 1, s.how()), o);
   return 1;
 }
@@ -214,9 +211,7 @@ void explain(const setup &s, const test::ending &end, bool fault) {
   std::ostringstream text;
   text << end;
   const std::string all = text.str();
-  std::printf("%s\n", all.size() > 6000
-                          ? (all.substr(0, 3000) + "\n...\n" + all.substr(all.size() - 3000)).c_str()
-                          : all.c_str());
+  std::printf("%s\n", all.size() > 6000 ? (all.substr(0, 3000) + "\n...\n" + all.substr(all.size() - 3000)).c_str() : all.c_str());
   const std::size_t at = end.output.find("FAILED seed ");
   if (at == std::string::npos)
     return;
@@ -238,15 +233,13 @@ int run_everywhere(const options &o) {
   int explained = 0;
   for (std::size_t i = 0; i != all.size(); ++i) {
     const std::string seed = std::to_string(o.one_seed ? o.seed : o.seed + i * 1'000'000);
-    std::vector<std::string> words{all[i].program, "--here",    o.one_seed ? "--seed" : "--from",
-                                   seed,           "--seconds", std::to_string(share)};
+    std::vector<std::string> words{all[i].program, "--here", o.one_seed ? "--seed" : "--from", seed, "--seconds", std::to_string(share)};
     if (o.fault)
       words.push_back("--fault");
     const auto end = test::run(words, all[i].settings, std::chrono::seconds(static_cast<int>(share) + 300));
     const std::uint64_t before = sum.passed;
     sum.add(end);
-    std::printf("%s%-10s %" PRIu64 "%s\n", all[i].name.c_str(), seed.c_str(), sum.passed - before,
-                end.exited(0) ? "" : " FAILED");
+    std::printf("%s%-10s %" PRIu64 "%s\n", all[i].name.c_str(), seed.c_str(), sum.passed - before, end.exited(0) ? "" : " FAILED");
     if (!end.exited(0) && explained++ < 3)
       explain(all[i], end, o.fault);
   }
@@ -302,8 +295,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc;) {
     const int words = take(o, argv + i, seeded);
     if (words == 0) {
-      std::fprintf(stderr, "%s: what is '%s'? The head of tests/stress/fuzz.cpp lists the options\n", argv[0],
-                   argv[i]);
+      std::fprintf(stderr, "%s: what is '%s'? The head of tests/stress/fuzz.cpp lists the options\n", argv[0], argv[i]);
       return 2;
     }
     i += words;

@@ -24,11 +24,11 @@ namespace {
 using cells = std::vector<std::uint64_t>;
 
 class dice {
-public:
+ public:
   explicit dice(std::uint64_t seed) : m_engine(seed) {}
   std::uint64_t operator()(std::uint64_t n) { return m_engine() % n; }
 
-private:
+ private:
   std::mt19937_64 m_engine;
 };
 
@@ -42,11 +42,9 @@ struct step {
 
   [[nodiscard]] bool reduces() const { return does != effect::mixes; }
   void run(cells &c, std::uint64_t salt) const { apply(c, salt, c[writes]); }
-  void run_as_task(cells &c, std::uint64_t salt) const {
-    apply(c, salt, reduces() ? weft::reduction_local(c[writes]) : c[writes]);
-  }
+  void run_as_task(cells &c, std::uint64_t salt) const { apply(c, salt, reduces() ? weft::reduction_local(c[writes]) : c[writes]); }
 
-private:
+ private:
   void apply(const cells &c, std::uint64_t salt, std::uint64_t &into) const {
     std::uint64_t v = salt;
     for (const std::size_t r : reads)
@@ -58,7 +56,7 @@ private:
 
 /// The access to the cell that a step writes; valid while this is there.
 class target {
-public:
+ public:
   enum class strength { strong, weak };
   target(cells &c, const step &s, strength how = strength::strong)
       : m_reduction(reduction_of(c[s.writes], s, how)), m_access(s.reduces() ? m_reduction.as_access() : weft::inout(c[s.writes])) {}
@@ -66,7 +64,7 @@ public:
   target &operator=(const target &) = delete;
   [[nodiscard]] weft::access access() const { return m_access; }
 
-private:
+ private:
   using clause = weft::reduction_clause<std::uint64_t>;
   static clause reduction_of(std::uint64_t &cell, const step &s, strength how) {
     const bool sums = s.does == step::effect::sums;
@@ -99,10 +97,13 @@ void spawn_step(cells &c, const step &s, std::uint64_t salt) {
       weft::taskyield();
       return s.run_as_task(c, salt);
     case step::manner::shared:
-      weft::taskfor(weft::range(4), [&c, &s, salt](int i) {
-        if (i == 2)
-          s.run_as_task(c, salt);
-      }, weft::grain_size(1), mine.access());
+      weft::taskfor(
+          weft::range(4),
+          [&c, &s, salt](int i) {
+            if (i == 2)
+              s.run_as_task(c, salt);
+          },
+          weft::grain_size(1), mine.access());
     }
   };
   const auto urgency = weft::priority(static_cast<int>(salt % 7) / 6);
@@ -140,13 +141,14 @@ void add_loop(dice &d, cells &real, cells &expected, std::vector<std::vector<ste
   };
   const auto kind = d(4);
   if (kind == 0) {
-    weft::taskloop(weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 3 + factor + i; }, grain, weft::nogroup,
-                   weft::chunk_accesses([&real](weft::range<std::size_t> c) {
-                     std::vector<weft::access> list;
-                     for (const std::size_t i : c)
-                       list.push_back(weft::inout(real[i]));
-                     return list;
-                   }));
+    weft::taskloop(
+        weft::range(n), [&real, factor](std::size_t i) { real[i] = real[i] * 3 + factor + i; }, grain, weft::nogroup,
+        weft::chunk_accesses([&real](weft::range<std::size_t> c) {
+          std::vector<weft::access> list;
+          for (const std::size_t i : c)
+            list.push_back(weft::inout(real[i]));
+          return list;
+        }));
     return serially([&](std::size_t i) { expected[i] = expected[i] * 3 + factor + i; });
   }
   std::vector<weft::access> all;
@@ -190,14 +192,19 @@ bool stopped(std::uint64_t seed) {
   std::vector<long> runs(n);
   std::atomic<bool> over{false};
   std::atomic<int> late{0};
-  weft::handle<void> h = weft::taskiter(1'000'000'000, [&] {
-    for (std::size_t i = 0; i != n; ++i)
-      weft::spawn([&, i] {
-        late += over;
-        if (++runs[i] == round && i == at)
-          throw std::runtime_error("stop");
-      }, weft::inout(runs[i]), weft::in(runs[(i + 1) % n]));
-  }, weft::tracked);
+  weft::handle<void> h = weft::taskiter(
+      1'000'000'000,
+      [&] {
+        for (std::size_t i = 0; i != n; ++i)
+          weft::spawn(
+              [&, i] {
+                late += over;
+                if (++runs[i] == round && i == at)
+                  throw std::runtime_error("stop");
+              },
+              weft::inout(runs[i]), weft::in(runs[(i + 1) % n]));
+      },
+      weft::tracked);
   bool thrown = false;
   try {
     h.get();

@@ -76,7 +76,7 @@ struct right {
 using rights = std::array<right, k_cells>;
 
 class generator {
-public:
+ public:
   explicit generator(std::uint64_t seed) : m_random(seed), m_budget(in_range(5, 120)) {}
 
   std::unique_ptr<node> make() {
@@ -93,7 +93,7 @@ public:
   }
   [[nodiscard]] int tasks() const { return m_ids; }
 
-private:
+ private:
   int in_range(int low, int high) { return std::uniform_int_distribution<int>(low, high)(m_random); }
   bool chance(int percent) { return in_range(0, 99) < percent; }
 
@@ -149,9 +149,7 @@ private:
       return boxed({1, 9, 12}, {0, 10, 1}, 2, true); // rows that overlap
     }
   }
-  use object(int cell) {
-    return {weft::region(&g_shape[static_cast<std::size_t>(cell)], 1), {cell}, access_mode::in, true};
-  }
+  use object(int cell) { return {weft::region(&g_shape[static_cast<std::size_t>(cell)], 1), {cell}, access_mode::in, true}; }
 
   /// Commutative regions run in the order of their creation; objects do so among regions only.
   access_mode plain_mode(bool region, bool weak) {
@@ -344,7 +342,7 @@ void run_serially(const node &n, memory &m) {
 }
 
 class parallel {
-public:
+ public:
   explicit parallel(memory &m) : m_memory(m) {}
 
   void run(const node &n) {
@@ -375,7 +373,7 @@ public:
   }
   [[nodiscard]] int ran() const { return m_ran; }
 
-private:
+ private:
   /// The same region of the memory that is worked on.
   weft::region_access moved(const use &u) const {
     const auto offset = static_cast<const char *>(u.part.address()) - reinterpret_cast<const char *>(g_shape.data());
@@ -385,9 +383,7 @@ private:
       d[i] = p.dimension(i);
     return {weft::region(reinterpret_cast<const char *>(m_memory.data()) + offset, p.element_bytes(), p.dimensions(), d), u.mode};
   }
-  weft::access object(const use &u) const {
-    return {&m_memory[static_cast<std::size_t>(u.cells[0])], u.mode, sizeof(std::uint64_t)};
-  }
+  weft::access object(const use &u) const { return {&m_memory[static_cast<std::size_t>(u.cells[0])], u.mode, sizeof(std::uint64_t)}; }
 
   void give_up(const node &n, const use &u) const {
     if (n.lost)

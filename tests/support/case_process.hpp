@@ -17,9 +17,7 @@
 namespace test {
 
 /// True in a process that in_process() has started.
-inline bool is_child() {
-  return std::getenv("TEST_CHILD") != nullptr;
-}
+inline bool is_child() { return std::getenv("TEST_CHILD") != nullptr; }
 
 template <class F>
 ending in_process(environment settings, F f) {
@@ -29,8 +27,8 @@ ending in_process(environment settings, F f) {
   }
   const testing::TestInfo *info = testing::UnitTest::GetInstance()->current_test_info();
   settings.emplace_back("TEST_CHILD", "1");
-  return run({program_path(), std::string("--gtest_filter=") + info->test_suite_name() + "." + info->name(),
-              "--gtest_also_run_disabled_tests", "--gtest_repeat=1", "--gtest_output="},
+  return run({program_path(), std::string("--gtest_filter=") + info->test_suite_name() + "." + info->name(), "--gtest_also_run_disabled_tests",
+              "--gtest_repeat=1", "--gtest_output="},
              settings);
 }
 

@@ -59,12 +59,8 @@ inline void *test_no_memory() {
 }
 
 void *malloc(std::size_t bytes) { return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_malloc(bytes); }
-void *calloc(std::size_t n, std::size_t bytes) {
-  return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_calloc(n, bytes);
-}
-void *realloc(void *p, std::size_t bytes) {
-  return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_realloc(p, bytes);
-}
+void *calloc(std::size_t n, std::size_t bytes) { return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_calloc(n, bytes); }
+void *realloc(void *p, std::size_t bytes) { return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_realloc(p, bytes); }
 void *memalign(std::size_t alignment, std::size_t bytes) {
   return test::g_failing.fails(test::call::memory) ? test_no_memory() : __libc_memalign(alignment, bytes);
 }

@@ -40,10 +40,10 @@ extern "C" {
 COUNTED int weft_held_locks() noexcept { return t_held; }
 COUNTED void weft_set_held_locks(int held) noexcept { t_held = held; }
 
-#define WEFT_LOCK(name, count, type)                                                                                    \
-  COUNTED int name(type *lock) noexcept {                                                                               \
-    static int (*real)(type *) = nullptr;                                                                               \
-    return count(next(real, #name)(lock));                                                                              \
+#define WEFT_LOCK(name, count, type)                                                                                                                 \
+  COUNTED int name(type *lock) noexcept {                                                                                                            \
+    static int (*real)(type *) = nullptr;                                                                                                            \
+    return count(next(real, #name)(lock));                                                                                                           \
   }
 WEFT_LOCK(pthread_mutex_lock, counted, pthread_mutex_t)
 WEFT_LOCK(pthread_mutex_trylock, counted, pthread_mutex_t)

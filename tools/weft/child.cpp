@@ -37,8 +37,7 @@ class captured {
     fstat(fd, &s);
     std::string all(static_cast<std::size_t>(s.st_size < k_most_output ? s.st_size : k_most_output), '\0');
     std::size_t at = 0;
-    for (ssize_t n;
-         at < all.size() && (n = pread(fd, &all[at], all.size() - at, static_cast<off_t>(at))) > 0;)
+    for (ssize_t n; at < all.size() && (n = pread(fd, &all[at], all.size() - at, static_cast<off_t>(at))) > 0;)
       at += static_cast<std::size_t>(n);
     all.resize(at);
     return all;
@@ -76,8 +75,7 @@ int start(const words &program, int in, int out, int err, const sigset_t &mask, 
 
 bool has_ended(pid_t child) {
   siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == child;
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
 }
 
 /// The whole group, so that nothing of it works on beside the next run; then the child is forgotten.
@@ -118,9 +116,7 @@ watcher::watcher(std::chrono::milliseconds limit) : m_limit(limit), m_input(lsee
   sigprocmask(SIG_BLOCK, &m_ours, &m_before);
 }
 
-watcher::~watcher() {
-  sigprocmask(SIG_SETMASK, &m_before, nullptr);
-}
+watcher::~watcher() { sigprocmask(SIG_SETMASK, &m_before, nullptr); }
 
 void watcher::leave(int child, int signal) const {
   end_group(child);

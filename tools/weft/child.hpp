@@ -17,8 +17,7 @@ struct outcome {
   std::string output, complaints;
 
   friend bool operator==(const outcome &a, const outcome &b) {
-    return a.how == b.how && a.number == b.number &&
-           a.output == b.output; // what is complained of may hold addresses
+    return a.how == b.how && a.number == b.number && a.output == b.output; // what is complained of may hold addresses
   }
 };
 

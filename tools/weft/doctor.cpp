@@ -33,7 +33,9 @@ int examine_process(long pid) {
     const bool weft = is_ours(file);
     others |= !weft;
     std::printf("%s: %s%s\n", file.c_str(), weft ? "Weft" : family_of(file),
-                weft ? "" : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded" : "; a running process keeps it: start it by `weft run --openmp`");
+                weft   ? ""
+                : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded"
+                       : "; a running process keeps it: start it by `weft run --openmp`");
   }
   return others ? k_failed : k_ok;
 }
@@ -65,8 +67,10 @@ int examine_program(const std::string &name) {
   use_openmp_library(!now.runtimes.empty());
   const loading with = try_loading(file);
   if (now.runtimes.empty())
-    std::printf("%s loads no OpenMP runtime at its start; one that it loads later, under a usual name, is Weft's under `weft run`, and any other under `weft run "
-                "--openmp`\n", file.c_str());
+    std::printf(
+        "%s loads no OpenMP runtime at its start; one that it loads later, under a usual name, is Weft's under `weft run`, and any other under `weft run "
+        "--openmp`\n",
+        file.c_str());
   for (const auto &runtime : now.runtimes)
     std::printf("%s (%s): %s\n", runtime.c_str(), family_of(runtime), fate_of(runtime, with));
   for (const auto &complaint : with.complaints)

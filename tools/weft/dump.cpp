@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "graph/wait_graph.hpp"
-#include "observe/name.hpp"
 #include "observe/formula.hpp"
+#include "observe/name.hpp"
 #include "os/file.hpp"
 
 #include <weft/error.hpp>
@@ -27,11 +27,12 @@ namespace weft_tool {
 
 using namespace weft::rt;
 
-const char k_dump_help[] = "usage: weft dump [--json | --dot] PID\n"
-                           "\n"
-                           "Every task that is not finished, its state and what it waits for; the circle first, where there is one. A program that runs is stopped for\n"
-                           "that, for half a second at the most. Of a program that was killed, what it was when it last stood still or was asked.\n"
-                           "Exit status: 1 when PID shows nothing.\n";
+const char k_dump_help[] =
+    "usage: weft dump [--json | --dot] PID\n"
+    "\n"
+    "Every task that is not finished, its state and what it waits for; the circle first, where there is one. A program that runs is stopped for\n"
+    "that, for half a second at the most. Of a program that was killed, what it was when it last stood still or was asked.\n"
+    "Exit status: 1 when PID shows nothing.\n";
 const char k_why_help[] = "usage: weft why PID TASK\n"
                           "\n"
                           "What the task with that label waits for, what that waits for, and so on, to the end or round the circle.\n"
@@ -139,8 +140,10 @@ void print_state(const seen &s, long pid) {
     return std::isnan(v) ? 0.0 : v;
   };
   std::printf("%s (pid %ld) %s: %.0f tasks in the graph, %.0f ready, %.0f executed\n", s.now.program.c_str(), pid,
-              s.now.ended ? "has ended" : s.now.alive ? "runs" : "was killed", value("/threads/count/instantaneous/all"), value("/threads/count/instantaneous/pending"),
-              value("/threads/count/cumulative"));
+              s.now.ended   ? "has ended"
+              : s.now.alive ? "runs"
+                            : "was killed",
+              value("/threads/count/instantaneous/all"), value("/threads/count/instantaneous/pending"), value("/threads/count/cumulative"));
 }
 
 /// Those that wait for nothing; of many of one name how many.
@@ -176,7 +179,8 @@ void print_places(const wait_graph &g) {
 
 void print_text(const seen &s) {
   if (!s.waits) {
-    std::puts("it does not answer (without watcher it cannot), and it has not stood still: no worker has been idle for watch.patience while tasks waited");
+    std::puts(
+        "it does not answer (without watcher it cannot), and it has not stood still: no worker has been idle for watch.patience while tasks waited");
     return;
   }
   for (const std::string &n : s.waits->notes)
@@ -193,7 +197,9 @@ void print_text(const seen &s) {
     std::puts("these wait for each other:");
   for (const std::size_t e : cycle)
     std::printf("  %s\n", g.text(g.edges()[e]).c_str());
-  std::puts(!cycle.empty() ? "and behind them:" : s.amid ? "these wait:" : "nobody is left to do what these wait for, unless a thread outside of Weft does it:");
+  std::puts(!cycle.empty() ? "and behind them:"
+            : s.amid       ? "these wait:"
+                           : "nobody is left to do what these wait for, unless a thread outside of Weft does it:");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     if (!shown.count(e))
       std::printf("  %s%s\n", g.text(g.edges()[e]).c_str(), g.edges()[e].how == wait_graph::guess ? " (perhaps)" : "");
@@ -217,8 +223,8 @@ void print_dot(const wait_graph &g) {
 }
 
 void print_json(const seen &s, long pid) {
-  std::printf("{\"pid\":%ld,\"program\":%s,\"running\":%s,\"stands_still\":%s,\"nodes\":[", pid, quoted(s.now.program).c_str(), s.now.alive ? "true" : "false",
-              s.current ? "true" : "false");
+  std::printf("{\"pid\":%ld,\"program\":%s,\"running\":%s,\"stands_still\":%s,\"nodes\":[", pid, quoted(s.now.program).c_str(),
+              s.now.alive ? "true" : "false", s.current ? "true" : "false");
   const wait_graph none, &g = s.waits ? s.waits->graph : none;
   for (std::size_t n = 0; n < g.nodes().size(); ++n)
     std::printf("%s%s", n ? "," : "", quoted(wait_graph::text(g.nodes()[n])).c_str());
@@ -235,8 +241,8 @@ void print_json(const seen &s, long pid) {
     std::printf("%s%s", i ? "," : "", quoted(s.waits->notes[i]).c_str());
   std::printf("],\"edges\":[");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
-    std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "", g.edges()[e].from, g.edges()[e].to, quoted(g.edges()[e].reason).c_str(),
-                g.edges()[e].how == wait_graph::certain ? "true" : "false");
+    std::printf("%s{\"from\":%zu,\"to\":%zu,\"reason\":%s,\"certain\":%s}", e ? "," : "", g.edges()[e].from, g.edges()[e].to,
+                quoted(g.edges()[e].reason).c_str(), g.edges()[e].how == wait_graph::certain ? "true" : "false");
   std::printf("],\"cycle\":[");
   const auto cycle = g.cycle();
   for (std::size_t i = 0; i < cycle.size(); ++i)
@@ -284,7 +290,8 @@ int run_why(const words &arguments) {
       todo.push_back(n);
   }
   if (todo.empty()) {
-    std::fprintf(stderr, "weft: no task '%s' waits%s; `weft dump %ld` shows those that do\n", arguments[1].c_str(), suggestion(arguments[1], names).c_str(), pid);
+    std::fprintf(stderr, "weft: no task '%s' waits%s; `weft dump %ld` shows those that do\n", arguments[1].c_str(),
+                 suggestion(arguments[1], names).c_str(), pid);
     return k_failed;
   }
   if (!s.current)

@@ -41,7 +41,8 @@ idle_reason_of why_idle(const reading &now, const reading &spent) {
     return {"waiting", text("no task is ready: %.0f wait for data or for others; `weft dump %u` tells for what", waiting, now.pid)};
   if (run > 0)
     return {"creation", "the graph is empty: tasks are created more slowly than they run"};
-  return {"stands-still", text("no task has begun in this time, and none is in the graph; `weft dump %u` tells of those that are suspended", now.pid)};
+  return {"stands-still",
+          text("no task has begun in this time, and none is in the graph; `weft dump %u` tells of those that are suspended", now.pid)};
 }
 
 } // namespace weft_tool

@@ -31,9 +31,7 @@ const char k_info_help[] = "usage: weft info\n"
 
 namespace {
 
-void line(const char *name, const std::string &value) {
-  std::printf("%-16s %s\n", name, value.c_str());
-}
+void line(const char *name, const std::string &value) { std::printf("%-16s %s\n", name, value.c_str()); }
 
 /// In the kernel's notation: "0-3,8".
 std::string list_text(const std::vector<int> &numbers) {
@@ -50,9 +48,7 @@ std::string list_text(const std::vector<int> &numbers) {
   return out;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  return std::to_string(bytes >> 20) + " MiB";
-}
+std::string size_text(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string quota_text(const cpu_quota &quota) {
   if (!quota.limited())
@@ -62,9 +58,7 @@ std::string quota_text(const cpu_quota &quota) {
   return number + (" (" + quota.origin + ")");
 }
 
-std::string memory_text(const memory_limit &limit) {
-  return limit.limited() ? size_text(limit.bytes) + " (" + limit.origin + ")" : "none";
-}
+std::string memory_text(const memory_limit &limit) { return limit.limited() ? size_text(limit.bytes) + " (" + limit.origin + ")" : "none"; }
 
 std::string file_text(const char *path) {
   const auto text = read_file(path);
@@ -97,9 +91,8 @@ void print_cpus(const machine &m) {
     nodes[place.node].push_back(place.cpu);
   }
   line("CPUs online", std::to_string(m.online_cpus));
-  line("CPUs allowed", std::to_string(allowed.size()) + " (" + list_text(allowed) + "), " +
-                           std::to_string(cores.size()) + " cores, " + std::to_string(packages.size()) +
-                           " packages");
+  line("CPUs allowed", std::to_string(allowed.size()) + " (" + list_text(allowed) + "), " + std::to_string(cores.size()) + " cores, " +
+                           std::to_string(packages.size()) + " packages");
   for (const auto &[node, cpus] : nodes)
     line("NUMA node", std::to_string(node) + ": CPUs " + list_text(cpus));
   line("CPU quota", quota_text(m.quota));

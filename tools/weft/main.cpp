@@ -22,9 +22,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
   return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
 }
 
-bool asks_for_help(const words &arguments) {
-  return arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h");
-}
+bool asks_for_help(const words &arguments) { return arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h"); }
 
 namespace {
 

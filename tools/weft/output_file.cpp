@@ -22,7 +22,7 @@ namespace weft_tool {
 output_file::output_file(const std::string &path) : m_path(path), m_file(STDOUT_FILENO) {
   if (path.empty())
     return;
-  struct stat there {};
+  struct stat there{};
   const bool in_place = stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
   if (!in_place)
     m_part = path + ".part";
@@ -41,7 +41,8 @@ output_file::~output_file() {
 }
 
 void output_file::fail() const {
-  weft::rt::throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.empty() ? "standard output" : m_path.c_str(), std::strerror(errno));
+  weft::rt::throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", m_path.empty() ? "standard output" : m_path.c_str(),
+                        std::strerror(errno));
 }
 
 void output_file::flush() {

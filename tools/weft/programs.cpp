@@ -39,9 +39,8 @@ std::vector<readable> readable_programs() {
     }
   }
   closedir(folder);
-  std::sort(found.begin(), found.end(), [](const readable &a, const readable &b) {
-    return std::tuple(!a.last.alive, a.last.pid) < std::tuple(!b.last.alive, b.last.pid);
-  });
+  std::sort(found.begin(), found.end(),
+            [](const readable &a, const readable &b) { return std::tuple(!a.last.alive, a.last.pid) < std::tuple(!b.last.alive, b.last.pid); });
   return found;
 }
 

@@ -34,7 +34,7 @@ void show() {
 } // namespace
 
 void begin_long_command(bool show) {
-  struct sigaction act {};
+  struct sigaction act{};
   act.sa_handler = note_signal;
   act.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})

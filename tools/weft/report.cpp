@@ -12,11 +12,12 @@ namespace weft_tool {
 
 using namespace weft::rt;
 
-const char k_report_help[] = "usage: weft report [--output FILE] [--progress] FOLDER\n"
-                             "\n"
-                             "Writes one HTML page of a trace, which needs no network: what was lost and why, a timeline, task types, grain, and with a trace of level\n"
-                             "graph the critical path, the speedup to 256 workers, and what would help. Without --output: FOLDER.html.\n"
-                             "Exit status: 1 when the trace cannot be read.\n";
+const char k_report_help[] =
+    "usage: weft report [--output FILE] [--progress] FOLDER\n"
+    "\n"
+    "Writes one HTML page of a trace, which needs no network: what was lost and why, a timeline, task types, grain, and with a trace of level\n"
+    "graph the critical path, the speedup to 256 workers, and what would help. Without --output: FOLDER.html.\n"
+    "Exit status: 1 when the trace cannot be read.\n";
 const char k_diff_help[] = "usage: weft diff [--progress] FOLDER FOLDER\n"
                            "\n"
                            "Two traces beside each other: time, idleness, work and critical path, and each type's tasks and time.\n"
@@ -49,7 +50,8 @@ std::string base64(const std::vector<unsigned char> &bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const unsigned b1 = i + 1 < bytes.size() ? bytes[i + 1] : 0u, b2 = i + 2 < bytes.size() ? bytes[i + 2] : 0u;
     const unsigned v = static_cast<unsigned>(bytes[i]) << 16 | b1 << 8 | b2;
-    out += {k_digits[v >> 18], k_digits[v >> 12 & 63], i + 1 < bytes.size() ? k_digits[v >> 6 & 63] : '=', i + 2 < bytes.size() ? k_digits[v & 63] : '='};
+    out += {k_digits[v >> 18], k_digits[v >> 12 & 63], i + 1 < bytes.size() ? k_digits[v >> 6 & 63] : '=',
+            i + 2 < bytes.size() ? k_digits[v & 63] : '='};
   }
   return out;
 }
@@ -166,16 +168,19 @@ std::string page(const trace_reader &r, const report_data &d) {
        text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) + "</p><ul class=said>";
   for (const std::string &f : d.sentences)
     s += "<li>" + html(f) + "</li>";
-  s += "</ul><div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") + tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") +
-       tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") + tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
-       tile(wide(d.stolen) ? text("%llu", wide(d.stolen)) : "0", "tasks that another worker took") +
-       tile(text("%llu", wide(d.discarded)), "records discarded") +
-       tile(d.switches ? text("%.1f %%", 100 * d.away_ns / all) : "-", d.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
-       graph_tiles(d) + "</div>";
+  s +=
+      "</ul><div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") +
+      tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") + tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") +
+      tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
+      tile(wide(d.stolen) ? text("%llu", wide(d.stolen)) : "0", "tasks that another worker took") +
+      tile(text("%llu", wide(d.discarded)), "records discarded") +
+      tile(d.switches ? text("%.1f %%", 100 * d.away_ns / all) : "-", d.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
+      graph_tiles(d) + "</div>";
   for (const std::string &n : d.notes)
     s += "<p class=soft>" + html(n) + "</p>";
-  s += "<h2>Timeline</h2><canvas id=time></canvas><p id=where class=soft></p><p class=soft>Wheel: zoom. Drag: move. Double click: all. The height of a colour is "
-       "the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor.</p>";
+  s +=
+      "<h2>Timeline</h2><canvas id=time></canvas><p id=where class=soft></p><p class=soft>Wheel: zoom. Drag: move. Double click: all. The height of a colour is "
+      "the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor.</p>";
   s += type_table(d);
   s += "<h2>Tasks over time</h2><canvas id=tasks></canvas><h2>Grain</h2><div class=pair><canvas id=grain></canvas>";
   s += d.has_graph ? "<canvas id=law></canvas></div><h2>Speedup</h2><canvas id=speed></canvas>" : "</div>";
@@ -245,8 +250,8 @@ int run_diff(const words &given) {
   std::printf("\n%-40s %10s %10s %12s %12s %9s\n", "type", "tasks", "tasks", "mean", "mean", "time");
   for (const auto &[name, pair] : types) {
     const auto mean = [](const type_row &t) { return t.tasks ? t.exec_ns / static_cast<double>(t.tasks) : 0; };
-    std::printf("%-40.40s %10llu %10llu %12s %12s %+8.1f%%\n", name.c_str(), wide(pair.first.tasks), wide(pair.second.tasks), duration(mean(pair.first)).c_str(),
-                duration(mean(pair.second)).c_str(), difference(pair.first.exec_ns, pair.second.exec_ns));
+    std::printf("%-40.40s %10llu %10llu %12s %12s %+8.1f%%\n", name.c_str(), wide(pair.first.tasks), wide(pair.second.tasks),
+                duration(mean(pair.first)).c_str(), duration(mean(pair.second)).c_str(), difference(pair.first.exec_ns, pair.second.exec_ns));
   }
   return k_ok;
 }

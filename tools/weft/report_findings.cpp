@@ -61,12 +61,16 @@ std::vector<std::string> findings(const report_data &d) {
   if (d.idle_ns / all > k_worth_saying)
     found.push_back(idleness(d, all));
   if (d.overhead_ns / all > k_worth_saying)
-    found.push_back({d.overhead_ns / all, text("Tasks are small: %s each in the mean, and %s between two, which is %.0f %% of worker time; give each more to do.",
-                                               duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)).c_str(), duration(d.gap_ns).c_str(), percent(d.overhead_ns, all))});
+    found.push_back(
+        {d.overhead_ns / all, text("Tasks are small: %s each in the mean, and %s between two, which is %.0f %% of worker time; give each more to do.",
+                                   duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)).c_str(), duration(d.gap_ns).c_str(),
+                                   percent(d.overhead_ns, all))});
   if (d.away_ns / all > k_worth_saying)
-    found.push_back({d.away_ns / all, text("The kernel had taken the processor from workers for %.0f %% of their time, in %llu pieces: other programs run there, or there are "
-                                           "more workers than processors.",
-                                           percent(d.away_ns, all), static_cast<unsigned long long>(d.switches))});
+    found.push_back(
+        {d.away_ns / all,
+         text("The kernel had taken the processor from workers for %.0f %% of their time, in %llu pieces: other programs run there, or there are "
+              "more workers than processors.",
+              percent(d.away_ns, all), static_cast<unsigned long long>(d.switches))});
   std::sort(found.begin(), found.end(), [](auto &a, auto &b) { return a.share > b.share; });
   std::vector<std::string> sentences;
   for (finding &f : found)
@@ -75,8 +79,8 @@ std::vector<std::string> findings(const report_data &d) {
     sentences.push_back(text("Workers were busy: %.0f %% of their time was spent in tasks.", percent(d.task_ns, all)));
   if (d.has_graph && d.bounds.span_ns > 0) {
     const double parallelism = d.bounds.work_ns / d.bounds.span_ns;
-    sentences.push_back(text("The graph allows a speedup of %.1f: %s of work on a critical path of %s.", parallelism, duration(d.bounds.work_ns).c_str(),
-                             duration(d.bounds.span_ns).c_str()));
+    sentences.push_back(text("The graph allows a speedup of %.1f: %s of work on a critical path of %s.", parallelism,
+                             duration(d.bounds.work_ns).c_str(), duration(d.bounds.span_ns).c_str()));
     const type_row *best = nullptr;
     for (const type_row &t : d.types)
       if (t.gain_percent > 0 && (!best || t.gain_percent > best->gain_percent))

@@ -66,7 +66,8 @@ std::optional<std::string> take_option(const words &arguments, std::size_t &at, 
   return arguments[at - 1];
 }
 
-constexpr std::string_view k_options[] = {"--workers", "--preset", "--set", "--locks", "--openmp", "--counters", "--interval", "--exact-time", "--trace", "--report", "--hang-timeout", "--seeds", "--limit"};
+constexpr std::string_view k_options[] = {"--workers",    "--preset", "--set",    "--locks",        "--openmp", "--counters", "--interval",
+                                          "--exact-time", "--trace",  "--report", "--hang-timeout", "--seeds",  "--limit"};
 constexpr double k_longest_limit = 1'000'000;
 
 struct plan {
@@ -162,9 +163,8 @@ plan read_plan(const words &arguments) {
     } else {
       const auto &word = arguments[at];
       const bool known = std::find(std::begin(k_options), std::end(k_options), word) != std::end(k_options);
-      p.mistake = known ? word + " needs a value"
-                        : "run does not know '" + word + "'" +
-                              suggestion(word, {std::begin(k_options), std::end(k_options)});
+      p.mistake =
+          known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, {std::begin(k_options), std::end(k_options)});
       return p;
     }
   }

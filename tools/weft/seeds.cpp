@@ -79,8 +79,7 @@ void print_difference(const outcome &reference, const outcome &other, std::chron
 }
 
 std::string quoted(const std::string &word) {
-  static constexpr char k_plain[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
+  static constexpr char k_plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(k_plain) == std::string::npos)
     return word;
   std::string out = "'";
@@ -101,18 +100,14 @@ std::string command_of(const exploration &what, int seed) {
 
 class explorer {
  public:
-  explicit explorer(const exploration &what)
-      : m_what(what), m_watch(what.limit), m_shows_progress(isatty(STDERR_FILENO) != 0) {}
+  explicit explorer(const exploration &what) : m_what(what), m_watch(what.limit), m_shows_progress(isatty(STDERR_FILENO) != 0) {}
 
   int run() {
     const outcome reference = without_seed();
     if (reference.how == ending::not_started)
-      return std::fprintf(stderr, "weft: cannot run '%s': %s\n", m_what.program[0].c_str(),
-                          std::strerror(reference.number)),
-             k_no_program;
+      return std::fprintf(stderr, "weft: cannot run '%s': %s\n", m_what.program[0].c_str(), std::strerror(reference.number)), k_no_program;
     if (reference.how == ending::out_of_time || reference.how == ending::too_talkative)
-      return std::fprintf(stderr, "weft: the run without a seed had %s; nothing can be compared with it\n",
-                          text_of(reference, m_what.limit).c_str()),
+      return std::fprintf(stderr, "weft: the run without a seed had %s; nothing can be compared with it\n", text_of(reference, m_what.limit).c_str()),
              k_failed;
     for (int seed = 1; seed <= m_what.seeds; ++seed) {
       show_progress(seed);

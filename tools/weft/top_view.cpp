@@ -90,9 +90,9 @@ double time_of(const std::vector<type_line> &types) {
 std::string manager_line(const reading &now, const reading &spent) {
   if (!(value(now, "/managers/count/sent") > 0))
     return "";
-  return "manage  " + short_number(value(spent, "/managers/count/sent")) + " messages sent, " + short_number(value(spent, "/managers/count/applied")) +
-         " applied by workers; " + short_number(value(now, "/managers/queue/length")) + " wait, of them " +
-         short_number(value(now, "/managers/queue/new")) + " of tasks that are to enter the graph\n";
+  return "manage  " + short_number(value(spent, "/managers/count/sent")) + " messages sent, " +
+         short_number(value(spent, "/managers/count/applied")) + " applied by workers; " + short_number(value(now, "/managers/queue/length")) +
+         " wait, of them " + short_number(value(now, "/managers/queue/new")) + " of tasks that are to enter the graph\n";
 }
 
 std::string summary(const reading &now, const reading &spent) {
@@ -107,8 +107,11 @@ std::string summary(const reading &now, const reading &spent) {
                 "moves   %s stolen, %s suspensions, %s sleeps, %s looks in vain\n"
                 "memory  %s resident, %s in tasks\n",
                 now.program.c_str(), now.pid, static_cast<double>(now.taken_ns - now.started_ns) * 1e-9, now.workers, now.cpus,
-                now.ended ? "ENDED" : now.alive ? "" : "KILLED", short_number(value(now, "/threads/count/cumulative")).c_str(),
-                short_number(value(spent, "/threads/rate")).c_str(), short_number(value(now, "/threads/count/instantaneous/all")).c_str(),
+                now.ended   ? "ENDED"
+                : now.alive ? ""
+                            : "KILLED",
+                short_number(value(now, "/threads/count/cumulative")).c_str(), short_number(value(spent, "/threads/rate")).c_str(),
+                short_number(value(now, "/threads/count/instantaneous/all")).c_str(),
                 short_number(value(now, "/threads/count/instantaneous/pending")).c_str(), 100 * share(exec, all), bar(share(exec, all), 30).c_str(),
                 100 * share(management, all), 100 * share(idle, all), short_time(value(spent, "/threads/time/average")).c_str(),
                 short_time(value(spent, "/threads/time/duration-p50")).c_str(), short_time(value(spent, "/threads/time/duration-p99")).c_str(),
@@ -132,7 +135,8 @@ std::string worker_lines(const reading &now, const reading &spent, std::size_t m
     std::snprintf(line, sizeof line, "%4u  %-7s %-8s %8s %8s   [%s] %6s %8s %7s\n", s.id, word_of(s.kind), state_of(s),
                   short_number(of_worker(spent, s.id, "/threads/count/cumulative") / seconds).c_str(),
                   short_time(of_worker(spent, s.id, "/threads/time/average")).c_str(), bar(share(overall - idle, overall), 18).c_str(),
-                  short_number(of_worker(now, s.id, "/threadqueue/length")).c_str(), short_number(of_worker(spent, s.id, "/threads/count/stolen")).c_str(),
+                  short_number(of_worker(now, s.id, "/threadqueue/length")).c_str(),
+                  short_number(of_worker(spent, s.id, "/threads/count/stolen")).c_str(),
                   short_number(of_worker(spent, s.id, "/threads/count/sleeps")).c_str());
     out += line;
   }
@@ -181,17 +185,18 @@ std::string types_as_json(const reading &spent) {
   std::string out;
   const auto types = type_lines(spent);
   for (const type_line &t : types)
-    out += (out.empty() ? "{" : ",{") + std::string("\"name\":") + json_text(t.name) + ",\"tasks\":" + json_number(t.tasks) + ",\"mean_ns\":" +
-           json_number(t.mean_ns) + ",\"share\":" + json_number(share(t.ns, time_of(types))) + "}";
+    out += (out.empty() ? "{" : ",{") + std::string("\"name\":") + json_text(t.name) + ",\"tasks\":" + json_number(t.tasks) +
+           ",\"mean_ns\":" + json_number(t.mean_ns) + ",\"share\":" + json_number(share(t.ns, time_of(types))) + "}";
   return out;
 }
 
 std::string workers_as_json(const reading &now, const reading &spent) {
   std::string out;
   for (const auto &s : now.slots) {
-    out += std::string(out.empty() ? "" : ",") + "{\"id\":" + std::to_string(s.id) + ",\"kind\":\"" + word_of(s.kind) + "\",\"state\":\"" + state_of(s) + "\"";
-    for (const char *name : {"/threads/count/cumulative", "/threads/time/overall", "/threads/time/idle", "/threads/time/management", "/threads/count/stolen",
-                             "/threads/count/sleeps", "/threadqueue/length"})
+    out += std::string(out.empty() ? "" : ",") + "{\"id\":" + std::to_string(s.id) + ",\"kind\":\"" + word_of(s.kind) + "\",\"state\":\"" +
+           state_of(s) + "\"";
+    for (const char *name : {"/threads/count/cumulative", "/threads/time/overall", "/threads/time/idle", "/threads/time/management",
+                             "/threads/count/stolen", "/threads/count/sleeps", "/threadqueue/length"})
       out += "," + json_text(name) + ":" + json_number(of_worker(spent, s.id, name));
     out += "}";
   }
@@ -208,8 +213,9 @@ std::string top_text(const reading &now, const reading &spent, std::size_t lines
 }
 
 std::string top_json(const reading &now, const reading &spent) {
-  std::string out = "{\"program\":" + json_text(now.program) + ",\"pid\":" + std::to_string(now.pid) + ",\"running\":" +
-                    (now.alive && !now.ended ? "true" : "false") + ",\"seconds\":" + json_number(static_cast<double>(now.taken_ns - now.started_ns) * 1e-9) +
+  std::string out = "{\"program\":" + json_text(now.program) + ",\"pid\":" + std::to_string(now.pid) +
+                    ",\"running\":" + (now.alive && !now.ended ? "true" : "false") +
+                    ",\"seconds\":" + json_number(static_cast<double>(now.taken_ns - now.started_ns) * 1e-9) +
                     ",\"interval\":" + json_number(static_cast<double>(spent.span_ns) * 1e-9) + ",\"values\":{";
   bool first = true;
   for (const auto &r : rows_of(spent, parse_counter_name("*"))) {

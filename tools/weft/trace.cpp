@@ -71,8 +71,9 @@ int check(trace_reader &r) {
     return k_ok;
   }
   if (r.about().level >= trace_level::tasks)
-    std::printf("sound: %llu records; %llu tasks created = %llu executed + %lld live%s\n", wide(r.records()), wide(a.created - a.recorded - a.abandoned),
-                wide(a.executed - a.reruns), static_cast<long long>(a.live()), c.has_counters ? ", as the counters say" : "");
+    std::printf("sound: %llu records; %llu tasks created = %llu executed + %lld live%s\n", wide(r.records()),
+                wide(a.created - a.recorded - a.abandoned), wide(a.executed - a.reruns), static_cast<long long>(a.live()),
+                c.has_counters ? ", as the counters say" : "");
   else
     std::printf("sound: %llu records; %llu tasks executed%s\n", wide(r.records()), wide(a.executed), c.has_counters ? ", as the counters say" : "");
   return k_ok;

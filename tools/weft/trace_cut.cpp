@@ -123,7 +123,8 @@ void copy_records(trace_reader &r, const std::string &output, std::uint64_t from
       continue;
     auto found = writers.find({i.slot, kernel});
     if (found == writers.end())
-      found = writers.try_emplace({i.slot, kernel}, kernel ? kernel_path(output, i.slot) : stream_path(output, i.slot), r.about(), i.slot, kernel).first;
+      found =
+          writers.try_emplace({i.slot, kernel}, kernel ? kernel_path(output, i.slot) : stream_path(output, i.slot), r.about(), i.slot, kernel).first;
     found->second.put(*i.record);
   }
   for (auto &[key, w] : writers)

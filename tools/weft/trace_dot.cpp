@@ -24,10 +24,11 @@ void write_types(const trace_reader &r, const trace_graph &g, output_file &out) 
         ++edges[{r.type_name(t.type), r.type_name(to.type)}];
   }
   for (const auto &[name, n] : types)
-    out.print("  \"%s\" [label=\"%s\\n%llu tasks, %.3f ms\"];\n", escaped(name).c_str(), escaped(name).c_str(), static_cast<unsigned long long>(n.first),
-                 static_cast<double>(n.second) / 1e6);
+    out.print("  \"%s\" [label=\"%s\\n%llu tasks, %.3f ms\"];\n", escaped(name).c_str(), escaped(name).c_str(),
+              static_cast<unsigned long long>(n.first), static_cast<double>(n.second) / 1e6);
   for (const auto &[pair, n] : edges)
-    out.print("  \"%s\" -> \"%s\" [label=\"%llu\"];\n", escaped(pair.first).c_str(), escaped(pair.second).c_str(), static_cast<unsigned long long>(n));
+    out.print("  \"%s\" -> \"%s\" [label=\"%llu\"];\n", escaped(pair.first).c_str(), escaped(pair.second).c_str(),
+              static_cast<unsigned long long>(n));
 }
 
 void write_tasks(const trace_reader &r, const trace_graph &g, output_file &out) {

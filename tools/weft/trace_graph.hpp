@@ -83,7 +83,9 @@ class trace_graph {
     bool operator==(const place &) const = default;
   };
   struct place_hash {
-    std::size_t operator()(const place &p) const noexcept { return static_cast<std::size_t>((p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17); }
+    std::size_t operator()(const place &p) const noexcept {
+      return static_cast<std::size_t>((p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17);
+    }
   };
   void take(trace_reader &r, const trace_item &i);
   void begin_root(worker &w, const trace_record &x, std::int64_t now, unsigned slot);

@@ -32,7 +32,12 @@ const trace_record *end_of_valid(const trace_record *from, const trace_record *t
 }
 
 trace_record end_of(std::uint64_t task_and_type, std::uint64_t time) noexcept {
-  return {time, static_cast<std::uint16_t>(trace_event::end), static_cast<std::uint16_t>(task_and_type >> 32), static_cast<std::uint32_t>(task_and_type), 0, 0};
+  return {time,
+          static_cast<std::uint16_t>(trace_event::end),
+          static_cast<std::uint16_t>(task_and_type >> 32),
+          static_cast<std::uint32_t>(task_and_type),
+          0,
+          0};
 }
 
 /// The records that `r` stands for; 0: for itself.
@@ -55,7 +60,7 @@ unsigned split(const trace_record &r, trace_record (&parts)[2]) noexcept {
 
 trace_reader::mapping trace_reader::map(const std::string &path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat st {};
+  struct stat st{};
   if (file < 0)
     return {};
   mapping m;

@@ -16,7 +16,7 @@ struct trace_item {
 };
 
 class trace_reader {
-public:
+ public:
   /// Throws weft::error when the folder holds no trace of Weft.
   explicit trace_reader(const std::string &folder);
   ~trace_reader();
@@ -47,7 +47,7 @@ public:
   /// From the first record on; `what` is done with them.
   void rewind(const char *what);
 
-private:
+ private:
   __extension__ typedef __int128 wide;
   static constexpr int k_shift = 44; // exact to 1 ns over three hours, and for clocks of 1 MHz and more
 

@@ -49,9 +49,7 @@ class simulation {
   replayed run();
 
  private:
-  [[nodiscard]] double scale_of(const graph_task &t) const noexcept {
-    return t.type < m_options.scale.size() ? m_options.scale[t.type] : 1.0;
-  }
+  [[nodiscard]] double scale_of(const graph_task &t) const noexcept { return t.type < m_options.scale.size() ? m_options.scale[t.type] : 1.0; }
   void release(std::uint32_t t, std::uint32_t cause);
   void make_ready(std::uint32_t t, std::uint32_t cause);
   void start(std::uint32_t t, unsigned worker, double extra);

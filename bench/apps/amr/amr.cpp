@@ -26,15 +26,12 @@ std::unique_ptr<app::application> app::make(const settings &chosen) {
     throw bad_option("--tile " + std::to_string(tile) + " is odd: a coarse cell covers two fine ones");
   if (size % tile != 0)
     throw bad_option("--tile " + std::to_string(tile) + " does not divide --size " + std::to_string(size));
-  return std::make_unique<amr>(
-      amr::shape{size, tile, chosen["steps"], chosen["interval"], chosen["variables"], chosen["levels"]});
+  return std::make_unique<amr>(amr::shape{size, tile, chosen["steps"], chosen["interval"], chosen["variables"], chosen["levels"]});
 }
 
 amr::amr(const shape &chosen)
-    : m_shape(chosen),
-      m_initial(static_cast<int>(chosen.size / chosen.tile), static_cast<int>(chosen.levels - 1)),
-      m_mesh(m_initial), m_field(static_cast<int>(chosen.tile), static_cast<int>(chosen.variables),
-                                 static_cast<int>(chosen.levels - 1)),
+    : m_shape(chosen), m_initial(static_cast<int>(chosen.size / chosen.tile), static_cast<int>(chosen.levels - 1)), m_mesh(m_initial),
+      m_field(static_cast<int>(chosen.tile), static_cast<int>(chosen.variables), static_cast<int>(chosen.levels - 1)),
       m_masses(static_cast<std::size_t>((chosen.steps + chosen.interval - 1) / chosen.interval) + 1) {
   static_cast<void>(m_initial.follow(object_at(0)));
 }
@@ -87,9 +84,7 @@ struct amr::serial {
   void total(const octree::picture &p, double &mass) { field::record(mass, f.sum_of_masses(p)); }
 };
 
-void amr::run_serial() {
-  visit(serial{m_field});
-}
+void amr::run_serial() { visit(serial{m_field}); }
 
 std::vector<double> amr::result() const {
   std::vector<double> r = m_masses;
@@ -109,8 +104,7 @@ void amr::remember() {
       m_defect = lost;
   const bool still = m_shape.steps <= m_shape.interval;
   const int levels = m_shape.size / m_shape.tile > 2 ? 4 : 3; // the sphere touches all of so few roots
-  if (std::popcount(m_levels) < levels || !(m_levels >> (m_shape.levels - 1)) ||
-      (!still && (m_splits == 0 || m_merges == 0)))
+  if (std::popcount(m_levels) < levels || !(m_levels >> (m_shape.levels - 1)) || (!still && (m_splits == 0 || m_merges == 0)))
     m_defect = 1;
 }
 

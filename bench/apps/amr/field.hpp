@@ -52,9 +52,7 @@ class field {
   };
 
   [[nodiscard]] block &block_at(int slot) const { return m_blocks[static_cast<std::size_t>(slot)]; }
-  [[nodiscard]] double width(int level) const {
-    return 1 << (m_finest - level);
-  } // of a cell; the finest is 1
+  [[nodiscard]] double width(int level) const { return 1 << (m_finest - level); } // of a cell; the finest is 1
   [[nodiscard]] int stride(int axis) const { return axis == 0 ? 1 : axis == 1 ? m_edge : m_edge * m_edge; }
   [[nodiscard]] int per_variable() const { return m_edge * m_edge * m_edge; }
   template <class F>

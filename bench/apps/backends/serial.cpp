@@ -5,8 +5,6 @@ namespace app::backend {
 
 const char *const name = "serial";
 
-void inside(int, const std::function<void()> &body) {
-  body();
-}
+void inside(int, const std::function<void()> &body) { body(); }
 
 } // namespace app::backend

@@ -2,6 +2,4 @@
 // The back end without tasks, for any application: APP_HEADER and APP_CLASS name it.
 #include APP_HEADER
 
-void APP_CLASS::run_tasks() {
-  run_serial();
-}
+void APP_CLASS::run_tasks() { run_serial(); }

@@ -11,9 +11,7 @@ namespace {
 int chosen = 1;
 }
 
-int threads() {
-  return chosen;
-}
+int threads() { return chosen; }
 
 void inside(int workers, const std::function<void()> &body) {
   chosen = workers;

@@ -17,8 +17,7 @@ void cholesky::run_tasks() {
     for (long j = k + 1; j < n; ++j) {
       weft::spawn([this, j, k] { syrk(j, k); }, in(l.tile(j, k)), inout(l.tile(j, j)), label("syrk"));
       for (long i = j + 1; i < n; ++i)
-        weft::spawn([this, i, j, k] { gemm(i, j, k); }, in(l.tile(i, k)), in(l.tile(j, k)),
-                    inout(l.tile(i, j)), label("gemm"));
+        weft::spawn([this, i, j, k] { gemm(i, j, k); }, in(l.tile(i, k)), in(l.tile(j, k)), inout(l.tile(i, j)), label("gemm"));
     }
   }
   weft::taskwait();

@@ -22,15 +22,12 @@ std::unique_ptr<app::application> app::make(const settings &chosen) {
 
 namespace {
 
-double product(long i) {
-  return static_cast<double>(1 + i % 1000);
-}
+double product(long i) { return static_cast<double>(1 + i % 1000); }
 
 } // namespace
 
 dot::dot(long size, long tile, long period)
-    : m_size(size), m_tile(tile), m_period(period), m_x(static_cast<std::size_t>(period + tile)),
-      m_y(m_x.size()) {
+    : m_size(size), m_tile(tile), m_period(period), m_x(static_cast<std::size_t>(period + tile)), m_y(m_x.size()) {
   for (long i = 0; i < period + tile; ++i) {
     const auto at = static_cast<std::size_t>(i);
     m_x[at] = static_cast<double>(1 + i % period % 7);
@@ -57,9 +54,7 @@ void dot::run_serial() {
     m_sum += multiply(b);
 }
 
-double dot::difference() const {
-  return std::abs(m_sum / m_kept - 1);
-}
+double dot::difference() const { return std::abs(m_sum / m_kept - 1); }
 
 /// Up to rounding, the products of the elements are whole numbers with a known sum.
 double dot::defect() const {

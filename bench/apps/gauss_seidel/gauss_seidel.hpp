@@ -26,9 +26,7 @@ class gauss_seidel final : public app::application {
   [[nodiscard]] long first(long block) const { return block < 0 ? 0 : std::min(block * m_tile, m_size) + 1; }
   /// The first element of a block, which names it in accesses.
   [[nodiscard]] double &block(long i, long j) { return m_plate[at(first(i), first(j))]; }
-  [[nodiscard]] std::size_t at(long row, long column) const {
-    return static_cast<std::size_t>(row * (m_size + 2) + column);
-  }
+  [[nodiscard]] std::size_t at(long row, long column) const { return static_cast<std::size_t>(row * (m_size + 2) + column); }
   /// The kernel: one sweep over one block; answers the sum of the squares of what has changed.
   double relax(long i, long j);
 

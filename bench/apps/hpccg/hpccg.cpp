@@ -170,6 +170,4 @@ double hpccg::difference() const {
   return most;
 }
 
-double hpccg::checksum() const {
-  return std::sqrt(m_r_r);
-}
+double hpccg::checksum() const { return std::sqrt(m_r_r); }

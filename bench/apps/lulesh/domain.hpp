@@ -49,9 +49,7 @@ struct range {
 struct limits {
   double courant = 1e20, hydro = 1e20;
 };
-inline limits combine(limits a, limits b) {
-  return {std::min(a.courant, b.courant), std::min(a.hydro, b.hydro)};
-}
+inline limits combine(limits a, limits b) { return {std::min(a.courant, b.courant), std::min(a.hydro, b.hydro)}; }
 
 /// A box of elements and the nodes at their lower corners; the last block in a direction has the last nodes
 /// too. The addresses of the members stand for what they are named after in the accesses of tasks.

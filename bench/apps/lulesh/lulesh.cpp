@@ -32,9 +32,8 @@ struct published {
   long steps;
   const char *energy;
 };
-constexpr published k_published[] = {{5, 72, "7.853665e+03"},    {10, 231, "2.720531e+04"},
-                                     {30, 932, "2.025075e+05"},  {45, 1477, "4.234875e+05"},
-                                     {50, 1662, "5.124778e+05"}, {70, 2402, "9.417145e+05"}};
+constexpr published k_published[] = {{5, 72, "7.853665e+03"},    {10, 231, "2.720531e+04"},  {30, 932, "2.025075e+05"},
+                                     {45, 1477, "4.234875e+05"}, {50, 1662, "5.124778e+05"}, {70, 2402, "9.417145e+05"}};
 
 /// The problem is the same when axes are exchanged; the energies on the plane at the bottom must be, too.
 double asymmetry(const sedov::domain &d) {
@@ -75,12 +74,9 @@ std::vector<double> result_of(const sedov::domain &d) {
 
 } // namespace
 
-lulesh::lulesh(long size, long tile, long steps)
-    : m_domain(static_cast<int>(size), static_cast<int>(std::min(tile, size))), m_most(steps) {}
+lulesh::lulesh(long size, long tile, long steps) : m_domain(static_cast<int>(size), static_cast<int>(std::min(tile, size))), m_most(steps) {}
 
-void lulesh::reset() {
-  m_domain.restore();
-}
+void lulesh::reset() { m_domain.restore(); }
 
 void lulesh::run_serial() {
   sedov::domain &d = m_domain;
@@ -116,6 +112,4 @@ double lulesh::difference() const {
   return most;
 }
 
-double lulesh::defect() const {
-  return m_defect;
-}
+double lulesh::defect() const { return m_defect; }

@@ -21,9 +21,7 @@ constexpr double k_volume_change_max = 0.1;
 constexpr double k_gamma_less_1 = 2.0 / 3.0;
 constexpr double k_step_max = 1e-2, k_ratio_low = 1.1, k_ratio_high = 1.2;
 
-double cut(double value) {
-  return std::fabs(value) < k_cut ? 0.0 : value;
-}
+double cut(double value) { return std::fabs(value) < k_cut ? 0.0 : value; }
 
 /// How smooth the velocity is along one axis, from 0 (a shock) to 1; `before` and `after` are the differences
 /// in the neighbours.
@@ -50,8 +48,7 @@ viscosity_terms viscosity(const domain &d, int i, int j, int k) {
     const double after = at == d.size - 1 ? 0 : (&e + stride)->velocity_difference.*axis;
     return smoothness(here, before, after);
   };
-  const double smooth[3] = {along(&vec3::x, i, 1), along(&vec3::y, j, d.size),
-                            along(&vec3::z, k, d.size * d.size)};
+  const double smooth[3] = {along(&vec3::x, i, 1), along(&vec3::y, j, d.size), along(&vec3::z, k, d.size * d.size)};
   const vec3 &v = e.velocity_difference, &p = e.position_difference;
   const double jump[3] = {std::min(v.x * p.x, 0.0), std::min(v.y * p.y, 0.0), std::min(v.z * p.z, 0.0)};
   viscosity_terms sum;
@@ -70,8 +67,7 @@ double pressure_of(double energy, double compression, double volume) {
 }
 
 double sound_speed_of(double energy, double pressure, double compression, double volume) {
-  const double squared =
-      k_gamma_less_1 * energy + volume * volume * k_gamma_less_1 * (compression + 1) * pressure;
+  const double squared = k_gamma_less_1 * energy + volume * volume * k_gamma_less_1 * (compression + 1) * pressure;
   return squared <= 0.1111111e-36 ? 0.3333333e-18 : std::sqrt(squared);
 }
 

@@ -10,10 +10,8 @@ constexpr double k_velocity_cut = 1e-7;
 constexpr double k_tiny = 1e-36;
 
 /// Base vectors of the four hourglass modes of a hexahedron (Flanagan and Belytschko 1981).
-constexpr double k_mode[4][8] = {{1, 1, -1, -1, -1, -1, 1, 1},
-                                 {1, -1, -1, 1, -1, 1, 1, -1},
-                                 {1, -1, 1, -1, 1, -1, 1, -1},
-                                 {-1, 1, -1, 1, 1, -1, 1, -1}};
+constexpr double k_mode[4][8] = {
+    {1, 1, -1, -1, -1, -1, 1, 1}, {1, -1, -1, 1, -1, 1, 1, -1}, {1, -1, 1, -1, 1, -1, 1, -1}, {-1, 1, -1, 1, 1, -1, 1, -1}};
 
 template <class F>
 void for_all(const range (&r)[3], F f) {
@@ -66,8 +64,7 @@ vec3 without_noise(const vec3 &v) {
 
 /// The sum of the corners at the end of an axis less the sum of those at its beginning, over four.
 vec3 across(const corners &c, const int (&end)[4], const int (&begin)[4]) {
-  return 0.25 * ((c[end[0]] + c[end[1]] + c[end[2]] + c[end[3]]) -
-                 (c[begin[0]] + c[begin[1]] + c[begin[2]] + c[begin[3]]));
+  return 0.25 * ((c[end[0]] + c[end[1]] + c[end[2]] + c[end[3]]) - (c[begin[0]] + c[begin[1]] + c[begin[2]] + c[begin[3]]));
 }
 
 /// Differences of velocity and of position across the element, normal to each pair of faces: what the

@@ -28,8 +28,8 @@ matmul::matmul(long size, long tile) : m_a(size, tile), m_b(size, tile), m_c(siz
 void matmul::multiply(long i, long j, long k) {
   app::count_task();
   const int stride = m_c.stride();
-  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m_c.rows(i), m_c.rows(j), m_c.rows(k), 1.0,
-              &m_a.tile(i, k), stride, &m_b.tile(k, j), stride, 1.0, &m_c.tile(i, j), stride);
+  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m_c.rows(i), m_c.rows(j), m_c.rows(k), 1.0, &m_a.tile(i, k), stride, &m_b.tile(k, j), stride,
+              1.0, &m_c.tile(i, j), stride);
 }
 
 void matmul::run_serial() {

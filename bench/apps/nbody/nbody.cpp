@@ -10,8 +10,7 @@ const app::description app::about{
     .size = {"size", 2, 1L << 20, 1024, "particles"},
     .tile = {"tile", 1, 1L << 20, 32, "particles of a block"},
     .own = {{"steps", 1, 100000, 8, "time steps"},
-            {"nested", 0, 1, 1,
-             "1: a task for each phase creates its tasks; 0: one thread creates all of them"}},
+            {"nested", 0, 1, 1, "1: a task for each phase creates its tasks; 0: one thread creates all of them"}},
     .sweep = {4, 8, 16, 32, 64, 128, 256},
     .small = {128, 16},
     .tolerance = 0,
@@ -31,15 +30,13 @@ constexpr double k_energy_drift_max = 1e-4; // of the integrator; relative
 } // namespace
 
 nbody::nbody(long size, long tile, long steps, bool nested)
-    : m_size(size), m_tile(std::min(tile, size)), m_blocks((m_size + m_tile - 1) / m_tile), m_steps(steps),
-      m_nested(nested) {
+    : m_size(size), m_tile(std::min(tile, size)), m_blocks((m_size + m_tile - 1) / m_tile), m_steps(steps), m_nested(nested) {
   for (auto *v : {&m_mass, &m_x, &m_y, &m_z, &m_vx, &m_vy, &m_vz, &m_ax, &m_ay, &m_az})
     v->resize(static_cast<std::size_t>(m_size));
 }
 
 nbody::range nbody::of(long block) const {
-  return {static_cast<std::size_t>(block * m_tile),
-          static_cast<std::size_t>(std::min((block + 1) * m_tile, m_size))};
+  return {static_cast<std::size_t>(block * m_tile), static_cast<std::size_t>(std::min((block + 1) * m_tile, m_size))};
 }
 
 /// Points of a low-discrepancy sequence in a cube, moving slowly.

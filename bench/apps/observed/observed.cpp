@@ -35,9 +35,7 @@ std::mutex g_lock;
 std::deque<bodies> g_all; // they outlive their threads
 std::atomic<std::uint64_t> g_first{0}, g_last{0}; // spawn of the program itself
 
-std::uint64_t now() {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
+std::uint64_t now() { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
 
 bodies &mine() {
   thread_local bodies *of_thread = nullptr;
@@ -150,8 +148,8 @@ void print(std::uint64_t wall_ns) {
   const bodies all = sum();
   std::printf("seconds=%.9g tasks=%llu body_ns=%.1f creators=%llu nested_creator_ns=%.1f creator_ns=%llu new_ns=%.1f end_ns=%.1f\n",
               static_cast<double>(wall_ns) * 1e-9, static_cast<unsigned long long>(all.tasks), per(all.ns, all.tasks),
-              static_cast<unsigned long long>(all.creators), per(all.creator_ns, all.creators),
-              static_cast<unsigned long long>(g_last - g_first), per(g_last - g_first, all.created), per(all.gap_ns, all.gaps));
+              static_cast<unsigned long long>(all.creators), per(all.creator_ns, all.creators), static_cast<unsigned long long>(g_last - g_first),
+              per(g_last - g_first, all.created), per(all.gap_ns, all.gaps));
 }
 
 void write(const std::vector<sample> &samples, const char *file) {

@@ -21,17 +21,15 @@ const app::description app::about{
 std::unique_ptr<app::application> app::make(const settings &chosen) {
   const long size = chosen["size"], tile = chosen["tile"], cells = chosen["cells"];
   if (size % cells != 0)
-    throw bad_option("--size " + std::to_string(size) + " is not a multiple of --cells " +
-                     std::to_string(cells));
+    throw bad_option("--size " + std::to_string(size) + " is not a multiple of --cells " + std::to_string(cells));
   if (size / cells % tile != 0)
-    throw bad_option("--tile " + std::to_string(tile) + " does not divide the " +
-                     std::to_string(size / cells) + " rows of a cell, --size over --cells");
+    throw bad_option("--tile " + std::to_string(tile) + " does not divide the " + std::to_string(size / cells) +
+                     " rows of a cell, --size over --cells");
   return std::make_unique<sparselu>(size, tile, cells);
 }
 
 sparselu::sparselu(long size, long tile, long cells)
-    : m_size(size), m_tile(tile), m_blocks(size / tile), m_cell(size / cells),
-      m_at(static_cast<std::size_t>(m_blocks * m_blocks)) {}
+    : m_size(size), m_tile(tile), m_blocks(size / tile), m_cell(size / cells), m_at(static_cast<std::size_t>(m_blocks * m_blocks)) {}
 
 /// The diagonal, what is next to it, and even cells in every third row or column from the diagonal on.
 bool sparselu::in_pattern(long i, long j) const {
@@ -120,9 +118,7 @@ struct sparselu::serial {
   void update(long i, long j, long k, bool fresh) { s.update(s.at(i, k), s.at(k, j), s.at(i, j), fresh); }
 };
 
-void sparselu::run_serial() {
-  visit(serial{*this});
-}
+void sparselu::run_serial() { visit(serial{*this}); }
 
 void sparselu::remember() {
   m_kept.clear();

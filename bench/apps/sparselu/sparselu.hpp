@@ -23,9 +23,7 @@ class sparselu final : public app::application {
   [[nodiscard]] double checksum() const override;
 
  private:
-  [[nodiscard]] double *at(long i, long j) const {
-    return m_at[static_cast<std::size_t>(i * m_blocks + j)].get();
-  }
+  [[nodiscard]] double *at(long i, long j) const { return m_at[static_cast<std::size_t>(i * m_blocks + j)].get(); }
   /// Makes place for a block that fills in; true when it was empty.
   bool fill_in(long i, long j);
   /// Calls v.factor(k), v.row(k, j), v.column(i, k) and v.update(i, j, k, fresh) for each task, in an order

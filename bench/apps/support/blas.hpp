@@ -8,8 +8,6 @@ extern "C" void dpotrf_(const char *uplo, const int *n, double *a, const int *ld
 
 namespace app {
 
-inline void use_one_blas_thread() {
-  openblas_set_num_threads(1);
-}
+inline void use_one_blas_thread() { openblas_set_num_threads(1); }
 
 } // namespace app

@@ -13,9 +13,7 @@
 #include <sched.h>
 
 /// Callgrind counts what happens inside of this function: its name is an interface of weft-bench.
-extern "C" [[gnu::noinline]] void weft_app_serial(app::application &a) {
-  a.run_serial();
-}
+extern "C" [[gnu::noinline]] void weft_app_serial(app::application &a) { a.run_serial(); }
 
 namespace app {
 
@@ -87,16 +85,14 @@ void print(const command &c, int workers, const result &r) {
   std::printf(" tasks=%llu serial_s=%.9g seconds=", static_cast<unsigned long long>(r.tasks), r.serial_s);
   for (std::size_t i = 0; i < r.seconds.size(); ++i)
     std::printf("%s%.9g", i ? "," : "", r.seconds[i]);
-  std::printf(" checksum=%.15g difference=%.3g defect=%.3g verified=%s\n", r.checksum, r.difference, r.defect,
-              r.wrong.empty() ? "yes" : "no");
+  std::printf(" checksum=%.15g difference=%.3g defect=%.3g verified=%s\n", r.checksum, r.difference, r.defect, r.wrong.empty() ? "yes" : "no");
 }
 
 void print_serial(application &a) {
   a.reset();
   const std::uint64_t before = tasks_run();
   weft_app_serial(a);
-  std::printf("app=%s tasks=%llu\n", about.name.c_str(),
-              static_cast<unsigned long long>(tasks_run() - before));
+  std::printf("app=%s tasks=%llu\n", about.name.c_str(), static_cast<unsigned long long>(tasks_run() - before));
 }
 
 void print_description() {

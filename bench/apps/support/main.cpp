@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.hpp"
 
-int main(int argc, char **argv) {
-  return app::main_program(argc, argv);
-}
+int main(int argc, char **argv) { return app::main_program(argc, argv); }

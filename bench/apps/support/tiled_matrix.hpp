@@ -24,8 +24,7 @@ struct line_allocator { // tiles begin on cache lines when their size allows
 class tiled_matrix {
  public:
   /// All zero; the last tile of a row or column may be smaller than the others.
-  tiled_matrix(long order, long tile)
-      : m_order(order), m_tile(tile), m_elements(static_cast<std::size_t>(count() * count() * tile * tile)) {}
+  tiled_matrix(long order, long tile) : m_order(order), m_tile(tile), m_elements(static_cast<std::size_t>(count() * count() * tile * tile)) {}
 
   [[nodiscard]] long order() const { return m_order; }
   /// Tiles in a row.
@@ -51,12 +50,9 @@ class tiled_matrix {
   bool operator==(const tiled_matrix &) const = default;
 
  private:
-  [[nodiscard]] std::size_t first(long i, long j) const {
-    return static_cast<std::size_t>((i * count() + j) * m_tile * m_tile);
-  }
+  [[nodiscard]] std::size_t first(long i, long j) const { return static_cast<std::size_t>((i * count() + j) * m_tile * m_tile); }
   [[nodiscard]] std::size_t at(long row, long column) const {
-    return first(row / m_tile, column / m_tile) +
-           static_cast<std::size_t>(column % m_tile * m_tile + row % m_tile);
+    return first(row / m_tile, column / m_tile) + static_cast<std::size_t>(column % m_tile * m_tile + row % m_tile);
   }
 
   long m_order, m_tile;

@@ -44,8 +44,7 @@ struct ratio {
   double median = 0, low = 0, high = 0; // the interval holds the true median with at least 95 %
 };
 /// Weft against the fastest peer at one tile; nothing without pairs.
-[[nodiscard]] std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile,
-                                                     int workers);
+[[nodiscard]] std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile, int workers);
 /// The interval of the median from order statistics: all of the range below six values.
 [[nodiscard]] ratio interval(std::vector<double> ratios);
 

@@ -26,9 +26,9 @@ struct predicted_mode {
   manage_mode mode;
   bool hands_all_on = false;
 };
-constexpr predicted_mode k_modes[] = {{"direct", manage_mode::direct},   {"distributed", manage_mode::distributed},
-                                      {"auto", manage_mode::automatic},  {"thesis", manage_mode::distributed, true},
-                                      {"hybrid", manage_mode::hybrid},   {"central", manage_mode::central}};
+constexpr predicted_mode k_modes[] = {{"direct", manage_mode::direct},  {"distributed", manage_mode::distributed},
+                                      {"auto", manage_mode::automatic}, {"thesis", manage_mode::distributed, true},
+                                      {"hybrid", manage_mode::hybrid},  {"central", manage_mode::central}};
 
 /// As bench/apps has it at its preset size. SparseLU has another pattern of empty blocks.
 task_graph graph_of(const std::string &app, long tile) {
@@ -44,8 +44,8 @@ task_graph graph_of(const std::string &app, long tile) {
   return nbody(blocks(1024), 8, 1);
 }
 
-std::optional<double> measured(const record &r, const std::string &study, const std::string &app, const std::string &grain,
-                               const std::string &mode, unsigned workers, double sample::*of) {
+std::optional<double> measured(const record &r, const std::string &study, const std::string &app, const std::string &grain, const std::string &mode,
+                               unsigned workers, double sample::*of) {
   std::vector<double> values;
   for (const sample &s : r.samples())
     if (s.study == study && s.app == app && s.grain == grain && s.mode == mode && s.workers == static_cast<int>(workers))
@@ -77,8 +77,8 @@ std::string number(const char *format, double v) {
 
 void head(std::ostream &to, const parameters &p) {
   to << "\n### prediction\n\nTime in ms by the discrete-event model, calibrated with one worker and two threads; measured times of 1 and 2 workers in brackets. "
-     << "Costs in ns: create " << p.create << ", submit " << p.submit << ", done " << p.done << ", remove " << p.remove << ", transfer "
-     << p.transfer << ", steal " << p.steal << ", wake " << p.wake << ".\n\n| application | mode |";
+     << "Costs in ns: create " << p.create << ", submit " << p.submit << ", done " << p.done << ", remove " << p.remove << ", transfer " << p.transfer
+     << ", steal " << p.steal << ", wake " << p.wake << ".\n\n| application | mode |";
   for (const unsigned w : k_workers)
     to << ' ' << w << " |";
   to << "\n| --- | --- |";

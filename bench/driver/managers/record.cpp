@@ -19,8 +19,19 @@ constexpr const char *k_head = "study;app;grain;mode;parameter;workers;run;tasks
 
 sample to_sample(const std::string &line) {
   const std::vector<std::string> c = apps::split(line, k_between);
-  return {c.at(0),           c.at(1),           c.at(2),           c.at(3),           c.at(4),           std::stoi(c.at(5)),
-          std::stoi(c.at(6)), std::stol(c.at(7)), std::stod(c.at(8)), std::stod(c.at(9)), std::stod(c.at(10)), std::stod(c.at(11)), std::stod(c.at(12)),
+  return {c.at(0),
+          c.at(1),
+          c.at(2),
+          c.at(3),
+          c.at(4),
+          std::stoi(c.at(5)),
+          std::stoi(c.at(6)),
+          std::stol(c.at(7)),
+          std::stod(c.at(8)),
+          std::stod(c.at(9)),
+          std::stod(c.at(10)),
+          std::stod(c.at(11)),
+          std::stod(c.at(12)),
           std::stod(c.at(13))};
 }
 
@@ -48,9 +59,8 @@ void record::add(const sample &s) {
   if (is_new)
     to << k_head << '\n';
   const char b = k_between;
-  to << std::setprecision(9) << s.study << b << s.app << b << s.grain << b << s.mode << b << s.parameter << b << s.workers << b << s.run
-     << b << s.tasks << b << s.seconds << b << s.body_ns << b << s.creator_ns << b << s.nested_ns << b << s.new_ns << b << s.end_ns
-     << '\n';
+  to << std::setprecision(9) << s.study << b << s.app << b << s.grain << b << s.mode << b << s.parameter << b << s.workers << b << s.run << b
+     << s.tasks << b << s.seconds << b << s.body_ns << b << s.creator_ns << b << s.nested_ns << b << s.new_ns << b << s.end_ns << '\n';
   if (!to.flush())
     throw std::runtime_error("cannot write " + file);
   m_samples.push_back(s);

@@ -60,8 +60,8 @@ void head(std::ostream &to, const std::string &first, const std::vector<column> 
 }
 
 /// One line per mode: the value in `direct`, of the others their ratio to it.
-void table(std::ostream &to, const record &r, const options &o, const std::string &study, int workers, const char *what,
-           double sample::*of, double unit) {
+void table(std::ostream &to, const record &r, const options &o, const std::string &study, int workers, const char *what, double sample::*of,
+           double unit) {
   const std::vector<column> all = columns(o);
   to << '\n' << what << ", " << workers << (workers == 1 ? " worker" : " workers") << "\n\n";
   head(to, "mode", all);
@@ -90,7 +90,8 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
     if (!direct)
       continue; // not measured with so many workers
     like.mode = "thesis";
-    to << "\n" << app << " fine, " << workers << (workers == 1 ? " worker" : " workers") << ", time over that of direct\n\n"
+    to << "\n"
+       << app << " fine, " << workers << (workers == 1 ? " worker" : " workers") << ", time over that of direct\n\n"
        << "| parameter | 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for (const char *name : {"max_managers", "max_spins", "max_ops", "min_ready"}) {
       to << "| " << name << " |";
@@ -104,9 +105,7 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
   }
 }
 
-const char *verdict(const apps::ratio &r, double bound) {
-  return r.high <= bound ? "within" : r.low > bound ? "missed" : "open";
-}
+const char *verdict(const apps::ratio &r, double bound) { return r.high <= bound ? "within" : r.low > bound ? "missed" : "open"; }
 
 /// The two numbers that are asked for.
 void pair_tables(std::ostream &to, const record &r, const options &o) {
@@ -223,8 +222,8 @@ void write_report(std::ostream &to, const record &r, const options &o) {
         table(to, r, o, "bodies", workers, "The program's creating in ms; other modes over direct", &sample::creator_ns, 1e6);
         table(to, r, o, "bodies", workers, "A task that creates others in us; other modes over direct", &sample::nested_ns, 1e3);
         table(to, r, o, "bodies", workers, "Creating a task (new) in ns; other modes over direct", &sample::new_ns, 1);
-        table(to, r, o, "bodies", workers, "From the end of a body to the next (done, delete, next) in ns; other modes over direct",
-              &sample::end_ns, 1);
+        table(to, r, o, "bodies", workers, "From the end of a body to the next (done, delete, next) in ns; other modes over direct", &sample::end_ns,
+              1);
       }
       if (s == study::parameters)
         parameter_tables(to, r, workers);

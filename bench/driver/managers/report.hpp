@@ -10,8 +10,7 @@
 namespace bench::managers {
 
 /// Times of a mode over those of direct in the same runs of study pairs.
-[[nodiscard]] apps::ratio against_direct(const record &r, const std::string &app, const std::string &grain, const std::string &mode,
-                                         int workers);
+[[nodiscard]] apps::ratio against_direct(const record &r, const std::string &app, const std::string &grain, const std::string &mode, int workers);
 /// Where an observed program writes its counts over time.
 [[nodiscard]] std::string counts_file(const std::string &folder, const std::string &app, const std::string &grain, const std::string &mode,
                                       int workers);

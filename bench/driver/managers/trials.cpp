@@ -30,9 +30,7 @@ bool belongs(study s, const std::string &mode) {
 }
 
 /// The paper's three applications of its parameter study; the pictures show all.
-bool belongs(study s, const program &p) {
-  return s != study::parameters || p.name == "matmul" || p.name == "nbody" || p.name == "sparselu";
-}
+bool belongs(study s, const program &p) { return s != study::parameters || p.name == "matmul" || p.name == "nbody" || p.name == "sparselu"; }
 
 void add_parameters(std::vector<trial> &to, trial t) {
   for (const char *name : k_parameters)
@@ -69,8 +67,7 @@ void put_side_by_side(std::vector<trial>::iterator first, std::vector<trial>::it
 } // namespace
 
 const std::vector<program> &all_programs() {
-  static const std::vector<program> all{
-      {"two_wave", 16384, 512}, {"cholesky", 64, 24}, {"matmul", 64, 24}, {"sparselu", 32, 8}, {"nbody", 32, 8}};
+  static const std::vector<program> all{{"two_wave", 16384, 512}, {"cholesky", 64, 24}, {"matmul", 64, 24}, {"sparselu", 32, 8}, {"nbody", 32, 8}};
   return all;
 }
 

@@ -21,8 +21,8 @@ struct subject {
   std::vector<std::string> settings; // over those of the subject it is compared with
   std::string against;               // empty: it is what others are compared with
   double bound_percent = 0;          // of a task's processor time; 0: none
-  unsigned reads = 0;                // `weft top` looks at it that often per second meanwhile; what it costs is told for ten times, since a tenth of a
-                                     // percent is less than the noise
+  unsigned reads = 0; // `weft top` looks at it that often per second meanwhile; what it costs is told for ten times, since a tenth of a
+      // percent is less than the noise
 };
 [[nodiscard]] const std::vector<subject> &subjects();
 

@@ -63,7 +63,7 @@ constexpr double k_asked_reads = 10; // per second
 
 /// A reader beside: `weft top` of the program that started last, from its start to its end.
 class reader {
-public:
+ public:
   explicit reader(unsigned per_second) {
     if (per_second == 0 || (m_pid = fork()) != 0)
       return;
@@ -83,7 +83,7 @@ public:
     waitpid(m_pid, nullptr, 0);
   }
 
-private:
+ private:
   pid_t m_pid = -1;
 };
 
@@ -142,8 +142,9 @@ int measure_times(const options &o, const std::string &workload, long steps) {
 }
 
 double instructions(const subject &s, const std::string &workload, long count) {
-  const outcome r = bench::run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sample_program(), workload, "1", std::to_string(count), "1"}, settings_of(s),
-                               std::chrono::seconds(600));
+  const outcome r =
+      bench::run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sample_program(), workload, "1", std::to_string(count), "1"},
+                 settings_of(s), std::chrono::seconds(600));
   const std::string mark = "Collected : ";
   const std::size_t at = r.output.find(mark);
   if (!r.ok || at == std::string::npos)

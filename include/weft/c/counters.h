@@ -57,8 +57,7 @@ WEFT_API int weft_snapshot_each(const weft_snapshot *snapshot, const char *names
 // Callable from: anywhere.
 // Blocks: never.
 // Errors: INVALID_ARGUMENT (NULL, but buffer may be NULL when size is 0; an unknown name or format).
-WEFT_API int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int format, char *buffer, size_t size,
-                                size_t *needed);
+WEFT_API int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int format, char *buffer, size_t size, size_t *needed);
 
 // Nanoseconds that the counts are of; 0 for NULL.
 WEFT_API uint64_t weft_snapshot_span_ns(const weft_snapshot *snapshot);
@@ -71,8 +70,8 @@ WEFT_API void weft_snapshot_free(weft_snapshot *snapshot);
 // Callable from: any thread, and tasks. `use` must not throw.
 // Blocks: while `use` does.
 // Errors: INVALID_ARGUMENT (NULL), and those of weft_start().
-WEFT_API int weft_counters_list(const char *pattern,
-                                void (*use)(const char *name, const char *unit, const char *help, int absent, void *context), void *context);
+WEFT_API int weft_counters_list(const char *pattern, void (*use)(const char *name, const char *unit, const char *help, int absent, void *context),
+                                void *context);
 
 // Calls `use` every `period_ns` (1 ms at least) with a snapshot of now and one of the interval, on a thread that is no worker, until
 // weft_counters_stop(), which calls it once more and waits for it. The snapshots are lent for the call.

@@ -51,23 +51,21 @@ typedef struct weft_loop_options {
 // Blocks: yes, but for loops that do not wait; those as weft_spawn().
 // Errors: TASK_FAILED (a chunk failed); INVALID_ARGUMENT (no body, a step of 0, both grain_size and num_tasks, an
 //   unknown flag, a NULL with a size, more accesses or regions than announced); else as weft_spawn_regions().
-WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
-                           const weft_loop_options *loop, const weft_spawn_options *options, int *code);
+WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, const weft_loop_options *loop,
+                           const weft_spawn_options *options, int *code);
 
 // Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8 chunks per
 // worker); workers with nothing else to do take chunks of it. The task has the accesses of the list, once.
 //
 // Ownership, callable from, blocks: as weft_spawn(). Several workers call body() at once.
 // Errors: INVALID_ARGUMENT (a step of 0); else as weft_spawn().
-WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
-                          uint64_t grain_size, const weft_access *list, size_t list_count,
-                          const weft_spawn_options *options, weft_handle **handle);
+WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_access *list,
+                          size_t list_count, const weft_spawn_options *options, weft_handle **handle);
 
 // weft_taskfor() for a task of whose accesses some are regions, as with weft_spawn_regions().
-WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes,
-                                  uint64_t grain_size, const weft_region *regions, size_t region_count,
-                                  const weft_access *list, size_t list_count, const weft_spawn_options *options,
-                                  weft_handle **handle);
+WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
+                                  const weft_region *regions, size_t region_count, const weft_access *list, size_t list_count,
+                                  const weft_spawn_options *options, weft_handle **handle);
 
 // Spawns one task that calls record() once, keeps the tasks that it spawns instead of running them, and then
 // runs them all `count` times; or, with more(), while that returns another number than 0: it is asked before
@@ -77,9 +75,8 @@ WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const v
 // Ownership, callable from, blocks: as weft_spawn(). record() and more() get the same argument.
 // Errors: INVALID_ARGUMENT (no record, options->flags holds WEFT_TASK_FINAL or _UNDEFERRED); else as
 //   weft_spawn(). Inside of record() weft_spawn() returns INVALID_ARGUMENT for what cannot be recorded.
-WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg,
-                           size_t arg_bytes, const weft_access *list, size_t list_count,
-                           const weft_spawn_options *options, weft_handle **handle);
+WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes, const weft_access *list,
+                           size_t list_count, const weft_spawn_options *options, weft_handle **handle);
 
 #ifdef __cplusplus
 }

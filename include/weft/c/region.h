@@ -29,22 +29,19 @@ typedef struct weft_region {
 } weft_region;
 
 // `count` elements from `first` on: v[first;count].
-static inline weft_region weft_region_span(const void *v, size_t element_bytes, ptrdiff_t first,
-                                           ptrdiff_t count, int mode) {
+static inline weft_region weft_region_span(const void *v, size_t element_bytes, ptrdiff_t first, ptrdiff_t count, int mode) {
   weft_region r = {v, element_bytes, mode, 1, {{WEFT_ANY_EXTENT, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
   r.dimension[0].first = first;
   r.dimension[0].count = count;
   return r;
 }
 // From `first` to `last`, both included: v[first:last].
-static inline weft_region weft_region_range(const void *v, size_t element_bytes, ptrdiff_t first,
-                                            ptrdiff_t last, int mode) {
+static inline weft_region weft_region_range(const void *v, size_t element_bytes, ptrdiff_t first, ptrdiff_t last, int mode) {
   return weft_region_span(v, element_bytes, first, last - first + 1, mode);
 }
 // A block of a matrix: `rows` rows from `row` on, of each `columns` elements from `column` on; the rows of the
 // whole are `width` elements long.
-static inline weft_region weft_region_block(const void *m, size_t element_bytes, ptrdiff_t width,
-                                            ptrdiff_t row, ptrdiff_t rows, ptrdiff_t column,
+static inline weft_region weft_region_block(const void *m, size_t element_bytes, ptrdiff_t width, ptrdiff_t row, ptrdiff_t rows, ptrdiff_t column,
                                             ptrdiff_t columns, int mode) {
   weft_region r = weft_region_span(m, element_bytes, row, rows, mode);
   r.dimensions = 2;
@@ -62,9 +59,8 @@ static inline weft_region weft_region_block(const void *m, size_t element_bytes,
 // Errors: as weft_spawn(); INVALID_ARGUMENT also for a negative extent, a part beyond what is declared, more
 //   bytes than there are addresses.
 // Undefined: as weft_spawn().
-WEFT_API int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions,
-                                size_t region_count, const weft_access *list, size_t count,
-                                const weft_spawn_options *options, weft_handle **handle);
+WEFT_API int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions, size_t region_count,
+                                const weft_access *list, size_t count, const weft_spawn_options *options, weft_handle **handle);
 
 // weft_release() for regions: bytes that the running task has declared, all of a region or a part of it.
 //

@@ -29,8 +29,7 @@ enum weft_place {
 // Callable from: any thread, and tasks.
 // Blocks: never.
 // Errors: INVALID_ARGUMENT, OUT_OF_RESOURCES, SHUT_DOWN.
-WEFT_API int weft_service_create(const char *name, int place, int priority, int (*poll)(void *context),
-                                 void *context, weft_service **service);
+WEFT_API int weft_service_create(const char *name, int place, int priority, int (*poll)(void *context), void *context, weft_service **service);
 
 // Ends the service; poll() is not running and will not be called when this returns. NULL is allowed.
 //

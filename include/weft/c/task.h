@@ -57,8 +57,8 @@ typedef struct weft_spawn_options {
 // Errors: INVALID_ARGUMENT (no body, a NULL with a size, an unknown mode or flag, options without size),
 //   NOT_SUPPORTED (options of a later version), OUT_OF_RESOURCES, SHUT_DOWN.
 // Undefined: a group that was destroyed; leaving body() by longjmp or pthread_exit.
-WEFT_API int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list,
-                        size_t count, const weft_spawn_options *options, weft_handle **handle);
+WEFT_API int weft_spawn(weft_body body, const void *arg, size_t arg_bytes, const weft_access *list, size_t count, const weft_spawn_options *options,
+                        weft_handle **handle);
 
 // Waits until every child that the current task has spawned outside of groups, and all of their
 // descendants, are complete; also for the children in groups that the task has open.

@@ -52,10 +52,9 @@ enum task_flag : std::uint8_t {
 
 /// The operations of one closure type; one constant object per type.
 struct body_ops {
-  constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept, void (*destroy_result_f)(void *) noexcept,
-                     bool destroys, std::size_t size, const char *closure_name = nullptr) noexcept
-      : invoke(invoke_f), destroy(destroy_f), destroy_result(destroy_result_f),
-        bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})),
+  constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept, void (*destroy_result_f)(void *) noexcept, bool destroys,
+                     std::size_t size, const char *closure_name = nullptr) noexcept
+      : invoke(invoke_f), destroy(destroy_f), destroy_result(destroy_result_f), bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})),
         closure(closure_name) {
     traits.flags = destroys ? k_destroys : 0; // told: under UBSan the address of a function is no constant to compare
   }
@@ -92,8 +91,7 @@ WEFT_API void task_abandon(task *t) noexcept;
 /// Enters the task's accesses and lets it run as they allow: no access, one, or two lists.
 WEFT_API void task_submit(task *t);
 WEFT_API void task_submit(task *t, const access &only);
-WEFT_API void task_submit(task *t, const access *first, std::size_t first_count, const access *second,
-                          std::size_t second_count);
+WEFT_API void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
 
 /// All accesses of a task of which some are regions.
 struct submission {

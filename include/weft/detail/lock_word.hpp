@@ -27,9 +27,7 @@ struct lock_word {
   typename P::template var<void *> queue{};          // waiters in order of arrival; of the holder
 
   /// Taken, and nobody waits. `by`: an address on the holder's stack, for reports.
-  static void *held(const void *by) noexcept {
-    return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(by) | 1);
-  }
+  static void *held(const void *by) noexcept { return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(by) | 1); }
   static bool is_held(const void *seen) noexcept { return (reinterpret_cast<std::uintptr_t>(seen) & 1) != 0; }
 
   [[nodiscard, gnu::always_inline]] bool try_take() noexcept {

@@ -41,9 +41,8 @@ inline constexpr bool is_chunk_accesses = false;
 template <class F>
 inline constexpr bool is_chunk_accesses<chunk_accesses<F>> = true;
 template <class Clause>
-inline constexpr bool is_loop_clause =
-    std::is_same_v<Clause, grain_size> || std::is_same_v<Clause, num_tasks> || std::is_same_v<Clause, nogroup_clause> ||
-    std::is_same_v<Clause, in_group> || is_chunk_accesses<Clause>;
+inline constexpr bool is_loop_clause = std::is_same_v<Clause, grain_size> || std::is_same_v<Clause, num_tasks> ||
+                                       std::is_same_v<Clause, nogroup_clause> || std::is_same_v<Clause, in_group> || is_chunk_accesses<Clause>;
 
 template <class What, class... Clauses>
 inline constexpr int count_of = (0 + ... + int{std::is_same_v<Clauses, What>});
@@ -104,9 +103,7 @@ void call_body(F &f, const range<Index> &chunk) {
 /// A space cut into `chunks` chunks of `grain`, and one more iteration in the first `longer` of them.
 struct loop_plan {
   std::uint64_t chunks = 0, grain = 0, longer = 0, size = 0;
-  [[nodiscard]] std::uint64_t first(std::uint64_t chunk) const noexcept {
-    return chunk * grain + (chunk < longer ? chunk : longer);
-  }
+  [[nodiscard]] std::uint64_t first(std::uint64_t chunk) const noexcept { return chunk * grain + (chunk < longer ? chunk : longer); }
   [[nodiscard]] std::uint64_t count(std::uint64_t chunk) const noexcept {
     const std::uint64_t begin = first(chunk), most = grain + (chunk < longer ? 1 : 0);
     return size - begin < most ? size - begin : most;
@@ -128,13 +125,11 @@ class shared_body {
     std::atomic<std::uint64_t> users{1};
   };
 
-public:
+ public:
   template <class G>
     requires(!std::is_same_v<std::remove_cvref_t<G>, shared_body>)
   explicit shared_body(G &&g) : m_holder(new holder(static_cast<G &&>(g))) {}
-  shared_body(const shared_body &other) noexcept : m_holder(other.m_holder) {
-    m_holder->users.fetch_add(1, std::memory_order_relaxed);
-  }
+  shared_body(const shared_body &other) noexcept : m_holder(other.m_holder) { m_holder->users.fetch_add(1, std::memory_order_relaxed); }
   shared_body &operator=(const shared_body &) = delete;
   ~shared_body() {
     if (m_holder->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -142,7 +137,7 @@ public:
   }
   F &get() const noexcept { return m_holder->f; }
 
-private:
+ private:
   holder *m_holder;
 };
 
@@ -151,22 +146,22 @@ inline constexpr std::size_t k_copied_body = 64; // as much as a cache line: the
 template <class F>
   requires(std::is_trivially_copyable_v<F> && sizeof(F) <= k_copied_body)
 class shared_body<F> {
-public:
+ public:
   explicit shared_body(const F &f) noexcept : m_f(f) {}
   F &get() const noexcept { return m_f; }
 
-private:
+ private:
   mutable F m_f;
 };
 
 /// A callable that outlives the loop's tasks.
 template <class F>
 class borrowed_body {
-public:
+ public:
   explicit borrowed_body(F &f) noexcept : m_f(&f) {}
   F &get() const noexcept { return *m_f; }
 
-private:
+ private:
   F *m_f;
 };
 

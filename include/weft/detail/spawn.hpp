@@ -63,8 +63,8 @@ struct body<F, void> {
 };
 
 template <class Body>
-inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result,
-                                Body::ops.traits.flags != 0, sizeof(Body), Body::ops.closure};
+inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, Body::ops.traits.flags != 0,
+                                sizeof(Body),     Body::ops.closure};
 
 /// A clause that names an object and more than fits into an access: a reduction.
 template <class Clause>
@@ -80,10 +80,9 @@ inline constexpr bool is_region = std::is_same_v<Clause, region_access>;
 template <class Clause>
 inline constexpr bool is_region_list = std::is_same_v<Clause, regions>;
 template <class Clause>
-inline constexpr bool is_option =
-    std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> || std::is_same_v<Clause, weft::v0::final> ||
-    std::is_same_v<Clause, if_> || std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
-    std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, cost> || std::is_same_v<Clause, onready>;
+inline constexpr bool is_option = std::is_same_v<Clause, label> || std::is_same_v<Clause, priority> || std::is_same_v<Clause, weft::v0::final> ||
+                                  std::is_same_v<Clause, if_> || std::is_same_v<Clause, wait_clause> || std::is_same_v<Clause, tracked_clause> ||
+                                  std::is_same_v<Clause, stack_bytes> || std::is_same_v<Clause, cost> || std::is_same_v<Clause, onready>;
 
 template <class Clause>
 void put_option(spawn_options &o, const Clause &c) noexcept {
@@ -153,9 +152,10 @@ template <class F, class... Clauses>
 auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
   static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
-  static_assert(((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> || is_option<Clauses>)&&...),
-                "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
-                "final, if_, wait, tracked, stack_bytes, cost or onready");
+  static_assert(
+      ((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> || is_option<Clauses>) && ...),
+      "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
+      "final, if_, wait, tracked, stack_bytes, cost or onready");
   static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
   static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1, "weft::spawn takes at most one regions(list)");
   using result = std::invoke_result_t<closure &>;

@@ -16,8 +16,7 @@ using held_task = detail::task;
 /// returns; it must not wait or throw. The task lasts until end_held(). `parent` is a held task that has not ended, or null: of an anonymous parent, and then
 /// without accesses. Siblings are ordered as by spawn(). `*self` is written before `onready` can be called. For one parent: one call
 /// at a time. Throws weft::error, out_of_resources, shut_down.
-WEFT_API void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context,
-                        held_task **self);
+WEFT_API void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self);
 
 /// The task has run: what waits for its accesses may go on; it is complete when the tasks below it are. The last touch. Any thread.
 WEFT_API void end_held(held_task &t);

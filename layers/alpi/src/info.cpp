@@ -60,13 +60,9 @@ int alpi_info_get(alpi_info_t query, char *buffer, size_t max_length, int *lengt
   return ALPI_SUCCESS;
 }
 
-int alpi_feature_check(int feature_bitmask) {
-  return feature_bitmask & ~k_features ? ALPI_ERR_FEATURE_UNKNOWN : ALPI_SUCCESS;
-}
+int alpi_feature_check(int feature_bitmask) { return feature_bitmask & ~k_features ? ALPI_ERR_FEATURE_UNKNOWN : ALPI_SUCCESS; }
 
-int alpi_version_check(int major, int minor) {
-  return major == ALPI_VERSION_MAJOR && minor <= ALPI_VERSION_MINOR ? ALPI_SUCCESS : ALPI_ERR_VERSION;
-}
+int alpi_version_check(int major, int minor) { return major == ALPI_VERSION_MAJOR && minor <= ALPI_VERSION_MINOR ? ALPI_SUCCESS : ALPI_ERR_VERSION; }
 
 int alpi_version_get(int *major, int *minor) {
   if (!major || !minor)

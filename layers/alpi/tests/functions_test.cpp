@@ -243,8 +243,7 @@ TEST(alpi_attr, are_made_by_the_library_or_in_memory_of_the_caller) {
   EXPECT_EQ(alpi_attr_destroy(own), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_attr_init(own), ALPI_SUCCESS);
   std::atomic<bool> over{false};
-  EXPECT_EQ(alpi_task_spawn(nothing, nullptr, [](void *p) { *static_cast<std::atomic<bool> *>(p) = true; }, &over, "set", own),
-            ALPI_SUCCESS);
+  EXPECT_EQ(alpi_task_spawn(nothing, nullptr, [](void *p) { *static_cast<std::atomic<bool> *>(p) = true; }, &over, "set", own), ALPI_SUCCESS);
   EXPECT_TRUE(test::eventually([&] { return over.load(); }));
   EXPECT_EQ(alpi_attr_create(nullptr), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_attr_init(nullptr), ALPI_ERR_PARAMETER);
@@ -285,14 +284,9 @@ TEST(alpi_spawn, runs_the_body_and_after_all_of_it_the_callback) {
 
 TEST(alpi_spawn, works_from_tasks_threads_and_callbacks) {
   errand of_thread, of_task, of_callback;
-  std::thread([&] {
-    EXPECT_EQ(alpi_task_spawn(&errand::body, &of_thread, &errand::completed, &of_thread, nullptr, nullptr), ALPI_SUCCESS);
-  }).join();
-  in_task([&] {
-    EXPECT_EQ(alpi_task_spawn(&errand::body, &of_task, &errand::completed, &of_task, nullptr, nullptr), ALPI_SUCCESS);
-  });
-  EXPECT_EQ(alpi_task_spawn([](void *) {}, nullptr,
-                            [](void *p) { alpi_task_spawn(&errand::body, p, &errand::completed, p, nullptr, nullptr); },
+  std::thread([&] { EXPECT_EQ(alpi_task_spawn(&errand::body, &of_thread, &errand::completed, &of_thread, nullptr, nullptr), ALPI_SUCCESS); }).join();
+  in_task([&] { EXPECT_EQ(alpi_task_spawn(&errand::body, &of_task, &errand::completed, &of_task, nullptr, nullptr), ALPI_SUCCESS); });
+  EXPECT_EQ(alpi_task_spawn([](void *) {}, nullptr, [](void *p) { alpi_task_spawn(&errand::body, p, &errand::completed, p, nullptr, nullptr); },
                             &of_callback, nullptr, nullptr),
             ALPI_SUCCESS);
   for (errand *e : {&of_thread, &of_task, &of_callback})

@@ -94,8 +94,8 @@ void events() {
             bind(&c.came);
           },
           weft::out(c.theirs), weft::label("receive"));
-      weft::spawn([&c, round, i] { check(c.theirs == 1000 * other + 10 * round + i, "a successor saw another value"); },
-                  weft::in(c.theirs), weft::label("use"));
+      weft::spawn([&c, round, i] { check(c.theirs == 1000 * other + 10 * round + i, "a successor saw another value"); }, weft::in(c.theirs),
+                  weft::label("use"));
     }
   weft::taskwait();
 }

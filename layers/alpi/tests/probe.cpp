@@ -12,36 +12,36 @@ namespace {
 
 struct functions {
 #define FUNCTION(name) decltype(&::name) name = nullptr;
-#define FUNCTIONS                                                                                                                \
-  FUNCTION(alpi_error_string)                                                                                                    \
-  FUNCTION(alpi_info_get)                                                                                                        \
-  FUNCTION(alpi_feature_check)                                                                                                   \
-  FUNCTION(alpi_version_check)                                                                                                   \
-  FUNCTION(alpi_version_get)                                                                                                     \
-  FUNCTION(alpi_task_self)                                                                                                       \
-  FUNCTION(alpi_task_block)                                                                                                      \
-  FUNCTION(alpi_task_unblock)                                                                                                    \
-  FUNCTION(alpi_task_waitfor_ns)                                                                                                 \
-  FUNCTION(alpi_task_events_increase)                                                                                            \
-  FUNCTION(alpi_task_events_test)                                                                                                \
-  FUNCTION(alpi_task_events_decrease)                                                                                            \
-  FUNCTION(alpi_attr_create)                                                                                                     \
-  FUNCTION(alpi_attr_destroy)                                                                                                    \
-  FUNCTION(alpi_attr_init)                                                                                                       \
-  FUNCTION(alpi_attr_size)                                                                                                       \
-  FUNCTION(alpi_task_spawn)                                                                                                      \
-  FUNCTION(alpi_cpu_count)                                                                                                       \
-  FUNCTION(alpi_cpu_logical_id)                                                                                                  \
-  FUNCTION(alpi_cpu_system_id)                                                                                                   \
-  FUNCTION(alpi_task_suspend_mode_set)                                                                                           \
+#define FUNCTIONS                                                                                                                                    \
+  FUNCTION(alpi_error_string)                                                                                                                        \
+  FUNCTION(alpi_info_get)                                                                                                                            \
+  FUNCTION(alpi_feature_check)                                                                                                                       \
+  FUNCTION(alpi_version_check)                                                                                                                       \
+  FUNCTION(alpi_version_get)                                                                                                                         \
+  FUNCTION(alpi_task_self)                                                                                                                           \
+  FUNCTION(alpi_task_block)                                                                                                                          \
+  FUNCTION(alpi_task_unblock)                                                                                                                        \
+  FUNCTION(alpi_task_waitfor_ns)                                                                                                                     \
+  FUNCTION(alpi_task_events_increase)                                                                                                                \
+  FUNCTION(alpi_task_events_test)                                                                                                                    \
+  FUNCTION(alpi_task_events_decrease)                                                                                                                \
+  FUNCTION(alpi_attr_create)                                                                                                                         \
+  FUNCTION(alpi_attr_destroy)                                                                                                                        \
+  FUNCTION(alpi_attr_init)                                                                                                                           \
+  FUNCTION(alpi_attr_size)                                                                                                                           \
+  FUNCTION(alpi_task_spawn)                                                                                                                          \
+  FUNCTION(alpi_cpu_count)                                                                                                                           \
+  FUNCTION(alpi_cpu_logical_id)                                                                                                                      \
+  FUNCTION(alpi_cpu_system_id)                                                                                                                       \
+  FUNCTION(alpi_task_suspend_mode_set)                                                                                                               \
   FUNCTION(alpi_task_suspend)
   FUNCTIONS
 #undef FUNCTION
 } f;
 
 const char *resolve() {
-#define FUNCTION(name)                                                                                                           \
-  if (f.name = reinterpret_cast<decltype(f.name)>(dlsym(RTLD_DEFAULT, #name)); !f.name)                                          \
+#define FUNCTION(name)                                                                                                                               \
+  if (f.name = reinterpret_cast<decltype(f.name)>(dlsym(RTLD_DEFAULT, #name)); !f.name)                                                              \
     return #name;
   FUNCTIONS
 #undef FUNCTION

@@ -85,8 +85,7 @@ void place_members(team &c, const thread &first, unsigned clause) noexcept {
   if (bind == k_bind_spread)
     return spread(c, whole, start);
   for (unsigned i = 0; i < c.size; ++i)
-    stand(*c.members[i],
-          bind == k_bind_primary ? start : c.size <= whole.count ? whole.behind(start, i) : crowded(whole, start, c.size, i), whole);
+    stand(*c.members[i], bind == k_bind_primary ? start : c.size <= whole.count ? whole.behind(start, i) : crowded(whole, start, c.size, i), whole);
 }
 
 void keep_on(thread &me, const std::vector<int> &cpus) {

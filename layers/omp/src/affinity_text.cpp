@@ -78,8 +78,8 @@ char letter_of(const std::string &name) {
   static const struct {
     const char *name;
     char letter;
-  } k_names[] = {{"team_num", 't'}, {"num_teams", 'T'}, {"nesting_level", 'L'}, {"thread_num", 'n'}, {"num_threads", 'N'},
-                 {"ancestor_tnum", 'a'}, {"host", 'H'}, {"process_id", 'P'}, {"native_thread_id", 'i'}, {"thread_affinity", 'A'}};
+  } k_names[] = {{"team_num", 't'},      {"num_teams", 'T'}, {"nesting_level", 'L'}, {"thread_num", 'n'},       {"num_threads", 'N'},
+                 {"ancestor_tnum", 'a'}, {"host", 'H'},      {"process_id", 'P'},    {"native_thread_id", 'i'}, {"thread_affinity", 'A'}};
   for (const auto &n : k_names)
     if (name == n.name)
       return n.letter;

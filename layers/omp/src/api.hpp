@@ -4,11 +4,10 @@
 
 #define OMP_API extern "C" __attribute__((visibility("default")))
 /// One more version of a function: `symbol` at `NODE`. Through an alias, for the assembler gives each symbol one version.
-#define OMP_VERSION(FUNCTION, SYMBOL, NODE, ALIAS)                                                                                   \
-  asm(".globl " #ALIAS "\n.set " #ALIAS ", " #FUNCTION "\n.symver " #ALIAS ", " #SYMBOL "@" #NODE)
+#define OMP_VERSION(FUNCTION, SYMBOL, NODE, ALIAS) asm(".globl " #ALIAS "\n.set " #ALIAS ", " #FUNCTION "\n.symver " #ALIAS ", " #SYMBOL "@" #NODE)
 /// What programs get that name no version.
 #define OMP_DEFAULT(NAME, NODE) asm(".symver " #NAME ", " #NAME "@@" #NODE ", remove")
 /// For both families under the same name. The linker wants to be told both, as soon as it is told one.
-#define OMP_ALSO_LLVM(NAME, NODE)                                                                                                    \
-  OMP_DEFAULT(NAME, NODE);                                                                                                           \
+#define OMP_ALSO_LLVM(NAME, NODE)                                                                                                                    \
+  OMP_DEFAULT(NAME, NODE);                                                                                                                           \
   OMP_VERSION(NAME, NAME, VERSION, weft_llvm_##NAME)

@@ -13,8 +13,7 @@ using namespace weft_omp;
 namespace {
 
 const place *place_at(int number) noexcept {
-  return number >= 0 && static_cast<std::size_t>(number) < g_globals.places.size() ? &g_globals.places[static_cast<std::size_t>(number)]
-                                                                                   : nullptr;
+  return number >= 0 && static_cast<std::size_t>(number) < g_globals.places.size() ? &g_globals.places[static_cast<std::size_t>(number)] : nullptr;
 }
 
 /// As snprintf: how long the text is, and as much of it as there is room for.

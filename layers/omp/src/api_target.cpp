@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target regions and devices: there is none but the host, so a region is a call, and data are where they are.
 #include "api.hpp"
-#include "gomp.hpp"
 #include "depend.hpp"
+#include "gomp.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -194,8 +194,7 @@ OMP_API int omp_target_memcpy_rect(void *to, const void *from, std::size_t eleme
     return INT_MAX;
   if (element == 0 || dimensions < 1)
     return k_invalid;
-  copy_box(static_cast<char *>(to), static_cast<const char *>(from), element, dimensions, volume, to_offsets, from_offsets, to_extents,
-           from_extents);
+  copy_box(static_cast<char *>(to), static_cast<const char *>(from), element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents);
   return 0;
 }
 OMP_API int omp_target_associate_ptr(const void *, const void *, std::size_t, std::size_t, int) { return k_invalid; }

@@ -35,7 +35,7 @@ inline std::atomic<bool> g_orders_all{false};
 
 /// A list that is mostly short. An address that is named twice stands in it once, with the stronger meaning.
 class access_list {
-public:
+ public:
   explicit access_list(std::size_t most) : m_data(most >= k_few ? new weft::access[most + 1] : m_few) {}
   ~access_list() {
     if (m_data != m_few)
@@ -65,7 +65,7 @@ public:
   [[nodiscard]] const weft::access *data() const noexcept { return m_data; }
   [[nodiscard]] std::size_t count() const noexcept { return m_count; }
 
-private:
+ private:
   static constexpr std::size_t k_few = 8;
   static constexpr std::size_t k_searched = 256; // beyond, repetitions are left to the dependency system
   bool m_all = false;

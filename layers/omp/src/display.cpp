@@ -62,9 +62,15 @@ void print_more(const globals &g) {
 
 void print_environment(bool verbose) noexcept {
   static const char *const k_offload[] = {"DEFAULT", "MANDATORY", "DISABLED"};
-  static const char *const k_allocators[] = {"", "omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
-                                             "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",
-                                             "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+  static const char *const k_allocators[] = {"",
+                                             "omp_default_mem_alloc",
+                                             "omp_large_cap_mem_alloc",
+                                             "omp_const_mem_alloc",
+                                             "omp_high_bw_mem_alloc",
+                                             "omp_low_lat_mem_alloc",
+                                             "omp_cgroup_mem_alloc",
+                                             "omp_pteam_mem_alloc",
+                                             "omp_thread_mem_alloc"};
   const globals &g = g_globals;
   const icvs &v = g.initial;
   std::fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n", stderr);

@@ -84,11 +84,24 @@ bool bytes_of(const char *name, std::size_t &into) {
   bool good = read_number(s, n);
   int shift = 10;
   switch (std::tolower(static_cast<unsigned char>(*s))) {
-  case 'b': shift = 0; ++s; break;
-  case 'k': shift = 10; ++s; break;
-  case 'm': shift = 20; ++s; break;
-  case 'g': shift = 30; ++s; break;
-  default: break;
+  case 'b':
+    shift = 0;
+    ++s;
+    break;
+  case 'k':
+    shift = 10;
+    ++s;
+    break;
+  case 'm':
+    shift = 20;
+    ++s;
+    break;
+  case 'g':
+    shift = 30;
+    ++s;
+    break;
+  default:
+    break;
   }
   s = skip(s);
   good = good && !*s && n <= (~0ull >> 20 >> shift);
@@ -186,7 +199,7 @@ void read_offload() {
 
 void read_allocator(globals &g) {
   static const char *const k_names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
-                                        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc", "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+                                        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
   const char *value = weft::layer::environment("OMP_ALLOCATOR");
   if (!value)
     return;

@@ -20,14 +20,14 @@ void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept;
 // Orders      O1  compare_exchange and exchange acquire, with O2.
 //             O2  exchange release.
 class word_lock {
-public:
+ public:
   static word_lock &at(void *place) noexcept { return *static_cast<word_lock *>(place); }
   void lock(thread &me) noexcept;
   [[nodiscard]] bool try_lock() noexcept;
   void unlock(thread &me) noexcept;
   void clear() noexcept { m_word.store(0, std::memory_order_relaxed); }
 
-private:
+ private:
   std::atomic<std::uint32_t> m_word{0};
 };
 static_assert(sizeof(word_lock) == 4);

@@ -27,8 +27,7 @@ struct loop_extras {
 template <class T>
 bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered, loop_extras extras = {}) {
   thread &t = self();
-  begin_share(t, extras.reductions, extras.memory,
-              [&](work_share &s) { set_loop(s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+  begin_share(t, extras.reductions, extras.memory, [&](work_share &s) { set_loop(s, shape, kind, static_cast<std::uint64_t>(chunk)); });
   if (!first)
     return true;
   return give_chunk(t, ordered ? next_ordered_chunk(t) : next_chunk(t), first, last);

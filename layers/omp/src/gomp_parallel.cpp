@@ -96,10 +96,10 @@ GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, uns
   return size;
 }
 
-#define PARALLEL_LOOP(NAME, KIND)                                                                                                    \
-  GOMP_API void GOMP_parallel_loop_##NAME##_start(void (*body)(void *), void *data, unsigned threads, long first, long last,         \
-                                                  long step, long chunk) {                                                           \
-    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, 0);                                                 \
+#define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
+  GOMP_API void GOMP_parallel_loop_##NAME##_start(void (*body)(void *), void *data, unsigned threads, long first, long last, long step,              \
+                                                  long chunk) {                                                                                      \
+    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, 0);                                                                 \
   }
 PARALLEL_LOOP(static, k_static)
 PARALLEL_LOOP(dynamic, k_dynamic)
@@ -110,11 +110,11 @@ GOMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void *), void *data,
   combined_loop(body, data, threads, shape_of(first, last, step), k_runtime, 0, 0);
 }
 
-#define PARALLEL_LOOP(NAME, KIND)                                                                                                    \
-  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step,      \
-                                          long chunk, unsigned flags) {                                                              \
-    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, flags);                                             \
-    run_combined(body, data);                                                                                                        \
+#define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
+  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step, long chunk,          \
+                                          unsigned flags) {                                                                                          \
+    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, flags);                                                             \
+    run_combined(body, data);                                                                                                                        \
   }
 PARALLEL_LOOP(static, k_static)
 PARALLEL_LOOP(dynamic, k_dynamic)
@@ -123,11 +123,10 @@ PARALLEL_LOOP(nonmonotonic_dynamic, k_dynamic)
 PARALLEL_LOOP(nonmonotonic_guided, k_guided)
 #undef PARALLEL_LOOP
 
-#define PARALLEL_LOOP(NAME)                                                                                                          \
-  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step,      \
-                                          unsigned flags) {                                                                          \
-    combined_loop(body, data, threads, shape_of(first, last, step), k_runtime, 0, flags);                                            \
-    run_combined(body, data);                                                                                                        \
+#define PARALLEL_LOOP(NAME)                                                                                                                          \
+  GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step, unsigned flags) {    \
+    combined_loop(body, data, threads, shape_of(first, last, step), k_runtime, 0, flags);                                                            \
+    run_combined(body, data);                                                                                                                        \
   }
 PARALLEL_LOOP(runtime)
 PARALLEL_LOOP(nonmonotonic_runtime)

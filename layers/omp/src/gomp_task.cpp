@@ -66,8 +66,16 @@ using namespace weft_omp;
 namespace {
 
 enum flag : unsigned {
-  k_final = 1u << 1, k_depend = 1u << 3, k_priority = 1u << 4, k_up = 1u << 8, k_grainsize = 1u << 9, k_if = 1u << 10,
-  k_nogroup = 1u << 11, k_reduction = 1u << 12, k_detach = 1u << 13, k_strict = 1u << 14
+  k_final = 1u << 1,
+  k_depend = 1u << 3,
+  k_priority = 1u << 4,
+  k_up = 1u << 8,
+  k_grainsize = 1u << 9,
+  k_if = 1u << 10,
+  k_nogroup = 1u << 11,
+  k_reduction = 1u << 12,
+  k_detach = 1u << 13,
+  k_strict = 1u << 14
 };
 
 /// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
@@ -124,8 +132,8 @@ template <class F>
 
 extern "C" {
 
-GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, bool if_clause,
-                        unsigned flags, void **depend, int priority, void *detach) {
+GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, bool if_clause, unsigned flags,
+                        void **depend, int priority, void *detach) {
   thread &t = self();
   if (g_globals.cancellation && t.task->is_explicit ? is_cancelled(t, *t.task) : t.crew->cancelled.load(std::memory_order_relaxed))
     return;
@@ -189,8 +197,8 @@ struct head_of_data {
 };
 
 template <class T>
-void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags,
-              unsigned long asked, int priority, std::uint64_t n, T first, T step) {
+void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags, unsigned long asked,
+              int priority, std::uint64_t n, T first, T step) {
   thread &t = self();
   auto *const head = static_cast<head_of_data<T> *>(data);
   const bool group = !(flags & k_nogroup), reduces = (flags & k_reduction) != 0;
@@ -244,11 +252,10 @@ GOMP_API void GOMP_taskloop(void (*body)(void *), void *data, void (*copy)(void 
   taskloop<long>(body, data, copy, bytes, alignment, flags, asked, priority, shape_of(first, last, step).total, first, step);
 }
 
-GOMP_API void GOMP_taskloop_ull(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
-                                unsigned flags, unsigned long asked, int priority, unsigned long long first, unsigned long long last,
-                                unsigned long long step) {
-  taskloop<unsigned long long>(body, data, copy, bytes, alignment, flags, asked, priority,
-                               shape_of((flags & k_up) != 0, first, last, step).total, first, step);
+GOMP_API void GOMP_taskloop_ull(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags,
+                                unsigned long asked, int priority, unsigned long long first, unsigned long long last, unsigned long long step) {
+  taskloop<unsigned long long>(body, data, copy, bytes, alignment, flags, asked, priority, shape_of((flags & k_up) != 0, first, last, step).total,
+                               first, step);
 }
 
 } // extern "C"

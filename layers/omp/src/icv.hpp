@@ -4,9 +4,9 @@
 
 #include <weft/layer/environment.hpp>
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
-#include <climits>
 #include <string>
 #include <vector>
 

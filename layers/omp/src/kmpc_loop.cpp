@@ -163,32 +163,31 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
 
 } // namespace
 
-#define LOOPS(SUFFIX, T, S)                                                                                                          \
-  KMP_API void __kmpc_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low,       \
-                                               T *high, S *stride, S step, S chunk) {                                                \
-    static_part<T, S>(schedule, is_last, low, high, stride, step, chunk);                                                            \
-  }                                                                                                                                  \
-  KMP_API void __kmpc_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, T low, T high, S step, S chunk) {      \
-    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                          \
-  }                                                                                                                                  \
-  KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride) {           \
-    return next_dispatch<T, S>(is_last, low, high, stride);                                                                          \
-  }                                                                                                                                  \
-  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                                                            \
-  KMP_API void __kmpc_dist_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low,  \
-                                                    T *high, T *high_of_team, S *stride, S step, S chunk) {                          \
-    distribute_and_share<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);                                     \
-  }                                                                                                                                  \
-  KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T low,     \
-                                                  T high, S step, S chunk) {                                                         \
-    const bool last = team_part(low, high, step);                                                                                    \
-    if (is_last)                                                                                                                     \
-      *is_last = last;                                                                                                               \
-    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                          \
-  }                                                                                                                                  \
-  KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride, S step, \
-                                                S chunk) {                                                                           \
-    deal_to_teams<T, S>(is_last, low, high, stride, step, chunk);                                                                    \
+#define LOOPS(SUFFIX, T, S)                                                                                                                          \
+  KMP_API void __kmpc_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high, S *stride,   \
+                                               S step, S chunk) {                                                                                    \
+    static_part<T, S>(schedule, is_last, low, high, stride, step, chunk);                                                                            \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, T low, T high, S step, S chunk) {                      \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                                          \
+  }                                                                                                                                                  \
+  KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride) {                           \
+    return next_dispatch<T, S>(is_last, low, high, stride);                                                                                          \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                                                                            \
+  KMP_API void __kmpc_dist_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high,         \
+                                                    T *high_of_team, S *stride, S step, S chunk) {                                                   \
+    distribute_and_share<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);                                                     \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T low, T high, S step,     \
+                                                  S chunk) {                                                                                         \
+    const bool last = team_part(low, high, step);                                                                                                    \
+    if (is_last)                                                                                                                                     \
+      *is_last = last;                                                                                                                               \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                                          \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) {      \
+    deal_to_teams<T, S>(is_last, low, high, stride, step, chunk);                                                                                    \
   }
 LOOPS(4, std::int32_t, std::int32_t)
 LOOPS(4u, std::uint32_t, std::int32_t)

@@ -30,8 +30,8 @@ bool numbers_of(const std::int64_t *shape, const std::int64_t *values, unsigned 
     const std::int64_t low = shape[i * k_words], high = shape[i * k_words + 1], step = shape[i * k_words + 2], v = values[i];
     if (step > 0 ? v < low || v > high : v > low || v < high)
       return false;
-    const auto distance = step > 0 ? static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(low)
-                                   : static_cast<std::uint64_t>(low) - static_cast<std::uint64_t>(v);
+    const auto distance =
+        step > 0 ? static_cast<std::uint64_t>(v) - static_cast<std::uint64_t>(low) : static_cast<std::uint64_t>(low) - static_cast<std::uint64_t>(v);
     into[i] = distance / static_cast<std::uint64_t>(step > 0 ? step : 0 - step);
   }
   return true;

@@ -125,14 +125,14 @@ constexpr int k_most_arguments = 512;
 
 } // namespace
 
-#define TAKE_ARGUMENTS(LAST)                                                                                                         \
-  void *arguments[k_most_arguments];                                                                                                 \
-  if (count > k_most_arguments)                                                                                                      \
-    fatal("a region shares %d variables; more than %d are not supported: put them into a structure", count, k_most_arguments);       \
-  va_list list;                                                                                                                      \
-  va_start(list, LAST);                                                                                                              \
-  for (int i = 0; i < count; ++i)                                                                                                    \
-    arguments[i] = va_arg(list, void *);                                                                                             \
+#define TAKE_ARGUMENTS(LAST)                                                                                                                         \
+  void *arguments[k_most_arguments];                                                                                                                 \
+  if (count > k_most_arguments)                                                                                                                      \
+    fatal("a region shares %d variables; more than %d are not supported: put them into a structure", count, k_most_arguments);                       \
+  va_list list;                                                                                                                                      \
+  va_start(list, LAST);                                                                                                                              \
+  for (int i = 0; i < count; ++i)                                                                                                                    \
+    arguments[i] = va_arg(list, void *);                                                                                                             \
   va_end(list)
 
 KMP_API void __kmpc_fork_call(location *, std::int32_t count, void (*f)(), ...) {

@@ -93,8 +93,8 @@ KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
   return 0;
 }
 
-KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k, std::int32_t count, kmp_depend *list,
-                                               std::int32_t, kmp_depend *) {
+KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k, std::int32_t count, kmp_depend *list, std::int32_t,
+                                               kmp_depend *) {
   thread &t = self();
   access_list accesses(static_cast<std::size_t>(count));
   read(t, accesses, list, count);

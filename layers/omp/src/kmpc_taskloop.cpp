@@ -95,9 +95,8 @@ void make_tasks(thread &t, const task_loop &l, bool deferred) {
 
 } // namespace
 
-KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern, std::int32_t condition, std::uint64_t *low,
-                               std::uint64_t *high, std::int64_t step, std::int32_t no_group, std::int32_t how, std::uint64_t asked,
-                               std::int32_t modifier, void *copy) {
+KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern, std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
+                               std::int64_t step, std::int32_t no_group, std::int32_t how, std::uint64_t asked, std::int32_t modifier, void *copy) {
   thread &t = self();
   if (!no_group)
     begin_group(t);

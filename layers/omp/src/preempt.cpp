@@ -103,14 +103,14 @@ void on_signal(int, siginfo_t *, void *p) {
 }
 
 void ask(int tid) {
-  struct sigaction now {};
+  struct sigaction now{};
   if (sigaction(k_signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal)
     syscall(SYS_tgkill, getpid(), tid, k_signal);
 }
 
 /// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
 bool install() noexcept {
-  struct sigaction before {}, ours {};
+  struct sigaction before{}, ours{};
   if (sigaction(k_signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
     return false;
   ours.sa_sigaction = &on_signal;

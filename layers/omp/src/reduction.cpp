@@ -120,7 +120,8 @@ GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals
     while (d && (at < d[k_copies] || at >= d[k_end]))
       d = next_of(d);
     if (!d)
-      fatal("in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause", ptrs[i]);
+      fatal("in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause",
+            ptrs[i]);
     const std::uintptr_t offset = (at - d[k_copies]) % d[k_bytes];
     ptrs[i] = reinterpret_cast<void *>(d[k_copies] + t.number * d[k_bytes] + offset);
     if (i >= originals)

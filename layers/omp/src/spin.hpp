@@ -30,7 +30,7 @@ inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 extern thread_local int t_spin_locks __attribute__((tls_model("initial-exec")));
 
 class spin_lock {
-public:
+ public:
   void lock() noexcept {
     ++t_spin_locks;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -47,7 +47,7 @@ public:
     --t_spin_locks;
   }
 
-private:
+ private:
   std::atomic<bool> m_held{false};
 };
 

@@ -84,13 +84,14 @@ static_assert(sizeof(omp_task) == 192);
 struct task_group {
   task_group *outer = nullptr;
   thread *owner = nullptr; // null: nobody waits for it
-  std::int64_t here = 0;   // of the owner: tasks that it made less those that ended on it
+  std::int64_t here = 0; // of the owner: tasks that it made less those that ended on it
   std::atomic<bool> waits{false};
   std::atomic<bool> cancelled{false};
   bool of_share = false; // made for the reductions of a worksharing region
   std::uintptr_t *reductions = nullptr;
   llvm_reductions *of_llvm = nullptr;
-  static constexpr std::int64_t k_bias = std::int64_t{1} << 40; // so that others bring it to 0 only when its owner has added what it counted, and waits
+  static constexpr std::int64_t k_bias = std::int64_t{1}
+                                         << 40; // so that others bring it to 0 only when its owner has added what it counted, and waits
   alignas(64) std::atomic<std::int64_t> others{-k_bias};
 };
 

@@ -20,7 +20,7 @@
 namespace weft_omp {
 
 class task_stack {
-public:
+ public:
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(m_word.load(std::memory_order_relaxed) / 2); }
   [[nodiscard]] bool any() const noexcept { return m_word.load(std::memory_order_seq_cst) > 1; } // O3
 
@@ -81,7 +81,7 @@ public:
     return first;
   }
 
-private:
+ private:
   /// The number of tasks that there are, `more` included.
   std::uint64_t lock(std::uint64_t more) noexcept {
     std::uint64_t seen = m_word.load(std::memory_order_relaxed) & ~std::uint64_t{1};

@@ -41,7 +41,7 @@ struct alignas(64) member_slot {
 struct team {
   unsigned size = 1;
   unsigned capacity = 1;
-  thread **members = nullptr;   // [capacity]; the first is who began the region
+  thread **members = nullptr; // [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
   member_slot *slots = nullptr; // [capacity]
   team *outer = nullptr;
@@ -72,7 +72,7 @@ struct team {
   std::atomic<bool> cancelled{false};
   std::atomic<bool> share_cancelled{false};
   std::uintptr_t *reductions = nullptr; // of GOMP_parallel_reductions
-  llvm_copies *of_llvm[2] = {};         // of reduction(task, ...) of the region, of a worksharing region; with the lock
+  llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
   work_share shares[k_open_shares];
 };
 

@@ -33,7 +33,7 @@ struct thread;
 //             O4  load and compare_exchange seq_cst of who wakes, after it has changed (seq_cst) what is waited for; with O1
 //             O5  ... after which who is parked looks at that again: one of the two sees the other.
 class parker {
-public:
+ public:
   /// What is waited for, copied: it is asked about on another stack.
   struct reason {
     bool (*holds)(const reason &) = nullptr;
@@ -49,7 +49,7 @@ public:
   /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
   [[nodiscard]] weft::detail::runnable *take() noexcept;
 
-private:
+ private:
   static void *token() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
   static void publish(weft::detail::runnable &self, void *visit);
   struct visit {
@@ -91,7 +91,8 @@ struct alignas(64) thread {
   void *block = nullptr;   // thread-local, of a lightweight thread
   void *carrier = nullptr; // thread pointer of the kernel thread below
   team *hot = nullptr;     // of regions that this thread, as a member, begins
-  std::atomic<std::uint32_t> orders{0}; // regions it was sent to. O1: store seq_cst by who sends it, load acquire; seq_cst once it is published (parker)
+  std::atomic<std::uint32_t> orders{
+      0}; // regions it was sent to. O1: store seq_cst by who sends it, load acquire; seq_cst once it is published (parker)
   std::atomic<std::uint32_t> served{0}; // of them, those that it has left. O2: store release, load acquire
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
@@ -110,7 +111,7 @@ inline thread &self() noexcept { return t_self ? *t_self : become_thread(); }
 
 /// Looks before a thread is parked: fewer when the last ones were in vain, as they are beside busy processes, where the thread that is waited for has no cpu.
 class spell {
-public:
+ public:
   spell(thread &t, int most) noexcept : m_thread(t), m_most(most) {
     const bool tries = t.vain == 0 || g_globals.wait_policy == 1 || ++t.spells % k_try_each == 0;
     m_left = tries ? most : most >> t.vain;
@@ -132,9 +133,9 @@ public:
       ++m_thread.vain;
   }
 
-private:
+ private:
   static constexpr unsigned k_try_each = 64; // a whole spell costs some 60 us: so it is 1 us per wait
-  static constexpr unsigned k_least = 6;     // a 64th: about what parking costs
+  static constexpr unsigned k_least = 6; // a 64th: about what parking costs
   thread &m_thread;
   int m_most, m_left;
 };

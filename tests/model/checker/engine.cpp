@@ -11,15 +11,9 @@ namespace weft_model {
 
 namespace {
 
-bool acquires(std::memory_order o) {
-  return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
-}
-bool releases(std::memory_order o) {
-  return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
-}
-bool is_seq_cst(std::memory_order o) {
-  return o == std::memory_order_seq_cst;
-}
+bool acquires(std::memory_order o) { return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst; }
+bool releases(std::memory_order o) { return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst; }
+bool is_seq_cst(std::memory_order o) { return o == std::memory_order_seq_cst; }
 
 void raise(std::vector<std::uint16_t> &view, int where, int index) {
   const auto w = static_cast<std::size_t>(where);
@@ -35,12 +29,8 @@ void join_into(std::vector<std::uint16_t> &view, const std::vector<std::uint16_t
     view[i] = std::max(view[i], other[i]);
 }
 
-bool writes(op kind) {
-  return kind == op::store || kind == op::rmw;
-}
-bool on_futex(op kind) {
-  return kind == op::sleep || kind == op::asleep || kind == op::wake;
-}
+bool writes(op kind) { return kind == op::store || kind == op::rmw; }
+bool on_futex(op kind) { return kind == op::sleep || kind == op::asleep || kind == op::wake; }
 
 /// Whether the order of two steps can matter. Anything doubtful is called dependent.
 bool dependent(const pending &a, const pending &b) {
@@ -92,15 +82,11 @@ std::string short_name(const char *file) {
   return tests == std::string::npos ? path : path.substr(tests);
 }
 
-std::string text_of(const std::source_location &at) {
-  return short_name(at.file_name()) + ":" + std::to_string(at.line());
-}
+std::string text_of(const std::source_location &at) { return short_name(at.file_name()) + ":" + std::to_string(at.line()); }
 
 } // namespace
 
-void knowledge::join_view(const std::vector<std::uint16_t> &other) {
-  join_into(view, other);
-}
+void knowledge::join_view(const std::vector<std::uint16_t> &other) { join_into(view, other); }
 
 void knowledge::join(const knowledge &other) {
   for (std::size_t t = 0; t < clock.size(); ++t)
@@ -262,8 +248,7 @@ void engine::report_deadlock() {
   for (int t = 1; t < m_thread_count; ++t) {
     const thread &th = m_threads[static_cast<std::size_t>(t)];
     if (!th.finished)
-      who += " thread " + std::to_string(t) + " in " + name(th.next.kind) + " at " + text_of(th.next.source) +
-             ";";
+      who += " thread " + std::to_string(t) + " in " + name(th.next.kind) + " at " + text_of(th.next.source) + ";";
   }
   fail(who);
 }
@@ -292,8 +277,7 @@ int engine::pick() {
   }
   const bool sleep_sets = uses_sleep_sets();
   const thread &current = me();
-  const bool preempts = m_current != 0 && (can & (1u << m_current)) && current.next.kind != op::pause &&
-                        current.next.kind != op::asleep;
+  const bool preempts = m_current != 0 && (can & (1u << m_current)) && current.next.kind != op::pause && current.next.kind != op::asleep;
   unsigned candidates = sleep_sets ? can & ~m_sleep_set : can;
   if (m_limits.preemptions >= 0 && preempts && m_preemptions >= m_limits.preemptions)
     candidates = 1u << m_current;
@@ -310,16 +294,14 @@ int engine::pick() {
   const int taken = choose_thread(order, count);
   const int chosen = order[taken];
   if (idle)
-    m_threads[static_cast<std::size_t>(chosen)].stores_at_idle_resume =
-        stores_of_others(m_threads[static_cast<std::size_t>(chosen)]);
+    m_threads[static_cast<std::size_t>(chosen)].stores_at_idle_resume = stores_of_others(m_threads[static_cast<std::size_t>(chosen)]);
   if (preempts && chosen != m_current)
     ++m_preemptions;
   if (sleep_sets) {
     for (int i = 0; i < taken; ++i) // explored before, from this state
       m_sleep_set |= 1u << order[i];
     for (int t = 1; t < m_thread_count; ++t)
-      if ((m_sleep_set & (1u << t)) && dependent(m_threads[static_cast<std::size_t>(t)].next,
-                                                 m_threads[static_cast<std::size_t>(chosen)].next))
+      if ((m_sleep_set & (1u << t)) && dependent(m_threads[static_cast<std::size_t>(t)].next, m_threads[static_cast<std::size_t>(chosen)].next))
         m_sleep_set &= ~(1u << t);
   }
   return chosen;
@@ -357,8 +339,7 @@ std::memory_order engine::effective(std::memory_order order, char part, const st
     return order;
   cached_site &c = m_site_cache[(at.line() * 37 + at.column() * 5 + static_cast<unsigned>(part)) & 1023u];
   if (c.file != at.file_name() || c.line != at.line() || c.column != at.column() || c.part != part) {
-    const std::string key = std::string(at.file_name()) + ":" + std::to_string(at.line()) + ":" +
-                            std::to_string(at.column()) + ":" + part;
+    const std::string key = std::string(at.file_name()) + ":" + std::to_string(at.line()) + ":" + std::to_string(at.column()) + ":" + part;
     const auto [found, is_new] = m_site_of.try_emplace(key, static_cast<int>(m_sites.size()));
     if (is_new)
       m_sites.push_back({at.file_name(), at.line(), at.column(), part, order});
@@ -506,15 +487,13 @@ std::uint64_t engine::begin_rmw(int where, std::memory_order &order, const std::
   return read_message(where, place(where).count - 1, order);
 }
 
-void engine::end_rmw(int where, std::uint64_t value, std::memory_order order,
-                     const std::source_location &at) {
+void engine::end_rmw(int where, std::uint64_t value, std::memory_order order, const std::source_location &at) {
   append(where, value, order, true);
   note("rmw", where, value, at);
 }
 
-bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired,
-                              std::memory_order success, std::memory_order failure, bool weak,
-                              const std::source_location &at) {
+bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired, std::memory_order success, std::memory_order failure,
+                              bool weak, const std::source_location &at) {
   location &l = place(where);
   if (m_dying)
     return true;
@@ -547,8 +526,8 @@ bool engine::compare_exchange(int where, std::uint64_t &expected, std::uint64_t 
   return false;
 }
 
-std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), void *argument,
-                            std::memory_order order, const std::source_location &at) {
+std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), void *argument, std::memory_order order,
+                            const std::source_location &at) {
   if (m_dying || (!m_running && !m_starting)) {
     const std::uint64_t value = load(where, order, at);
     if (!m_dying && !wanted(argument, value))
@@ -564,8 +543,7 @@ std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), vo
   step(op::await, where, at);
   thread &th = me();
   th.stale_reads[static_cast<std::size_t>(where)] = 0;
-  const int index =
-      choose_message(where, is_seq_cst(order), [&](std::uint64_t v) { return wanted(argument, v); });
+  const int index = choose_message(where, is_seq_cst(order), [&](std::uint64_t v) { return wanted(argument, v); });
   const std::uint64_t value = read_message(where, index, order);
   note("await", where, value, at);
   return value;
@@ -609,8 +587,7 @@ void engine::heavy_barrier(const std::source_location &at) {
   note("heavy barrier", -1, 0, at);
 }
 
-bool engine::futex_wait(int where, std::uint64_t expected, bool has_deadline,
-                        const std::source_location &at) {
+bool engine::futex_wait(int where, std::uint64_t expected, bool has_deadline, const std::source_location &at) {
   if (m_dying)
     return true;
   if (!m_running)
@@ -711,13 +688,12 @@ void engine::must_be_alive(const access &a) {
     fail("a variable is used after its end");
 }
 
-void engine::note(const char *what, int where, std::uint64_t value, const std::source_location &at,
-                  const char *more) {
+void engine::note(const char *what, int where, std::uint64_t value, const std::source_location &at, const char *more) {
   if (!m_tracing)
     return;
   char line[256];
-  std::snprintf(line, sizeof line, "    thread %d  %-16s a%-3d %6lld%s  %s", m_current, what, where,
-                static_cast<long long>(value), more, text_of(at).c_str());
+  std::snprintf(line, sizeof line, "    thread %d  %-16s a%-3d %6lld%s  %s", m_current, what, where, static_cast<long long>(value), more,
+                text_of(at).c_str());
   m_trace.emplace_back(line);
 }
 

@@ -138,10 +138,9 @@ class engine {
     end_rmw(where, change(old), order, at);
     return old;
   }
-  bool compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired, std::memory_order success,
-                        std::memory_order failure, bool weak, const std::source_location &at);
-  std::uint64_t await(int where, bool (*wanted)(void *, std::uint64_t), void *argument,
-                      std::memory_order order, const std::source_location &at);
+  bool compare_exchange(int where, std::uint64_t &expected, std::uint64_t desired, std::memory_order success, std::memory_order failure, bool weak,
+                        const std::source_location &at);
+  std::uint64_t await(int where, bool (*wanted)(void *, std::uint64_t), void *argument, std::memory_order order, const std::source_location &at);
   void pause(const std::source_location &at);
   void light_barrier(const std::source_location &at);
   void heavy_barrier(const std::source_location &at);
@@ -234,8 +233,7 @@ class engine {
   void must_be_alive(const access &a);
   void must_be_past(const std::array<std::uint32_t, k_max_threads> &clocks);
   std::memory_order effective(std::memory_order order, char part, const std::source_location &at);
-  void note(const char *what, int where, std::uint64_t value, const std::source_location &at,
-            const char *more = "");
+  void note(const char *what, int where, std::uint64_t value, const std::source_location &at, const char *more = "");
   std::string trail_text() const;
   thread &me() { return m_threads[static_cast<std::size_t>(m_current)]; }
   location &place(int where) { return m_locations[static_cast<std::size_t>(where)]; }

@@ -56,9 +56,7 @@ weft_model_switch:
   .size weft_model_switch, .-weft_model_switch
 )");
 
-void switch_fiber(void **from, void *to) {
-  weft_model_switch(from, to);
-}
+void switch_fiber(void **from, void *to) { weft_model_switch(from, to); }
 
 void *make_fiber(int index, void (*entry)()) {
   auto top = reinterpret_cast<std::uintptr_t>(stack(index) + k_stack_bytes) & ~std::uintptr_t{15};

@@ -51,21 +51,15 @@ struct passes {
 /// A seeded bug, which must be found.
 template <class M>
 struct fails {
-  fails(const char *name, const char *failure) {
-    all_models().push_back({program_of<M>(name), false, failure, {}});
-  }
+  fails(const char *name, const char *failure) { all_models().push_back({program_of<M>(name), false, failure, {}}); }
 };
 
 /// Explored completely; check() calls observe(), and exactly these values must be seen.
 template <class M>
 struct litmus {
-  litmus(const char *name, std::set<std::uint64_t> outcomes) {
-    all_models().push_back({program_of<M>(name), true, {}, std::move(outcomes)});
-  }
+  litmus(const char *name, std::set<std::uint64_t> outcomes) { all_models().push_back({program_of<M>(name), true, {}, std::move(outcomes)}); }
 };
 
-inline void observe(std::uint64_t value) {
-  the_engine().observe(value);
-}
+inline void observe(std::uint64_t value) { the_engine().observe(value); }
 
 } // namespace weft_model

@@ -19,9 +19,7 @@ computing_clock::time_point computing_clock::now() noexcept {
   return time_point(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
 }
 
-bool engine::uses_sleep_sets() const {
-  return m_limits.preemptions < 0 && m_limits.how == search::exhaustive && m_limits.reduce != reduction::none;
-}
+bool engine::uses_sleep_sets() const { return m_limits.preemptions < 0 && m_limits.how == search::exhaustive && m_limits.reduce != reduction::none; }
 
 std::uint64_t engine::draw(std::uint64_t below) {
   m_random ^= m_random << 13;
@@ -38,8 +36,7 @@ int engine::take(int taken, int count) {
   if (c.count == 0) // from a replay string
     c.count = static_cast<std::uint8_t>(count);
   if (c.count != count || c.taken >= count)
-    fail("the model does not repeat itself: choice " + std::to_string(m_position) +
-         " differs from the last execution");
+    fail("the model does not repeat itself: choice " + std::to_string(m_position) + " differs from the last execution");
   return c.taken;
 }
 
@@ -64,9 +61,8 @@ int engine::choose_thread(const int *order, int count) {
       fall_behind();
   if (count == 1)
     return 0;
-  const int *best = std::max_element(order, order + count, [this](int a, int b) {
-    return m_priority[static_cast<std::size_t>(a)] < m_priority[static_cast<std::size_t>(b)];
-  });
+  const int *best = std::max_element(
+      order, order + count, [this](int a, int b) { return m_priority[static_cast<std::size_t>(a)] < m_priority[static_cast<std::size_t>(b)]; });
   return take(static_cast<int>(best - order), count);
 }
 
@@ -131,9 +127,7 @@ outcome engine::explore(const program &p, const limits &l) {
 /// How the candidates of a choice came about (s: sleep sets, b and a number: bounded, a: all), then one character per choice;
 /// zeros at the end are left out.
 std::string engine::trail_text() const {
-  std::string text = uses_sleep_sets()            ? "s-"
-                     : m_limits.preemptions >= 0 ? "b" + std::to_string(m_limits.preemptions) + "-"
-                                                  : "a-";
+  std::string text = uses_sleep_sets() ? "s-" : m_limits.preemptions >= 0 ? "b" + std::to_string(m_limits.preemptions) + "-" : "a-";
   for (std::size_t i = 0; i < m_position; ++i) {
     const int taken = m_trail[i].taken;
     text += taken < 36 ? std::string(1, k_digits[taken]) : "(" + std::to_string(taken) + ")";

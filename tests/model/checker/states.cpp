@@ -81,8 +81,8 @@ std::uint64_t engine::state() const {
     d.add_all(th.knows.clock);
     d.add_view(th.knows.view);
     d.add_view(th.flushed);
-    d.add(static_cast<std::uint64_t>(th.next.kind) << 8 | (th.finished ? 1u : 0u) | (th.woken ? 2u : 0u) |
-          (th.may_time_out ? 4u : 0u) | (th.read_stale ? 8u : 0u) | (th.stores_at_pause == stores_of_others(th) ? 16u : 0u) |
+    d.add(static_cast<std::uint64_t>(th.next.kind) << 8 | (th.finished ? 1u : 0u) | (th.woken ? 2u : 0u) | (th.may_time_out ? 4u : 0u) |
+          (th.read_stale ? 8u : 0u) | (th.stores_at_pause == stores_of_others(th) ? 16u : 0u) |
           (th.stores_at_idle_resume == stores_of_others(th) ? 32u : 0u));
   }
   for (int w = 0; w < m_location_count; ++w) {

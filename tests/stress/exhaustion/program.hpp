@@ -278,9 +278,7 @@ inline void events() {
 
 inline void finals_and_undeferred() {
   static int x = 0;
-  try_spawn([] {
-    try_spawn([] { try_spawn([] { attempt([] { weft::this_task::sleep_for(10us); }); }, weft::inout(x)); });
-  }, weft::final(true));
+  try_spawn([] { try_spawn([] { try_spawn([] { attempt([] { weft::this_task::sleep_for(10us); }); }, weft::inout(x)); }); }, weft::final(true));
   for (int i = 0; i != 6; ++i) {
     try_spawn([] { attempt([] { weft::this_task::sleep_for(10us); }); }, weft::inout(x));
     try_spawn([] {}, weft::inout(x), weft::if_(false));

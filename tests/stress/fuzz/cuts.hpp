@@ -30,8 +30,8 @@ inline std::size_t size_of(const program &p) {
     size += 4 + n->uses.size() + n->own_cells.size() + static_cast<std::size_t>(n->depth);
     for (const use &u : n->uses)
       size += is_weak(u.mode);
-    for (bool clause : {n->final, n->undeferred, n->wait, n->tracked, n->onready, n->null_access,
-                        n->priority != 0, n->stack_bytes != 0, n->group != k_no_group})
+    for (bool clause :
+         {n->final, n->undeferred, n->wait, n->tracked, n->onready, n->null_access, n->priority != 0, n->stack_bytes != 0, n->group != k_no_group})
       size += clause;
   }
   return size;
@@ -104,9 +104,7 @@ inline bool cut_use(node &n, std::size_t i) {
     return false;
   return n.own_cells.erase(n.own_cells.begin() + static_cast<std::ptrdiff_t>(i)), true;
 }
-inline std::size_t uses_to_cut(const node &n) {
-  return 2 * n.uses.size() + n.own_cells.size();
-}
+inline std::size_t uses_to_cut(const node &n) { return 2 * n.uses.size() + n.own_cells.size(); }
 
 /// Numbers tasks and cells anew, without gaps.
 inline void renumber(program &p) {

@@ -110,8 +110,7 @@ class generator {
       if ((r.child_read && r.written) || r.child_write || r.share != way::none)
         cells.push_back(cell);
     std::shuffle(cells.begin(), cells.end(), m_random);
-    std::size_t n =
-        std::min<std::size_t>(cells.size(), static_cast<std::size_t>(in_range(0, chance(8) ? 12 : 4)));
+    std::size_t n = std::min<std::size_t>(cells.size(), static_cast<std::size_t>(in_range(0, chance(8) ? 12 : 4)));
     for (std::size_t i = 0; i != n; ++i) {
       access_mode mode = choose_mode(b.rights[cells[i]], !only_strong);
       child.uses.push_back({cells[i], mode});
@@ -123,8 +122,7 @@ class generator {
       const right &r = b.rights[again.cell];
       bool weak = chance(75) ? is_weak(again.mode) : !is_weak(again.mode);
       if (way_of(again.mode) != way::none || r.share != way::none)
-        again.mode = r.share == way::none && chance(40) ? mode_of(static_cast<way>(in_range(0, 3)), weak)
-                                                        : mode_of(way_of(again.mode), weak);
+        again.mode = r.share == way::none && chance(40) ? mode_of(static_cast<way>(in_range(0, 3)), weak) : mode_of(way_of(again.mode), weak);
       else if (r.child_write && r.written && chance(60))
         again.mode = weak ? access_mode::weak_inout : access_mode::inout;
       else if (r.written)
@@ -170,9 +168,7 @@ class generator {
     else if (chance(8))
       n.fails = true;
 
-    char *group_fails = n.group >= 0                 ? &b.group_fails[static_cast<std::size_t>(n.group)]
-                        : n.group == k_parents_group ? b.own_group_fails
-                                                     : nullptr;
+    char *group_fails = n.group >= 0 ? &b.group_fails[static_cast<std::size_t>(n.group)] : n.group == k_parents_group ? b.own_group_fails : nullptr;
     auto rights = rights_of(n);
     make_body(n, rights, leaf, group_fails);
 

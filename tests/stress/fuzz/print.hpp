@@ -26,8 +26,7 @@ class printer {
   std::string print() {
     m_text = m_head;
     line("#include <weft/weft.hpp>\n");
-    for (const char *header :
-         {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "vector"})
+    for (const char *header : {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "vector"})
       line("#include <" + std::string(header) + ">");
     line("\nnamespace {\n");
     tables();
@@ -67,8 +66,7 @@ class printer {
     const std::string n = number(std::max(1, m_program.cells)), tasks = number(m_program.ids);
     line("constexpr int k_cells = " + number(m_program.cells) + ", k_tasks = " + tasks + ";");
     line("const std::uint64_t before[" + n + "] = {" + before + "};");
-    line("const std::uint64_t serial[" + n + "] = {" + after +
-         "}; // what the tasks give one after the other");
+    line("const std::uint64_t serial[" + n + "] = {" + after + "}; // what the tasks give one after the other");
     line("std::uint64_t cells[" + n + "];");
     line("std::atomic<int> ran[k_tasks], readied[k_tasks];\n");
   }
@@ -89,8 +87,7 @@ class printer {
     m_indent += 2;
     line("++ran[" + number(n.id) + "];");
     if (n.onready)
-      line("expect(readied[" + number(n.id) + "] == 1, \"" + task_name(n) +
-           ": onready was not called once before the body\");");
+      line("expect(readied[" + number(n.id) + "] == 1, \"" + task_name(n) + ": onready was not called once before the body\");");
     for (int g = 0; g != n.groups; ++g)
       if (uses_group(n, g))
         line("weft::task_group " + group_name(n, g) + "(weft::exception_policy::collect_all);");
@@ -117,8 +114,7 @@ class printer {
     return false;
   }
 
-  void steps(const node &n, const std::vector<step> &list, const std::string &digest,
-             const std::string &group) {
+  void steps(const node &n, const std::vector<step> &list, const std::string &digest, const std::string &group) {
     for (const step &s : list)
       one(n, s, digest, group);
   }
@@ -157,8 +153,7 @@ class printer {
     case act::group_wait:
       return waits(n, group_name(n, s.amount) + ".wait()", s.flag);
     case act::get:
-      return s.flag ? waits(n, handle(*s.child) + ".get()", true)
-                    : line(digest + " = mix(" + digest + ", " + handle(*s.child) + ".get());");
+      return s.flag ? waits(n, handle(*s.child) + ".get()", true) : line(digest + " = mix(" + digest + ", " + handle(*s.child) + ".get());");
     case act::wait_handle:
       return line(handle(*s.child) + ".wait();");
     case act::join:
@@ -167,8 +162,7 @@ class printer {
       return line("chaos();");
     case act::flood:
       open("for (std::uint64_t i = 0; i != " + number(s.amount) + "; ++i)");
-      line("weft::spawn([i] { " + cell(s.cell) + " = mix(" + cell(s.cell) + ", i); }, weft::inout(" +
-           cell(s.cell) + "));");
+      line("weft::spawn([i] { " + cell(s.cell) + " = mix(" + cell(s.cell) + ", i); }, weft::inout(" + cell(s.cell) + "));");
       m_indent -= 2;
       return;
     case act::fail:
@@ -194,15 +188,13 @@ class printer {
   void block(const step &s) {
     open("{");
     line("weft::task_ref self = weft::this_task::self();");
-    line(s.flag ? "outside([self] { weft::unblock(self); });"
-                : "weft::spawn([self] { weft::unblock(self); });");
+    line(s.flag ? "outside([self] { weft::unblock(self); });" : "weft::spawn([self] { weft::unblock(self); });");
     line("weft::this_task::block();");
     close("}");
   }
 
   void timed_block(const step &s) {
-    const std::string call =
-        "weft::this_task::block_for(std::chrono::microseconds(" + number(s.amount) + "))";
+    const std::string call = "weft::this_task::block_for(std::chrono::microseconds(" + number(s.amount) + "))";
     if (!s.flag)
       return line("expect(!" + call + ", \"a timed block that nobody ended said that somebody did\");");
     open("{");
@@ -226,8 +218,7 @@ class printer {
 
   void join(const node &n, const step &s, const std::string &digest, const std::string &group) {
     const std::string names[] = {digest + "_" + number(++m_branches), digest + "_" + number(++m_branches)};
-    line("std::uint64_t " + names[0] + " = mix(" + digest + ", 17), " + names[1] + " = mix(" + digest +
-         ", 18);");
+    line("std::uint64_t " + names[0] + " = mix(" + digest + ", 17), " + names[1] + " = mix(" + digest + ", 18);");
     open("weft::join(");
     for (const std::vector<step> *list : {&s.first, &s.second}) {
       open("[&] {");
@@ -239,11 +230,8 @@ class printer {
   }
 
   void spawn(const node &parent, const node &n, const std::string &parents_group) {
-    const std::string group = n.group >= 0                 ? group_name(parent, n.group)
-                              : n.group == k_parents_group ? parents_group
-                                                           : "";
-    line((n.tracked ? "auto " + handle(n) + " = " : "") +
-         (group.empty() ? "weft::spawn(" : group + ".spawn("));
+    const std::string group = n.group >= 0 ? group_name(parent, n.group) : n.group == k_parents_group ? parents_group : "";
+    line((n.tracked ? "auto " + handle(n) + " = " : "") + (group.empty() ? "weft::spawn(" : group + ".spawn("));
     m_indent += 4;
     line(n.tracked ? "[&]() -> std::uint64_t {" : "[&] {");
     body(n, group);
@@ -253,15 +241,13 @@ class printer {
       clauses += ", weft::access{nullptr, weft::access_mode::inout}";
     for (const use &u : n.uses)
       if (u.cell != n.lost)
-        clauses +=
-            ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) +
-            (way_of(u.mode) == way::reduction ? std::string(", weft::") + k_operations[u.cell % 4] : "") + ")";
+        clauses += ", weft::" + std::string(k_modes[static_cast<std::size_t>(u.mode)]) + "(" + cell(u.cell) +
+                   (way_of(u.mode) == way::reduction ? std::string(", weft::") + k_operations[u.cell % 4] : "") + ")";
     line(clauses + options(n) + ");");
     m_indent -= 4;
   }
-  static constexpr const char *k_modes[] = {"in", "out", "inout", "weak_in", "weak_out", "weak_inout",
-                                            "concurrent", "commutative", "weak_concurrent", "weak_commutative",
-                                            "reduction", "weak_reduction"};
+  static constexpr const char *k_modes[] = {"in",         "out",         "inout",           "weak_in",          "weak_out",  "weak_inout",
+                                            "concurrent", "commutative", "weak_concurrent", "weak_commutative", "reduction", "weak_reduction"};
   static constexpr const char *k_operations[] = {"sum", "bit_xor", "product", "maximum"};
 
   static std::string options(const node &n) {
@@ -284,8 +270,7 @@ class printer {
   void main_function() {
     open("int main(int argc, char **argv) {");
     if (!m_settings.empty())
-      open(
-          "if (!std::getenv(\"WEFT_SCHED_POLICY\") && !std::getenv(\"WEFT_SCHED_SEED\")) { // as the failing run");
+      open("if (!std::getenv(\"WEFT_SCHED_POLICY\") && !std::getenv(\"WEFT_SCHED_SEED\")) { // as the failing run");
     for (auto &[key, value] : m_settings)
       line("weft::configure(\"" + key + "\", \"" + value + "\");");
     if (!m_settings.empty())

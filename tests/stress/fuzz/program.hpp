@@ -65,12 +65,8 @@ inline access_mode mode_of(way w, bool weak) {
   }
   return weak ? access_mode::weak_inout : access_mode::inout;
 }
-inline bool is_weak(access_mode m) {
-  return strong_of(m) != m;
-}
-inline bool is_write(access_mode m) {
-  return m != access_mode::in && m != access_mode::weak_in;
-}
+inline bool is_weak(access_mode m) { return strong_of(m) != m; }
+inline bool is_write(access_mode m) { return m != access_mode::in && m != access_mode::weak_in; }
 
 struct use {
   int cell;

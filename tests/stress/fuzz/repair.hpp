@@ -154,9 +154,7 @@ class repairer {
   }
 
   static void choose_uses(body &b, node &n) {
-    std::erase_if(n.uses, [&](const use &u) {
-      return !may_name(b.rights[u.cell], u.mode);
-    });
+    std::erase_if(n.uses, [&](const use &u) { return !may_name(b.rights[u.cell], u.mode); });
     std::map<int, unsigned> ways;
     for (const use &u : n.uses)
       ways[u.cell] |= 1u << static_cast<unsigned>(way_of(u.mode));
@@ -215,9 +213,7 @@ class repairer {
     return true;
   }
 
-  static bool has_handle(const body &b, const node *child) {
-    return std::find(b.handles.begin(), b.handles.end(), child) != b.handles.end();
-  }
+  static bool has_handle(const body &b, const node *child) { return std::find(b.handles.begin(), b.handles.end(), child) != b.handles.end(); }
 
   static bool get(body &b, step &s) {
     if (!has_handle(b, s.child))
@@ -239,8 +235,7 @@ class repairer {
   }
 
   static bool join(body &b, step &s) {
-    const bool open =
-        std::any_of(b.groups.begin(), b.groups.end(), [](const group_facts &g) { return g.open; });
+    const bool open = std::any_of(b.groups.begin(), b.groups.end(), [](const group_facts &g) { return g.open; });
     if (open || b.pending_failure || !b.busy.none() || (s.first.empty() && s.second.empty()))
       return false;
     std::set<int> taken; // by the first branch

@@ -31,8 +31,7 @@ inline bool may_name(const right &r, access_mode m) {
 /// A task that has its turn at something must not wait for what others have, who may wait for their turn: it names all of its
 /// data strongly.
 inline void stay_in_turn(node &n) {
-  const bool takes_turns =
-      std::any_of(n.uses.begin(), n.uses.end(), [](const use &u) { return u.mode == access_mode::commutative; });
+  const bool takes_turns = std::any_of(n.uses.begin(), n.uses.end(), [](const use &u) { return u.mode == access_mode::commutative; });
   for (use &u : n.uses)
     if (takes_turns)
       u.mode = strong_of(u.mode);
@@ -79,8 +78,7 @@ class traffic {
   void add(int cell, visit v) { m_visits[cell].push_back(v); }
   [[nodiscard]] bool quiet(int cell, bool to_write) const {
     auto found = m_visits.find(cell);
-    return found == m_visits.end() || std::none_of(found->second.begin(), found->second.end(),
-                                                   [&](const visit &v) { return to_write || v.write; });
+    return found == m_visits.end() || std::none_of(found->second.begin(), found->second.end(), [&](const visit &v) { return to_write || v.write; });
   }
   [[nodiscard]] bool none() const {
     return std::all_of(m_visits.begin(), m_visits.end(), [](auto &entry) { return entry.second.empty(); });

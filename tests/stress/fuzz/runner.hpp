@@ -76,8 +76,7 @@ class agent {
 class parallel_run {
  public:
   parallel_run(const program &p, agent &a)
-      : m_program(p), m_agent(a), m_data(initial(p)), m_ran(static_cast<std::size_t>(p.ids)),
-        m_readied(static_cast<std::size_t>(p.ids)) {}
+      : m_program(p), m_agent(a), m_data(initial(p)), m_ran(static_cast<std::size_t>(p.ids)), m_readied(static_cast<std::size_t>(p.ids)) {}
 
   /// What went wrong; empty when nothing did.
   std::string check(const data &expected) {
@@ -102,9 +101,7 @@ class parallel_run {
     std::vector<std::pair<const node *, weft::handle<std::uint64_t>>> handles{};
   };
   static constexpr std::uint64_t k_root_life = 0x1234567;
-  static constexpr std::uint64_t life_of(const node &n) {
-    return k_root_life + static_cast<std::uint64_t>(n.id);
-  }
+  static constexpr std::uint64_t life_of(const node &n) { return k_root_life + static_cast<std::uint64_t>(n.id); }
 
   /// The callable of a task. Its life ends when the task and all of its descendants are complete.
   template <bool Tracked>
@@ -116,8 +113,7 @@ class parallel_run {
     std::uint64_t parents_value;
     std::uint64_t life;
     callable(parallel_run *run, const node *task, weft::task_group *own_group, const context &parent)
-        : run(run), task(task), own_group(own_group), parents_life(parent.life),
-          parents_value(life_of(parent.task)), life(life_of(*task)) {}
+        : run(run), task(task), own_group(own_group), parents_life(parent.life), parents_value(life_of(parent.task)), life(life_of(*task)) {}
     callable(const callable &) = default;
     ~callable() { const_cast<volatile std::uint64_t &>(life) = 0; }
     auto operator()() {
@@ -195,8 +191,7 @@ class parallel_run {
       note(fact::release);
       return weft::release(weft::inout(cell(s.cell)));
     case act::group_wait:
-      return waits(c, s.flag, "the wait of a group",
-                   [&] { c.groups[static_cast<std::size_t>(s.amount)].wait(); });
+      return waits(c, s.flag, "the wait of a group", [&] { c.groups[static_cast<std::size_t>(s.amount)].wait(); });
     case act::get:
       return get(c, s);
     case act::wait_handle:
@@ -208,8 +203,7 @@ class parallel_run {
     case act::flood:
       note(fact::flood);
       for (int i = 0; i != s.amount; ++i)
-        weft::spawn([&x = cell(s.cell), i] { x = mix(x, static_cast<std::uint64_t>(i)); },
-                    weft::inout(cell(s.cell)));
+        weft::spawn([&x = cell(s.cell), i] { x = mix(x, static_cast<std::uint64_t>(i)); }, weft::inout(cell(s.cell)));
       return;
     case act::fail:
       note(fact::exception);
@@ -267,8 +261,7 @@ class parallel_run {
       threw = all.size() > 0;
     }
     if (threw != must_throw)
-      complain("task " + std::to_string(c.task.id) + ": " + what +
-               (threw ? " threw, and no task had failed" : " lost an exception"));
+      complain("task " + std::to_string(c.task.id) + ": " + what + (threw ? " threw, and no task had failed" : " lost an exception"));
   }
 
   void block(bool by_thread) {
@@ -338,8 +331,7 @@ class parallel_run {
           weft::inout(mine));
     }
     waits(c, true, "the wait of a cancelled group", [&] { group.wait(); });
-    expect(order[0] == std::vector<int>({0, 2, 4}), c,
-           "a task ran after an exception before it had cancelled it");
+    expect(order[0] == std::vector<int>({0, 2, 4}), c, "a task ran after an exception before it had cancelled it");
     for (std::size_t i = 0; i != order[1].size(); ++i)
       expect(order[1][i] == static_cast<int>(2 * i + 1), c, "a cancelled group broke the order of its tasks");
   }
@@ -369,8 +361,7 @@ class parallel_run {
   }
 
   template <class F>
-  WEFT_NOINLINE auto with_options(weft::task_group *group, const node &n, const std::vector<weft::access> &a,
-                                  F &&f) {
+  WEFT_NOINLINE auto with_options(weft::task_group *group, const node &n, const std::vector<weft::access> &a, F &&f) {
     if (n.final)
       note(fact::final);
     if (n.undeferred)
@@ -380,8 +371,8 @@ class parallel_run {
     if (n.stack_bytes)
       note(fact::own_stack);
     auto with = [&](const auto &...more) {
-      return into(group, std::move(f), weft::accesses(a), weft::label("fuzz"), weft::priority(n.priority),
-                  weft::final(n.final), weft::if_(!n.undeferred), weft::stack_bytes(n.stack_bytes), more...);
+      return into(group, std::move(f), weft::accesses(a), weft::label("fuzz"), weft::priority(n.priority), weft::final(n.final),
+                  weft::if_(!n.undeferred), weft::stack_bytes(n.stack_bytes), more...);
     };
     weft::onready ready(&count, &m_readied[static_cast<std::size_t>(n.id)]);
     if (n.onready)

@@ -169,14 +169,17 @@ TEST(counters, who_asks_sees_what_was_before_whoever_else_is_asking) {
     (void)counters::take(); // it starts
     static const auto main_thread = std::this_thread::get_id();
     static std::atomic<bool> other_asks{false}, seen{false};
-    const weft::level l("/test/slow", [](void *) {
-      if (std::this_thread::get_id() == main_thread)
-        return 0.0;
-      other_asks = true;
-      while (!seen)
-        std::this_thread::yield();
-      return 1.0;
-    }, nullptr);
+    const weft::level l(
+        "/test/slow",
+        [](void *) {
+          if (std::this_thread::get_id() == main_thread)
+            return 0.0;
+          other_asks = true;
+          while (!seen)
+            std::this_thread::yield();
+          return 1.0;
+        },
+        nullptr);
     std::thread other([] { (void)counters::take(); });
     while (!other_asks)
       std::this_thread::yield();
@@ -242,7 +245,8 @@ TEST(counters, at_intervals_lose_nothing_between_them) {
     }
     EXPECT_EQ(all.tasks, 2000);
     EXPECT_GT(all.calls, 1);
-    EXPECT_THROW(counters::at_intervals(std::chrono::microseconds(1), [](const counters::snapshot &, const counters::snapshot &, void *) {}, nullptr),
+    EXPECT_THROW(counters::at_intervals(
+                     std::chrono::microseconds(1), [](const counters::snapshot &, const counters::snapshot &, void *) {}, nullptr),
                  weft::error);
   });
   EXPECT_TRUE(end.exited(0)) << end;

@@ -298,8 +298,7 @@ TEST(exceptions, of_tasks_outside_of_groups_end_the_program_when_the_setting_say
 }
 
 TEST(exceptions, that_nobody_waits_for_are_reported_at_the_end) {
-  auto end = test::in_process(
-      {}, [] { weft::spawn([] { throw std::runtime_error("left behind"); }, weft::label("orphan")); });
+  auto end = test::in_process({}, [] { weft::spawn([] { throw std::runtime_error("left behind"); }, weft::label("orphan")); });
   EXPECT_TRUE(end.said("left behind")) << end;
 }
 

@@ -31,7 +31,12 @@ TEST(function, completes_after_its_descendants_and_its_events) {
   std::atomic<bool> over{false};
   test::gate deep;
   code body = [&] {
-    weft::spawn([&] { weft::spawn([&] { EXPECT_TRUE(deep.pass()); ++steps; }); });
+    weft::spawn([&] {
+      weft::spawn([&] {
+        EXPECT_TRUE(deep.pass());
+        ++steps;
+      });
+    });
     weft::this_task::increase_events();
     weft::spawn([&, self = weft::this_task::self()] { ++steps, weft::decrease_events(self); });
   };
@@ -59,7 +64,10 @@ TEST(function, is_not_waited_for_by_its_spawner_nor_ordered_with_its_tasks) {
   weft::taskwait();
 
   test::gate held, ended;
-  code waits = [&] { EXPECT_TRUE(held.pass()); ended.open(); };
+  code waits = [&] {
+    EXPECT_TRUE(held.pass());
+    ended.open();
+  };
   weft::spawn([&] { weft::spawn_function(&run, &waits); });
   weft::taskwait();
   EXPECT_FALSE(ended.is_open());
@@ -195,8 +203,14 @@ TEST(stream, is_waited_for_by_several_and_outlived_by_its_functions) {
     for (int i = 0; i != 10; ++i)
       weft::spawn_function(&run, &body, nullptr, nullptr, in(s));
     for (int i = 0; i != 3; ++i)
-      weft::spawn([&] { s.wait(); EXPECT_GE(ran, 10); });
-    std::thread other([&] { s.wait(); EXPECT_GE(ran, 10); });
+      weft::spawn([&] {
+        s.wait();
+        EXPECT_GE(ran, 10);
+      });
+    std::thread other([&] {
+      s.wait();
+      EXPECT_GE(ran, 10);
+    });
     other.join();
     weft::taskwait();
     for (int i = 0; i != 10; ++i)

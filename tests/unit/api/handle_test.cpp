@@ -129,9 +129,7 @@ int fib(int n) {
   return a.get() + b;
 }
 
-TEST(handle, recursion_over_handles_gives_the_result) {
-  EXPECT_EQ(fib(test::k_sanitized ? 11 : 17), test::k_sanitized ? 89 : 1597);
-}
+TEST(handle, recursion_over_handles_gives_the_result) { EXPECT_EQ(fib(test::k_sanitized ? 11 : 17), test::k_sanitized ? 89 : 1597); }
 
 TEST(handle, another_task_may_wait_for_it) {
   auto a = weft::spawn([] {

@@ -147,9 +147,8 @@ TEST_P(managers, every_closure_is_destroyed_once_before_the_wait_is_over) {
     for (int i = 0; i != 1000; ++i)
       weft::spawn([c = counts_its_end(ends), &cell] { ++cell; }, weft::inout(cell));
     for (int i = 0; i != 100; ++i)
-      weft::spawn([c = counts_its_end(ends), &inner, &ends] {
-        weft::spawn([c2 = counts_its_end(ends), &inner] { ++inner; }, weft::inout(inner));
-      }, weft::inout(inner));
+      weft::spawn([c = counts_its_end(ends), &inner, &ends] { weft::spawn([c2 = counts_its_end(ends), &inner] { ++inner; }, weft::inout(inner)); },
+                  weft::inout(inner));
     weft::taskwait();
     EXPECT_EQ(ends, 1200);
     EXPECT_EQ(cell, 1000);
@@ -230,33 +229,41 @@ TEST(manager_modes, messages_are_counted_where_they_are_sent_and_applied) {
 }
 
 TEST(manager_modes, nothing_is_handed_on_where_nobody_would_take_it) {
-  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_DEPS_SYSTEM", "wait-free"}}), [] {
-    int cell = 0;
-    for (int i = 0; i != 10; ++i)
-      weft::spawn([&cell] { ++cell; }, weft::inout(cell));
-    EXPECT_EQ(weft::stats().in_graph, 10u);
-    weft::taskwait();
-    EXPECT_EQ(cell, 10);
-    EXPECT_EQ(weft::counters::take().value("/managers/count/sent"), 0);
-  });
+  auto end = test::in_process(
+      with("distributed",
+           {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_DEPS_SYSTEM", "wait-free"}}),
+      [] {
+        int cell = 0;
+        for (int i = 0; i != 10; ++i)
+          weft::spawn([&cell] { ++cell; }, weft::inout(cell));
+        EXPECT_EQ(weft::stats().in_graph, 10u);
+        weft::taskwait();
+        EXPECT_EQ(cell, 10);
+        EXPECT_EQ(weft::counters::take().value("/managers/count/sent"), 0);
+      });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_while_others_idle) {
-  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "4"}, {"WEFT_MANAGE_BACKLOG", "1"}, {"WEFT_MANAGE_MAX_OPS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_DEPS_SYSTEM", "wait-free"}}), [] {
-    long cell = 0, steps = 0;
-    const auto sent = [] { return weft::counters::take().value("/managers/count/sent"); };
-    EXPECT_TRUE(test::eventually([&] { // the others have slept meanwhile, and need a while to come
-      for (int i = 0; i != 20; ++i) {
-        weft::spawn([] {});
-        weft::spawn([&cell, step = steps++] { cell += cell == step; }, weft::inout(cell));
-      }
-      weft::taskwait();
-      return sent() > 0;
-    }));
-    EXPECT_EQ(cell, steps) << "in order, whoever entered them";
-    EXPECT_EQ(weft::counters::take().value("/managers/count/applied"), sent());
-  });
+  auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "4"},
+                                                   {"WEFT_MANAGE_BACKLOG", "1"},
+                                                   {"WEFT_MANAGE_MAX_OPS", "1"},
+                                                   {"WEFT_SCHED_POLICY", "stealing"},
+                                                   {"WEFT_DEPS_SYSTEM", "wait-free"}}),
+                              [] {
+                                long cell = 0, steps = 0;
+                                const auto sent = [] { return weft::counters::take().value("/managers/count/sent"); };
+                                EXPECT_TRUE(test::eventually([&] { // the others have slept meanwhile, and need a while to come
+                                  for (int i = 0; i != 20; ++i) {
+                                    weft::spawn([] {});
+                                    weft::spawn([&cell, step = steps++] { cell += cell == step; }, weft::inout(cell));
+                                  }
+                                  weft::taskwait();
+                                  return sent() > 0;
+                                }));
+                                EXPECT_EQ(cell, steps) << "in order, whoever entered them";
+                                EXPECT_EQ(weft::counters::take().value("/managers/count/applied"), sent());
+                              });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
@@ -323,10 +330,9 @@ TEST(manager_modes, one_manager_at_a_time_that_does_one_thing_is_enough) {
 TEST(manager_modes, values_out_of_range_are_refused_with_the_name_of_the_setting) {
   auto end = test::in_process({}, [] {
     for (const auto &[key, value] : {std::pair("manage.mode", "often"), std::pair("manage.max_managers", "0"),
-                                     std::pair("manage.max_managers", "1025"), std::pair("manage.max_spins", "0"),
-                                     std::pair("manage.max_ops", "0"), std::pair("manage.max_ops", "65537"),
-                                     std::pair("manage.min_ready", "0"), std::pair("manage.backlog", "-1"), std::pair("manage.backlog", "65537"),
-                                     std::pair("manage.forced", "perhaps")}) {
+                                     std::pair("manage.max_managers", "1025"), std::pair("manage.max_spins", "0"), std::pair("manage.max_ops", "0"),
+                                     std::pair("manage.max_ops", "65537"), std::pair("manage.min_ready", "0"), std::pair("manage.backlog", "-1"),
+                                     std::pair("manage.backlog", "65537"), std::pair("manage.forced", "perhaps")}) {
       try {
         weft::configure(key, value);
         ADD_FAILURE() << key << " = " << value << " is accepted";

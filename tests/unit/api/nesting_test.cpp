@@ -88,11 +88,7 @@ TEST(nesting, a_weak_reader_lets_children_of_two_parents_read_together) {
   std::atomic<int> inside{0};
   bool met[2] = {};
   for (bool &m : met)
-    weft::spawn(
-        [&] {
-          weft::spawn([&] { ++inside, m = test::eventually([&] { return inside == 2; }); }, weft::in(x));
-        },
-        weft::weak_in(x));
+    weft::spawn([&] { weft::spawn([&] { ++inside, m = test::eventually([&] { return inside == 2; }); }, weft::in(x)); }, weft::weak_in(x));
   weft::spawn([&] { x = 2; }, weft::out(x));
   weft::taskwait();
   EXPECT_TRUE(met[0] && met[1]);

@@ -295,12 +295,8 @@ TEST(reduction, branches_of_a_join_add_up) {
   const int n = test::scaled(200);
   int x = 0;
   for (int i = 0; i != n; ++i)
-    weft::spawn(
-        [&] {
-          weft::join([&] { weft::reduction_local(x) += 1; },
-                     [&] { weft::taskyield(), weft::reduction_local(x) += 2; });
-        },
-        weft::reduction(x, weft::sum));
+    weft::spawn([&] { weft::join([&] { weft::reduction_local(x) += 1; }, [&] { weft::taskyield(), weft::reduction_local(x) += 2; }); },
+                weft::reduction(x, weft::sum));
   weft::taskwait();
   EXPECT_EQ(x, 3 * n);
 }
@@ -339,15 +335,9 @@ TEST(reduction, misuse_names_the_task_and_the_address) {
        {refusal([&] { weft::spawn(none, weft::reduction(x, weft::sum), weft::reduction(x, weft::product), name); }),
         refusal([&] { weft::spawn(none, weft::reduction(&x, -1, weft::sum), name); }),
         refusal([&] { weft::spawn(none, weft::reduction(&x, PTRDIFF_MAX, weft::sum), name); }),
-        refusal([&] {
-          weft::spawn([&] { (void)weft::reduction_local(x); }, weft::in(x), name, weft::tracked).get();
-        }),
-        refusal([&] {
-          weft::spawn([&] { (void)weft::reduction_local(x); }, weft::weak_reduction(x, weft::sum), name, weft::tracked).get();
-        }),
-        refusal([&] {
-          weft::spawn([&] { (void)weft::reduction_local(&x, 2); }, weft::reduction(x, weft::sum), name, weft::tracked).get();
-        })}) {
+        refusal([&] { weft::spawn([&] { (void)weft::reduction_local(x); }, weft::in(x), name, weft::tracked).get(); }),
+        refusal([&] { weft::spawn([&] { (void)weft::reduction_local(x); }, weft::weak_reduction(x, weft::sum), name, weft::tracked).get(); }),
+        refusal([&] { weft::spawn([&] { (void)weft::reduction_local(&x, 2); }, weft::reduction(x, weft::sum), name, weft::tracked).get(); })}) {
     EXPECT_NE(text.find("task 'adder'"), std::string::npos) << text;
     EXPECT_NE(text.find(hex(&x)), std::string::npos) << text;
   }

@@ -15,22 +15,22 @@ using weft::region;
 
 /// Holds tasks back until it is opened.
 class gate {
-public:
+ public:
   void pass() {
     while (!m_open)
       weft::taskyield();
   }
   void open() { m_open = true; }
 
-private:
+ private:
   std::atomic<bool> m_open{false};
 };
 
 TEST(region, overlapping_writers_run_in_the_order_of_their_creation) {
   std::vector<int> v(100, 0);
   for (int i = 0; i < 50; ++i)
-    weft::spawn([&v, i] { std::iota(v.begin() + i, v.begin() + 2 * i, v[static_cast<std::size_t>(i)]); },
-                weft::inout(region(v).span(i, i)), weft::in(region(v).span(i, 1)));
+    weft::spawn([&v, i] { std::iota(v.begin() + i, v.begin() + 2 * i, v[static_cast<std::size_t>(i)]); }, weft::inout(region(v).span(i, i)),
+                weft::in(region(v).span(i, 1)));
   weft::taskwait();
   std::vector<int> expected(100, 0);
   for (int i = 0; i < 50; ++i)
@@ -42,14 +42,16 @@ TEST(region, a_reader_waits_for_all_writers_of_its_parts_and_a_writer_for_all_re
   std::vector<int> v(64, 1);
   for (int round = 1; round <= 20; ++round) {
     for (int i = 0; i < 8; ++i)
-      weft::spawn([&v, i] {
-        for (int k = 8 * i; k < 8 * i + 8; ++k)
-          v[static_cast<std::size_t>(k)] += 1;
-      }, weft::inout(region(v).span(8 * i, 8)));
+      weft::spawn(
+          [&v, i] {
+            for (int k = 8 * i; k < 8 * i + 8; ++k)
+              v[static_cast<std::size_t>(k)] += 1;
+          },
+          weft::inout(region(v).span(8 * i, 8)));
     int sums[3];
     for (int i = 0; i < 3; ++i)
-      weft::spawn([&v, &sums, i] { sums[i] = std::accumulate(v.begin() + i, v.end() - i, 0); },
-                  weft::in(region(v).range(i, 63 - i)), weft::out(sums[i]));
+      weft::spawn([&v, &sums, i] { sums[i] = std::accumulate(v.begin() + i, v.end() - i, 0); }, weft::in(region(v).range(i, 63 - i)),
+                  weft::out(sums[i]));
     for (int i = 0; i < 3; ++i)
       weft::taskwait(weft::in(sums[i]));
     for (int i = 0; i < 3; ++i)
@@ -126,17 +128,23 @@ TEST(region, children_of_weakly_sharing_parents_share_as_well) {
   int seen = 0;
   weft::spawn([&] { weft::taskyield(), v[0] = 1; }, weft::out(region(v).span(0, 2)));
   for (int i : {0, 1})
-    weft::spawn([&, i] {
-      weft::spawn([&, i] {
-        met[i].open(), met[1 - i].pass();
-        together[i] = v[0] == 1;
-      }, weft::concurrent(region(v).span(i, 5)));
-    }, weft::weak_concurrent(region(v)));
+    weft::spawn(
+        [&, i] {
+          weft::spawn(
+              [&, i] {
+                met[i].open(), met[1 - i].pass();
+                together[i] = v[0] == 1;
+              },
+              weft::concurrent(region(v).span(i, 5)));
+        },
+        weft::weak_concurrent(region(v)));
   for (int i = 0; i != 4; ++i)
-    weft::spawn([&, i] {
-      for (int k : {0, 1})
-        weft::spawn([&, i, k] { weft::taskyield(), ++v[4], order.push_back(2 * i + k); }, weft::commutative(region(v).span(4 - k, 3)));
-    }, weft::weak_commutative(region(v).range(3, 8)));
+    weft::spawn(
+        [&, i] {
+          for (int k : {0, 1})
+            weft::spawn([&, i, k] { weft::taskyield(), ++v[4], order.push_back(2 * i + k); }, weft::commutative(region(v).span(4 - k, 3)));
+        },
+        weft::weak_commutative(region(v).range(3, 8)));
   weft::spawn([&] { seen = together[0] && together[1] ? v[4] : -1; }, weft::in(region(v).span(4, 1)));
   weft::taskwait();
   EXPECT_EQ(seen, 8);
@@ -160,10 +168,12 @@ TEST(region, a_weak_parent_delays_only_the_children_whose_parts_are_busy) {
   gate g;
   int seen = 0;
   weft::spawn([&] { g.pass(), v[0] = 1; }, weft::inout(region(v).range(0, 4)));
-  weft::spawn([&] {
-    weft::spawn([&] { g.open(), v[5] = 1; }, weft::inout(region(v).range(5, 9)));
-    weft::spawn([&] { seen = v[0]; }, weft::in(region(v).span(0, 2)), weft::out(seen));
-  }, weft::weak_inout(region(v)), weft::weak_out(seen));
+  weft::spawn(
+      [&] {
+        weft::spawn([&] { g.open(), v[5] = 1; }, weft::inout(region(v).range(5, 9)));
+        weft::spawn([&] { seen = v[0]; }, weft::in(region(v).span(0, 2)), weft::out(seen));
+      },
+      weft::weak_inout(region(v)), weft::weak_out(seen));
   weft::taskwait(weft::in(seen));
   EXPECT_EQ(seen, 1);
   weft::taskwait();
@@ -173,10 +183,12 @@ TEST(region, a_child_that_ends_releases_its_part_of_its_parents_region) {
   std::vector<int> v(10, 0);
   gate g;
   int early = 0, late = 0;
-  weft::spawn([&] {
-    weft::spawn([&] { v[0] = 1; }, weft::inout(region(v).range(0, 4)));
-    weft::spawn([&] { g.pass(), v[9] = 2; }, weft::inout(region(v).range(5, 9)));
-  }, weft::inout(region(v)));
+  weft::spawn(
+      [&] {
+        weft::spawn([&] { v[0] = 1; }, weft::inout(region(v).range(0, 4)));
+        weft::spawn([&] { g.pass(), v[9] = 2; }, weft::inout(region(v).range(5, 9)));
+      },
+      weft::inout(region(v)));
   weft::spawn([&] { early = v[0], g.open(); }, weft::in(region(v).range(0, 3)));
   weft::spawn([&] { late = v[9]; }, weft::in(region(v).range(4, 9)));
   weft::taskwait();
@@ -188,10 +200,12 @@ TEST(region, a_reader_inside_of_a_writer_holds_up_writers_only) {
   std::vector<int> v(10, 0);
   gate g;
   int seen = 0;
-  weft::spawn([&] {
-    v[3] = 7;
-    weft::spawn([&] { g.pass(), seen = v[3]; }, weft::in(region(v).range(2, 5)));
-  }, weft::inout(region(v)), weft::if_(false)); // it has ended, its children have not
+  weft::spawn(
+      [&] {
+        v[3] = 7;
+        weft::spawn([&] { g.pass(), seen = v[3]; }, weft::in(region(v).range(2, 5)));
+      },
+      weft::inout(region(v)), weft::if_(false)); // it has ended, its children have not
   weft::taskwait(weft::in(region(v).range(3, 4)));
   EXPECT_EQ(v[3], 7);
   EXPECT_EQ(seen, 0); // the reader still stands at the gate
@@ -207,11 +221,12 @@ TEST(region, the_wait_clause_holds_all_parts_until_the_children_are_complete) {
   std::vector<int> v(10, 0);
   int sum = 0;
   std::atomic<int> done{0};
-  weft::spawn([&] {
-    for (int i = 0; i < 5; ++i)
-      weft::spawn([&v, &done, i] { weft::taskyield(), v[static_cast<std::size_t>(2 * i)] = 1, ++done; },
-                  weft::inout(region(v).span(2 * i, 2)));
-  }, weft::inout(region(v)), weft::wait);
+  weft::spawn(
+      [&] {
+        for (int i = 0; i < 5; ++i)
+          weft::spawn([&v, &done, i] { weft::taskyield(), v[static_cast<std::size_t>(2 * i)] = 1, ++done; }, weft::inout(region(v).span(2 * i, 2)));
+      },
+      weft::inout(region(v)), weft::wait);
   weft::spawn([&] { sum = done; }, weft::in(region(v).span(0, 1)));
   weft::taskwait();
   EXPECT_EQ(sum, 5);
@@ -238,10 +253,12 @@ TEST(region, lists_are_read_at_run_time) {
   for (int i = 1; i < 100; i += 2)
     odd.push_back(weft::inout(region(v).span(i, 1)));
   for (int k = 0; k < 10; ++k) {
-    weft::spawn([&v] {
-      for (std::size_t i = 1; i < 100; i += 2)
-        v[i] *= 2;
-    }, weft::regions(odd), weft::label("double"));
+    weft::spawn(
+        [&v] {
+          for (std::size_t i = 1; i < 100; i += 2)
+            v[i] *= 2;
+        },
+        weft::regions(odd), weft::label("double"));
     weft::spawn([&v] { v[49] += 1; }, weft::inout(region(v).span(49, 1)));
   }
   weft::taskwait(std::span<const weft::region_access>(odd));
@@ -257,10 +274,12 @@ TEST(region, final_tasks_and_tasks_with_if_false_keep_the_order) {
   weft::spawn([&] { v[1] = v[1] * 3; }, weft::inout(region(v).range(1, 1)), weft::if_(false));
   EXPECT_EQ(v[1], 3);
   weft::spawn([&] { weft::taskyield(), v[7] = 5; }, weft::inout(region(v).range(5, 9)));
-  weft::spawn([&] {
-    weft::spawn([&] { v[7] += v[1]; }, weft::inout(region(v).range(7, 7)), weft::in(region(v).range(1, 1)));
-    v[7] *= 2;
-  }, weft::weak_inout(region(v)), weft::final());
+  weft::spawn(
+      [&] {
+        weft::spawn([&] { v[7] += v[1]; }, weft::inout(region(v).range(7, 7)), weft::in(region(v).range(1, 1)));
+        v[7] *= 2;
+      },
+      weft::weak_inout(region(v)), weft::final());
   weft::taskwait();
   EXPECT_EQ(v[7], 16);
 }
@@ -290,10 +309,12 @@ TEST(region, come_after_objects_that_were_named_before) {
 TEST(region, of_children_stay_inside_of_the_objects_that_their_parent_names) {
   int v[10] = {};
   for (int i = 0; i < 20; ++i) {
-    weft::spawn([&v] { // the array is named by its first element
-      weft::spawn([&v] { weft::taskyield(), v[3] += 1; }, weft::inout(region(v).range(0, 5)));
-      weft::spawn([&v] { v[4] = v[3]; }, weft::in(region(v).range(3, 3)), weft::inout(region(v).range(4, 9)));
-    }, weft::weak_inout(v[0]));
+    weft::spawn(
+        [&v] { // the array is named by its first element
+          weft::spawn([&v] { weft::taskyield(), v[3] += 1; }, weft::inout(region(v).range(0, 5)));
+          weft::spawn([&v] { v[4] = v[3]; }, weft::in(region(v).range(3, 3)), weft::inout(region(v).range(4, 9)));
+        },
+        weft::weak_inout(v[0]));
     weft::spawn([&v] { v[3] = static_cast<int>(2u * static_cast<unsigned>(v[3]) + static_cast<unsigned>(v[4])); }, weft::inout(v[0]));
   }
   weft::taskwait();

@@ -5,8 +5,8 @@
 #include <weft/weft.hpp>
 
 #include <atomic>
-#include <gtest/gtest.h>
 #include <cstdio>
+#include <gtest/gtest.h>
 #include <string>
 #include <vector>
 
@@ -68,7 +68,12 @@ TEST(release, waits_for_children_that_hold_the_access) {
   std::atomic<bool> early{false};
   weft::spawn(
       [&] {
-        weft::spawn([&] { EXPECT_TRUE(child.pass()); x = 7; }, weft::inout(x));
+        weft::spawn(
+            [&] {
+              EXPECT_TRUE(child.pass());
+              x = 7;
+            },
+            weft::inout(x));
         weft::release(weft::inout(x));
         test::dawdle();
         early = successor.is_open();
@@ -85,7 +90,12 @@ TEST(release, waits_for_children_that_hold_the_access) {
 TEST(release, of_a_weak_access_connects_the_children_that_came_before) {
   int x = 0, seen = 0;
   test::gate first, successor;
-  weft::spawn([&] { EXPECT_TRUE(first.pass()); x = 1; }, weft::out(x));
+  weft::spawn(
+      [&] {
+        EXPECT_TRUE(first.pass());
+        x = 1;
+      },
+      weft::out(x));
   weft::spawn(
       [&] {
         weft::spawn([&] { x += 10; }, weft::inout(x));
@@ -295,8 +305,18 @@ TEST(release, of_a_part_of_a_region_lets_those_start_who_need_no_more) {
         v[7] = 6;
       },
       weft::out(weft::region(v)));
-  weft::spawn([&] { seen = v[2]; second.open(); }, weft::in(weft::region(v).range(1, 3)));
-  weft::spawn([&] { rest.open(); EXPECT_EQ(v[7], 6); }, weft::in(weft::region(v).range(4, 8)));
+  weft::spawn(
+      [&] {
+        seen = v[2];
+        second.open();
+      },
+      weft::in(weft::region(v).range(1, 3)));
+  weft::spawn(
+      [&] {
+        rest.open();
+        EXPECT_EQ(v[7], 6);
+      },
+      weft::in(weft::region(v).range(4, 8)));
   weft::taskwait();
   EXPECT_EQ(seen, 5);
   EXPECT_FALSE(early) << "it needs more than what was released";
@@ -314,7 +334,12 @@ TEST(release, of_a_region_is_known_to_those_who_come_later) {
       },
       weft::out(weft::region(v)));
   EXPECT_TRUE(released.pass());
-  weft::spawn([&] { EXPECT_EQ(v[2], 5); later.open(); }, weft::inout(weft::region(v).range(1, 3)));
+  weft::spawn(
+      [&] {
+        EXPECT_EQ(v[2], 5);
+        later.open();
+      },
+      weft::inout(weft::region(v).range(1, 3)));
   weft::taskwait();
   EXPECT_TRUE(later.is_open());
 }
@@ -326,7 +351,12 @@ TEST(release, of_a_region_waits_for_children_that_hold_some_of_it) {
   test::gate successor;
   weft::spawn(
       [&] {
-        weft::spawn([&] { EXPECT_TRUE(child.pass()); v[1] = 7; }, weft::inout(weft::region(v).range(0, 1)));
+        weft::spawn(
+            [&] {
+              EXPECT_TRUE(child.pass());
+              v[1] = 7;
+            },
+            weft::inout(weft::region(v).range(0, 1)));
         weft::release(weft::inout(weft::region(v)));
         EXPECT_TRUE(others.pass()) << "no child holds the rest";
         test::dawdle();
@@ -336,7 +366,12 @@ TEST(release, of_a_region_waits_for_children_that_hold_some_of_it) {
       },
       weft::inout(weft::region(v)));
   weft::spawn([&] { others.open(); }, weft::inout(weft::region(v).range(5, 9)));
-  weft::spawn([&] { EXPECT_EQ(v[1], 7); successor.open(); }, weft::in(weft::region(v).range(1, 3)));
+  weft::spawn(
+      [&] {
+        EXPECT_EQ(v[1], 7);
+        successor.open();
+      },
+      weft::in(weft::region(v).range(1, 3)));
   weft::taskwait();
   EXPECT_FALSE(early);
 }
@@ -344,7 +379,12 @@ TEST(release, of_a_region_waits_for_children_that_hold_some_of_it) {
 TEST(release, of_a_region_that_others_read_as_well) {
   int v[4] = {1, 2, 3, 4};
   test::gate reader, writer;
-  weft::spawn([&] { EXPECT_TRUE(reader.pass()); EXPECT_EQ(v[3], 4); }, weft::in(weft::region(v).range(2, 3)));
+  weft::spawn(
+      [&] {
+        EXPECT_TRUE(reader.pass());
+        EXPECT_EQ(v[3], 4);
+      },
+      weft::in(weft::region(v).range(2, 3)));
   weft::spawn(
       [&] {
         weft::release(weft::in(weft::region(v).range(0, 1)));
@@ -353,7 +393,12 @@ TEST(release, of_a_region_that_others_read_as_well) {
         reader.open();
       },
       weft::in(weft::region(v)));
-  weft::spawn([&] { v[0] = 9; writer.open(); }, weft::out(weft::region(v).range(0, 1)));
+  weft::spawn(
+      [&] {
+        v[0] = 9;
+        writer.open();
+      },
+      weft::out(weft::region(v).range(0, 1)));
   weft::taskwait();
   EXPECT_EQ(v[0], 9);
 }
@@ -361,9 +406,24 @@ TEST(release, of_a_region_that_others_read_as_well) {
 TEST(release, of_a_weak_region_leaves_those_in_place_that_came_before) {
   int v[4] = {};
   test::gate first;
-  weft::spawn([&] { EXPECT_TRUE(first.pass()); v[0] = 1; }, weft::out(weft::region(v).range(0, 1)));
-  weft::spawn([&] { weft::release(weft::weak_inout(weft::region(v))); first.open(); }, weft::weak_inout(weft::region(v)));
-  weft::spawn([&] { EXPECT_EQ(v[0], 1); v[0] = 2; }, weft::inout(weft::region(v)));
+  weft::spawn(
+      [&] {
+        EXPECT_TRUE(first.pass());
+        v[0] = 1;
+      },
+      weft::out(weft::region(v).range(0, 1)));
+  weft::spawn(
+      [&] {
+        weft::release(weft::weak_inout(weft::region(v)));
+        first.open();
+      },
+      weft::weak_inout(weft::region(v)));
+  weft::spawn(
+      [&] {
+        EXPECT_EQ(v[0], 1);
+        v[0] = 2;
+      },
+      weft::inout(weft::region(v)));
   weft::taskwait();
   EXPECT_EQ(v[0], 2);
 }

@@ -72,9 +72,8 @@ TEST(runtime, totals_never_go_back) {
     weft::statistics last;
     while (!stop) {
       auto now = weft::stats();
-      backwards += now.spawned < last.spawned || now.executed < last.executed ||
-                   now.suspended < last.suspended || now.stolen < last.stolen || now.slept < last.slept ||
-                   now.throttled < last.throttled;
+      backwards += now.spawned < last.spawned || now.executed < last.executed || now.suspended < last.suspended || now.stolen < last.stolen ||
+                   now.slept < last.slept || now.throttled < last.throttled;
       last = now;
     }
   });
@@ -97,8 +96,7 @@ TEST(runtime, memory_of_tasks_is_given_back) {
     weft::taskwait();
   }
   // Each worker keeps up to 64 KiB of difference to itself.
-  EXPECT_LE(weft::stats().live_bytes,
-            before + static_cast<std::uint64_t>(weft::worker_count() + 2) * (64u << 10));
+  EXPECT_LE(weft::stats().live_bytes, before + static_cast<std::uint64_t>(weft::worker_count() + 2) * (64u << 10));
 }
 
 TEST(runtime, configure_sets_a_value_before_the_start) {
@@ -359,8 +357,7 @@ TEST(throttle, lets_a_producer_go_on_when_its_tasks_only_wait_for_it) {
     std::atomic<int> ran{0};
     int x = 0;
     std::atomic<weft::detail::task *> holder{nullptr};
-    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); },
-                weft::out(x));
+    weft::spawn([&] { weft::this_task::increase_events(), holder = weft::this_task::self().get(); }, weft::out(x));
     EXPECT_TRUE(test::eventually([&] { return holder != nullptr; }));
     for (int i = 0; i != n; ++i)
       weft::spawn([&] { ++ran; }, weft::in(x));

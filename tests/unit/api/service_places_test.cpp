@@ -20,8 +20,7 @@ namespace {
 
 using test::poller;
 
-constexpr weft::place k_all_places[] = {weft::place::idle, weft::place::timer, weft::place::taskwait,
-                                        weft::place::scheduling_point};
+constexpr weft::place k_all_places[] = {weft::place::idle, weft::place::timer, weft::place::taskwait, weft::place::scheduling_point};
 
 /// Something that passes all places.
 void pass_by() {
@@ -77,8 +76,7 @@ TEST(service_places, of_a_scheduling_point_is_called_by_taskyield_and_leaves_err
       },
       nullptr);
   errno = E2BIG;
-  EXPECT_TRUE(test::eventually([] { return weft::taskyield(), calls > 0; }))
-      << "another thread may have the turn";
+  EXPECT_TRUE(test::eventually([] { return weft::taskyield(), calls > 0; })) << "another thread may have the turn";
   EXPECT_EQ(errno, E2BIG);
   here = 0;
 }
@@ -127,8 +125,7 @@ TEST(service_places, of_idle_is_called_while_no_worker_is_idle) {
     weft::spawn([&] {
       --waiting;
       int before = -1;
-      for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-           !called && std::chrono::steady_clock::now() < end;) {
+      for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1); !called && std::chrono::steady_clock::now() < end;) {
         if (waiting == 0 && before < 0)
           before = p.calls;
         if (before >= 0 && p.calls > before + 3)
@@ -176,8 +173,7 @@ TEST(service_places, of_a_place_that_there_is_not_is_refused) {
     ADD_FAILURE() << "accepted";
   } catch (const weft::error &e) {
     EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    EXPECT_NE(std::string(e.what()).find("service 'lost' has no place of that number (4)"), std::string::npos)
-        << e.what();
+    EXPECT_NE(std::string(e.what()).find("service 'lost' has no place of that number (4)"), std::string::npos) << e.what();
   }
 }
 
@@ -226,30 +222,28 @@ class listener {
 
 TEST(service_places, that_does_not_return_is_reported_while_it_runs) {
   for (const char *with : {"a poller beside it", "nobody but the watcher"}) {
-    auto end =
-        test::in_process({{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
-          static std::atomic<bool> go{false};
-          std::unique_ptr<weft::service> beside;
-          if (std::getenv("BESIDE")[0] == 'a')
-            beside = std::make_unique<weft::service>(
-                "beside", weft::place::idle, [](void *) { return false; }, nullptr);
-          weft::service s(
-              "stuck", weft::place::timer,
-              [](void *) {
-                while (!go)
-                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                return false;
-              },
-              nullptr);
-          listener l;
-          bool heard = false; // a task that sleeps would wait for the timer
-          for (int i = 0; i != 6000 && !heard; ++i) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            heard = l.has_heard("warning: service 'stuck' (place timer) has not returned for ");
-          }
-          EXPECT_TRUE(heard);
-          go = true;
-        });
+    auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
+      static std::atomic<bool> go{false};
+      std::unique_ptr<weft::service> beside;
+      if (std::getenv("BESIDE")[0] == 'a')
+        beside = std::make_unique<weft::service>("beside", weft::place::idle, [](void *) { return false; }, nullptr);
+      weft::service s(
+          "stuck", weft::place::timer,
+          [](void *) {
+            while (!go)
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            return false;
+          },
+          nullptr);
+      listener l;
+      bool heard = false; // a task that sleeps would wait for the timer
+      for (int i = 0; i != 6000 && !heard; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        heard = l.has_heard("warning: service 'stuck' (place timer) has not returned for ");
+      }
+      EXPECT_TRUE(heard);
+      go = true;
+    });
     EXPECT_TRUE(end.exited(0)) << with << end;
   }
 }
@@ -271,23 +265,22 @@ TEST(service_places, nothing_is_reported_when_the_setting_is_off) {
 }
 
 TEST(service_places, of_the_timer_is_called_in_a_forked_child) {
-  auto end = test::in_process(
-      {{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
-        poller p;
-        weft::service s("timed", weft::place::timer, &poller::call, &p);
-        EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
-        const pid_t child = fork();
-        if (child == 0) {
-          alarm(30);
-          p.inside = 0;
-          weft::start();
-          const int before = p.calls;
-          _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
-        }
-        int status = -1;
-        waitpid(child, &status, 0);
-        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-      });
+  auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
+    poller p;
+    weft::service s("timed", weft::place::timer, &poller::call, &p);
+    EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);
+      p.inside = 0;
+      weft::start();
+      const int before = p.calls;
+      _exit(test::eventually([&] { return p.calls > before + 3; }) ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 

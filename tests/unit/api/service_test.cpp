@@ -36,8 +36,7 @@ TEST(service, a_timer_service_is_called_beside_running_tasks) {
   weft::service s("test", weft::place::timer, &poller::call, &p);
   bool called = false;
   weft::spawn([&] { // keeps its worker
-    for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-         !called && std::chrono::steady_clock::now() < end;)
+    for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1); !called && std::chrono::steady_clock::now() < end;)
       called = p.calls > 3;
   });
   weft::taskwait();
@@ -135,10 +134,12 @@ TEST(service, may_spawn_and_its_tasks_are_ordered_by_their_data) {
         auto &self = *static_cast<counter *>(context);
         if (self.spawned == 100)
           return false;
-        weft::spawn([&self, expected = self.spawned] {
-          weft::taskyield();
-          self.done += self.value++ == expected;
-        }, weft::inout(self.value));
+        weft::spawn(
+            [&self, expected = self.spawned] {
+              weft::taskyield();
+              self.done += self.value++ == expected;
+            },
+            weft::inout(self.value));
         ++self.spawned;
         return true;
       }
@@ -151,15 +152,18 @@ TEST(service, may_spawn_and_its_tasks_are_ordered_by_their_data) {
 TEST(service, what_it_spawned_is_complete_when_the_program_ends) {
   auto end = test::in_process({}, [] {
     static std::atomic<bool> spawned{false};
-    static weft::service s("spawner", weft::place::idle, [](void *) {
-      if (!spawned)
-        weft::spawn([] {
-          weft::this_task::sleep_for(std::chrono::milliseconds(20));
-          std::puts("ran");
-          std::fflush(stdout);
-        });
-      return !spawned.exchange(true);
-    }, nullptr);
+    static weft::service s(
+        "spawner", weft::place::idle,
+        [](void *) {
+          if (!spawned)
+            weft::spawn([] {
+              weft::this_task::sleep_for(std::chrono::milliseconds(20));
+              std::puts("ran");
+              std::fflush(stdout);
+            });
+          return !spawned.exchange(true);
+        },
+        nullptr);
     EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -169,11 +173,14 @@ TEST(service, what_it_spawned_is_complete_when_the_program_ends) {
 TEST(service, an_exception_of_what_it_spawned_is_reported) {
   auto end = test::in_process({}, [] {
     static std::atomic<bool> spawned{false};
-    static weft::service s("spawner", weft::place::idle, [](void *) {
-      if (!spawned)
-        weft::spawn([] { throw std::runtime_error("unheard of"); });
-      return !spawned.exchange(true);
-    }, nullptr);
+    static weft::service s(
+        "spawner", weft::place::idle,
+        [](void *) {
+          if (!spawned)
+            weft::spawn([] { throw std::runtime_error("unheard of"); });
+          return !spawned.exchange(true);
+        },
+        nullptr);
     EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -184,22 +191,24 @@ TEST(service, must_not_wait) {
   for (auto where : k_places) {
     static std::atomic<int> refused;
     refused = 0;
-    weft::service s("impatient", where, [](void *) {
-      const auto refuses = [](auto &&wait) {
-        try {
-          wait();
-        } catch (const weft::error &e) {
-          refused += e.code() == weft::errc::no_block &&
-                     std::string(e.what()).find("service 'impatient' must not wait") != std::string::npos;
-        }
-      };
-      if (refused)
-        return false;
-      refuses([] { weft::this_task::sleep_for(std::chrono::milliseconds(1)); });
-      refuses([] { weft::this_task::block(); });
-      refuses([] { (void)weft::this_task::block_for(std::chrono::hours(1)); });
-      return true;
-    }, nullptr);
+    weft::service s(
+        "impatient", where,
+        [](void *) {
+          const auto refuses = [](auto &&wait) {
+            try {
+              wait();
+            } catch (const weft::error &e) {
+              refused += e.code() == weft::errc::no_block && std::string(e.what()).find("service 'impatient' must not wait") != std::string::npos;
+            }
+          };
+          if (refused)
+            return false;
+          refuses([] { weft::this_task::sleep_for(std::chrono::milliseconds(1)); });
+          refuses([] { weft::this_task::block(); });
+          refuses([] { (void)weft::this_task::block_for(std::chrono::hours(1)); });
+          return true;
+        },
+        nullptr);
     EXPECT_TRUE(test::eventually([] { return refused != 0; }));
     EXPECT_TRUE(test::eventually([] { return refused == 3; })) << refused;
   }
@@ -209,8 +218,8 @@ TEST(service, that_throws_ends_the_program_and_is_named) {
   for (const char *where : {"idle", "timer"}) {
     auto end = test::in_process({{"PLACE", where}}, [] {
       const bool idle = std::string(std::getenv("PLACE")) == "idle";
-      weft::service s("careless", idle ? weft::place::idle : weft::place::timer,
-                      [](void *) -> bool { throw std::runtime_error("bad poll"); }, nullptr);
+      weft::service s(
+          "careless", idle ? weft::place::idle : weft::place::timer, [](void *) -> bool { throw std::runtime_error("bad poll"); }, nullptr);
       weft::this_task::sleep_for(std::chrono::minutes(1));
     });
     EXPECT_TRUE(end.aborted()) << end;

@@ -224,8 +224,7 @@ TEST(commutative, weak_over_several_levels_is_one_line_of_turns) {
         return;
       }
       for (int i = 0; i != 3; ++i)
-        weft::spawn([*this, depth] { grow(depth - 1); },
-                    depth == 1 ? weft::commutative(*x) : weft::weak_commutative(*x));
+        weft::spawn([*this, depth] { grow(depth - 1); }, depth == 1 ? weft::commutative(*x) : weft::weak_commutative(*x));
     }
   };
   tree{&x, &t}.grow(4);
@@ -271,12 +270,13 @@ TEST(commutative, onready_is_called_when_the_turn_has_come) {
   int x = 0;
   static turnstile t;
   for (int i = 0; i != 20; ++i)
-    weft::spawn([&] { ++x, --t.inside; }, weft::commutative(x), weft::onready(
-                                                                    [](void *) {
-                                                                      if (++t.inside != 1)
-                                                                        t.crowded = true;
-                                                                    },
-                                                                    nullptr));
+    weft::spawn([&] { ++x, --t.inside; }, weft::commutative(x),
+                weft::onready(
+                    [](void *) {
+                      if (++t.inside != 1)
+                        t.crowded = true;
+                    },
+                    nullptr));
   weft::taskwait();
   EXPECT_EQ(x, 20);
   EXPECT_FALSE(t.crowded);

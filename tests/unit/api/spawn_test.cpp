@@ -193,7 +193,13 @@ TEST(spawn, a_list_may_hold_null_and_the_same_address_in_every_mode) {
 TEST(spawn, volatile_data_and_arrays_can_be_named) {
   volatile int v = 0;
   int a[4] = {};
-  weft::spawn([&] { dawdle(); v = 1; a[0] = 2; }, weft::out(v), weft::out(a));
+  weft::spawn(
+      [&] {
+        dawdle();
+        v = 1;
+        a[0] = 2;
+      },
+      weft::out(v), weft::out(a));
   int sum = 0;
   weft::spawn([&] { sum = v + a[0]; }, weft::in(v), weft::in(a[0]), weft::out(sum));
   weft::taskwait(weft::in(sum));
@@ -267,11 +273,7 @@ TEST(spawn, any_priority_is_accepted) {
 
 TEST(spawn, the_central_policy_runs_the_higher_priority_first) {
   auto end = test::in_process(
-      {{"WEFT_WORKERS", "1"},
-       {"WEFT_SCHED_POLICY", "central"},
-       {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"},
-       {"WEFT_WATCH_MAX_SPARES", "0"}},
-      [] {
+      {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "central"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
         std::vector<int> order;
         int gate = 0;
         // All become ready at once, by the end of a task on which they depend.
@@ -300,14 +302,12 @@ std::vector<int> order_of_priorities() {
 TEST(spawn, every_policy_runs_the_higher_priority_first) {
   for (const char *policy : {"stealing", "delegated", "local-fifo", "central"})
     for (const char *successor : {"0", "1"}) {
-      if (test::is_child() && (std::string(std::getenv("WEFT_SCHED_POLICY")) != policy ||
-                               std::string(std::getenv("WEFT_SCHED_IMMEDIATE_SUCCESSOR")) != successor))
+      if (test::is_child() &&
+          (std::string(std::getenv("WEFT_SCHED_POLICY")) != policy || std::string(std::getenv("WEFT_SCHED_IMMEDIATE_SUCCESSOR")) != successor))
         continue;
-      auto end = test::in_process({{"WEFT_WORKERS", "1"},
-                                   {"WEFT_SCHED_POLICY", policy},
-                                   {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", successor},
-                                   {"WEFT_WATCH_MAX_SPARES", "0"}},
-                                  [] { EXPECT_EQ(order_of_priorities(), (std::vector<int>{9, 7, 3, 0, -4, -9})); });
+      auto end = test::in_process(
+          {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", successor}, {"WEFT_WATCH_MAX_SPARES", "0"}},
+          [] { EXPECT_EQ(order_of_priorities(), (std::vector<int>{9, 7, 3, 0, -4, -9})); });
       EXPECT_TRUE(end.exited(0)) << policy << ", immediate successor " << successor << ": " << end;
     }
 }
@@ -319,11 +319,13 @@ std::vector<int> order_of_chain_and_urgent(int chain_priority, int urgent_priori
   weft::spawn([] {}, weft::priority(1)); // programs without priorities do not ask
   weft::taskwait();
   for (int i = 0; i < 4; ++i)
-    weft::spawn([&order, i, urgent_priority] {
-      if (i == 1)
-        weft::spawn([&order, urgent_priority] { order.push_back(urgent_priority); }, weft::priority(urgent_priority));
-      order.push_back(-i);
-    }, weft::inout(x), weft::priority(chain_priority));
+    weft::spawn(
+        [&order, i, urgent_priority] {
+          if (i == 1)
+            weft::spawn([&order, urgent_priority] { order.push_back(urgent_priority); }, weft::priority(urgent_priority));
+          order.push_back(-i);
+        },
+        weft::inout(x), weft::priority(chain_priority));
   EXPECT_TRUE(test::eventually([&] { return order.size() == 5; })); // a taskwait would choose by itself
   weft::taskwait();
   return order;
@@ -334,8 +336,7 @@ TEST(spawn, an_immediate_successor_lets_more_urgent_work_of_larger_priority_go_f
     if (test::is_child() && std::string(std::getenv("WEFT_SCHED_POLICY")) != policy)
       continue;
     auto end = test::in_process(
-        {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}},
-        [] {
+        {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
           EXPECT_EQ(order_of_chain_and_urgent(0, 7), (std::vector<int>{0, -1, 7, -2, -3}));
           EXPECT_EQ(order_of_chain_and_urgent(5, 7), (std::vector<int>{0, -1, 7, -2, -3}));
           EXPECT_EQ(order_of_chain_and_urgent(7, 5), (std::vector<int>{0, -1, -2, -3, 5}));
@@ -446,9 +447,7 @@ TEST(spawn, the_wait_clause_holds_all_accesses_until_the_children_are_complete) 
   EXPECT_EQ(seen, 1);
 }
 
-void count_call(void *context) {
-  ++*static_cast<std::atomic<int> *>(context);
-}
+void count_call(void *context) { ++*static_cast<std::atomic<int> *>(context); }
 
 TEST(spawn, onready_is_called_once_before_the_body) {
   int x = 0, calls_at_start = -1;
@@ -487,13 +486,14 @@ TEST(spawn, onready_sees_its_task_and_what_it_spawns_are_its_children) {
         weft::taskwait(); // for the child
         s.body = ++s.order;
       },
-      weft::in(x), weft::label("owner"), weft::onready(
-                                             [](void *p) {
-                                               auto &s = *static_cast<seen *>(p);
-                                               s.label = weft::this_task::label();
-                                               weft::spawn([&s] { dawdle(), s.child = ++s.order; });
-                                             },
-                                             &s));
+      weft::in(x), weft::label("owner"),
+      weft::onready(
+          [](void *p) {
+            auto &s = *static_cast<seen *>(p);
+            s.label = weft::this_task::label();
+            weft::spawn([&s] { dawdle(), s.child = ++s.order; });
+          },
+          &s));
   weft::taskwait();
   EXPECT_STREQ(s.label, "owner");
   EXPECT_EQ(s.child, 1);
@@ -502,16 +502,17 @@ TEST(spawn, onready_sees_its_task_and_what_it_spawns_are_its_children) {
 
 TEST(spawn, onready_must_not_wait) {
   std::string what;
-  weft::spawn([] {}, weft::label("hasty"), weft::onready(
-                                               [](void *p) {
-                                                 try {
-                                                   weft::this_task::block();
-                                                 } catch (const weft::error &e) {
-                                                   if (e.code() == weft::errc::no_block)
-                                                     *static_cast<std::string *>(p) = e.what();
-                                                 }
-                                               },
-                                               &what));
+  weft::spawn([] {}, weft::label("hasty"),
+              weft::onready(
+                  [](void *p) {
+                    try {
+                      weft::this_task::block();
+                    } catch (const weft::error &e) {
+                      if (e.code() == weft::errc::no_block)
+                        *static_cast<std::string *>(p) = e.what();
+                    }
+                  },
+                  &what));
   weft::taskwait();
   EXPECT_NE(what.find("the onready function of task 'hasty' must not wait"), std::string::npos) << what;
 }
@@ -520,8 +521,7 @@ TEST(spawn, an_onready_that_throws_ends_the_program_and_names_the_task) {
   auto end = test::in_process({}, [] {
     int x = 0;
     weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
-    weft::spawn([] {}, weft::in(x), weft::label("hasty"),
-                weft::onready([](void *) { throw std::runtime_error("too early"); }, nullptr));
+    weft::spawn([] {}, weft::in(x), weft::label("hasty"), weft::onready([](void *) { throw std::runtime_error("too early"); }, nullptr));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
@@ -548,8 +548,7 @@ TEST(spawn, stack_bytes_gives_room_for_deep_recursion) {
 TEST(spawn, stack_bytes_holds_for_a_task_that_suspends_and_has_accesses) {
   int x = 0, levels = 0;
   weft::spawn([&] { dawdle(), x = 1; }, weft::out(x));
-  weft::spawn([&] { dawdle(), levels = deep(x << 19), dawdle(); }, weft::inout(x),
-              weft::stack_bytes(1 << 20));
+  weft::spawn([&] { dawdle(), levels = deep(x << 19), dawdle(); }, weft::inout(x), weft::stack_bytes(1 << 20));
   weft::spawn([&] { levels += deep(1 << 19); }, weft::inout(x), weft::stack_bytes(1 << 20), weft::if_(false));
   weft::taskwait();
   EXPECT_GT(levels, 200);
@@ -607,8 +606,7 @@ TEST(spawn, the_callable_is_destroyed_once_for_each_construction) {
   std::atomic<int> alive{0};
   int x = 0;
   for (int i = 0; i != 100; ++i)
-    weft::spawn([w = witness(alive), &x] { ++x; }, weft::inout(x), weft::if_(i % 3 != 0),
-                weft::final(i % 5 == 0));
+    weft::spawn([w = witness(alive), &x] { ++x; }, weft::inout(x), weft::if_(i % 3 != 0), weft::final(i % 5 == 0));
   weft::taskwait();
   EXPECT_EQ(x, 100);
   EXPECT_EQ(alive, 0);
@@ -665,8 +663,8 @@ TEST(spawn, a_wave_over_a_grid_is_computed_in_order) {
       grid[i][j] = i == 0 || j == 0 ? 1 : 0;
   for (int i = 1; i <= n; ++i)
     for (int j = 1; j <= n; ++j)
-      weft::spawn([=] { grid[i][j] = (grid[i - 1][j] + grid[i][j - 1]) % 1'000'003; },
-                  weft::in(grid[i - 1][j]), weft::in(grid[i][j - 1]), weft::out(grid[i][j]));
+      weft::spawn([=] { grid[i][j] = (grid[i - 1][j] + grid[i][j - 1]) % 1'000'003; }, weft::in(grid[i - 1][j]), weft::in(grid[i][j - 1]),
+                  weft::out(grid[i][j]));
   weft::taskwait();
   static int expected[n + 1][n + 1];
   for (int i = 0; i <= n; ++i)

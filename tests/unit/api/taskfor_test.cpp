@@ -8,8 +8,8 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
-#include <set>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -60,10 +60,13 @@ TEST(taskfor, does_nothing_for_an_empty_range) {
 TEST(taskfor, gives_chunks_of_the_grain) {
   std::mutex lock;
   std::vector<std::uint64_t> sizes;
-  weft::taskfor(weft::range(10), [&](weft::range<int> part) {
-    const std::lock_guard guard(lock);
-    sizes.push_back(part.size());
-  }, weft::grain_size(4));
+  weft::taskfor(
+      weft::range(10),
+      [&](weft::range<int> part) {
+        const std::lock_guard guard(lock);
+        sizes.push_back(part.size());
+      },
+      weft::grain_size(4));
   weft::taskwait();
   std::sort(sizes.begin(), sizes.end());
   EXPECT_EQ(sizes, (std::vector<std::uint64_t>{2, 4, 4}));
@@ -75,11 +78,14 @@ TEST(taskfor, covers_ranges_beyond_two_to_the_sixty_third) {
   weft::taskwait();
   EXPECT_EQ(covered, UINT64_MAX);
   std::atomic<int> chunks{0};
-  weft::taskfor(weft::range(UINT64_MAX), [&](weft::range<std::uint64_t> part) {
-    EXPECT_EQ(part.size(), 2u) << "the number of chunks is at most 2^63";
-    if (++chunks == 10)
-      throw std::runtime_error("enough");
-  }, weft::grain_size(1));
+  weft::taskfor(
+      weft::range(UINT64_MAX),
+      [&](weft::range<std::uint64_t> part) {
+        EXPECT_EQ(part.size(), 2u) << "the number of chunks is at most 2^63";
+        if (++chunks == 10)
+          throw std::runtime_error("enough");
+      },
+      weft::grain_size(1));
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
 }
 
@@ -88,10 +94,13 @@ TEST(taskfor, has_a_label_and_regions_as_any_task) {
   std::atomic<int> labelled{0};
   int seen = 0;
   weft::spawn([&] { dawdle(), v[10] = 5; }, weft::out(weft::region(v).span(8, 4)));
-  weft::taskfor(weft::range(10, 20), [&](int i) {
-    labelled += weft::this_task::label() == std::string("shared");
-    v[static_cast<std::size_t>(i)] += 1;
-  }, weft::grain_size(10), weft::inout(weft::region(v).range(10, 19)), weft::label("shared"));
+  weft::taskfor(
+      weft::range(10, 20),
+      [&](int i) {
+        labelled += weft::this_task::label() == std::string("shared");
+        v[static_cast<std::size_t>(i)] += 1;
+      },
+      weft::grain_size(10), weft::inout(weft::region(v).range(10, 19)), weft::label("shared"));
   weft::spawn([&] { seen = v[10] + v[19]; }, weft::in(weft::region(v).range(5, 19)));
   weft::taskwait();
   EXPECT_EQ(seen, 7);
@@ -107,18 +116,21 @@ TEST(taskfor, is_shared_while_an_iteration_waits) {
   weft::task_ref first;
   std::atomic<bool> blocked{false};
   std::atomic<int> ran{0};
-  weft::taskfor(weft::range(2), [&](int i) {
-    ++ran;
-    if (i == 0) {
-      first = weft::this_task::self();
-      blocked = true;
-      weft::this_task::block();
-    } else {
-      while (!blocked)
-        weft::taskyield();
-      weft::unblock(first);
-    }
-  }, weft::grain_size(1));
+  weft::taskfor(
+      weft::range(2),
+      [&](int i) {
+        ++ran;
+        if (i == 0) {
+          first = weft::this_task::self();
+          blocked = true;
+          weft::this_task::block();
+        } else {
+          while (!blocked)
+            weft::taskyield();
+          weft::unblock(first);
+        }
+      },
+      weft::grain_size(1));
   weft::taskwait();
   EXPECT_EQ(ran, 2);
 }
@@ -127,11 +139,14 @@ TEST(taskfor, is_shared_by_workers_with_nothing_else_to_do) {
   if (weft::worker_count() < 2)
     GTEST_SKIP() << "needs two workers";
   std::atomic<int> inside{0};
-  weft::taskfor(weft::range(2), [&](int) {
-    ++inside;
-    while (inside < 2)
-      std::this_thread::yield();
-  }, weft::grain_size(1));
+  weft::taskfor(
+      weft::range(2),
+      [&](int) {
+        ++inside;
+        while (inside < 2)
+          std::this_thread::yield();
+      },
+      weft::grain_size(1));
   weft::taskwait();
   EXPECT_EQ(inside, 2);
 }
@@ -139,10 +154,13 @@ TEST(taskfor, is_shared_by_workers_with_nothing_else_to_do) {
 TEST(taskfor, body_may_suspend_and_spawn) {
   std::atomic<int> children{0};
   bool all_there = false;
-  weft::taskfor(weft::range(50), [&](int) {
-    weft::taskyield();
-    weft::spawn([&] { dawdle(), ++children; });
-  }, weft::grain_size(1), weft::out(all_there), weft::wait);
+  weft::taskfor(
+      weft::range(50),
+      [&](int) {
+        weft::taskyield();
+        weft::spawn([&] { dawdle(), ++children; });
+      },
+      weft::grain_size(1), weft::out(all_there), weft::wait);
   weft::spawn([&] { all_there = children == 50; }, weft::inout(all_there));
   weft::taskwait();
   EXPECT_TRUE(all_there);
@@ -150,20 +168,26 @@ TEST(taskfor, body_may_suspend_and_spawn) {
 
 TEST(taskfor, nests) {
   std::atomic<int> ran{0};
-  weft::taskfor(weft::range(20), [&](int) {
-    weft::taskfor(weft::range(20), [&](int) { ++ran; }, weft::grain_size(1));
-    weft::taskwait();
-  }, weft::grain_size(1));
+  weft::taskfor(
+      weft::range(20),
+      [&](int) {
+        weft::taskfor(weft::range(20), [&](int) { ++ran; }, weft::grain_size(1));
+        weft::taskwait();
+      },
+      weft::grain_size(1));
   weft::taskwait();
   EXPECT_EQ(ran, 400);
 }
 
 TEST(taskfor, keeps_the_first_exception_and_skips_the_rest) {
   std::atomic<int> ran{0};
-  weft::handle<void> h = weft::taskfor(weft::range(1'000'000'000), [&](int) {
-    ++ran;
-    throw std::runtime_error("once");
-  }, weft::grain_size(1), weft::tracked);
+  weft::handle<void> h = weft::taskfor(
+      weft::range(1'000'000'000),
+      [&](int) {
+        ++ran;
+        throw std::runtime_error("once");
+      },
+      weft::grain_size(1), weft::tracked);
   EXPECT_THROW(h.get(), std::runtime_error);
   EXPECT_LE(ran, weft::worker_count() + 1);
 }
@@ -171,10 +195,13 @@ TEST(taskfor, keeps_the_first_exception_and_skips_the_rest) {
 TEST(taskfor, stops_when_its_group_is_cancelled) {
   std::atomic<int> ran{0};
   weft::task_group group;
-  weft::taskfor(weft::range(1'000'000'000), [&](int) {
-    if (++ran == 3)
-      group.cancel();
-  }, weft::grain_size(1), weft::in_group(group), weft::label("long"));
+  weft::taskfor(
+      weft::range(1'000'000'000),
+      [&](int) {
+        if (++ran == 3)
+          group.cancel();
+      },
+      weft::grain_size(1), weft::in_group(group), weft::label("long"));
   group.wait();
   EXPECT_GE(ran, 3);
   EXPECT_LT(ran, 1'000'000'000);
@@ -201,11 +228,13 @@ TEST(taskfor, over_blocks_covers_the_rectangle) {
 
 TEST(taskfor, runs_in_place_in_a_final_task) {
   bool done_at_once = false;
-  weft::spawn([&] {
-    std::atomic<int> ran{0};
-    weft::taskfor(weft::range(100), [&](int) { ++ran; });
-    done_at_once = ran == 100;
-  }, weft::final());
+  weft::spawn(
+      [&] {
+        std::atomic<int> ran{0};
+        weft::taskfor(weft::range(100), [&](int) { ++ran; });
+        done_at_once = ran == 100;
+      },
+      weft::final());
   weft::taskwait();
   EXPECT_TRUE(done_at_once);
 }

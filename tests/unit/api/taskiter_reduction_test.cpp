@@ -27,10 +27,13 @@ void spawn_adders(long &x, int n) {
 TEST(taskiter, reduces_for_the_reader_of_the_round) {
   long x = 0;
   std::vector<long> seen;
-  weft::taskiter(50, [&] {
-    spawn_adders(x, 10);
-    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
-  }, weft::inout(x), weft::inout(seen));
+  weft::taskiter(
+      50,
+      [&] {
+        spawn_adders(x, 10);
+        weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+      },
+      weft::inout(x), weft::inout(seen));
   weft::taskwait();
   ASSERT_EQ(seen.size(), 50u);
   for (long r = 0; r != 50; ++r)
@@ -74,12 +77,14 @@ TEST(taskiter, reducing_tasks_run_at_once) {
   int wrong = 0;
   weft::taskiter(10, [&] {
     for (int i = 0; i != 2; ++i)
-      weft::spawn([&] {
-        ++inside;
-        while (inside % 2 != 0)
-          weft::taskyield();
-        ++weft::reduction_local(x);
-      }, weft::reduction(x, weft::sum));
+      weft::spawn(
+          [&] {
+            ++inside;
+            while (inside % 2 != 0)
+              weft::taskyield();
+            ++weft::reduction_local(x);
+          },
+          weft::reduction(x, weft::sum));
     weft::spawn([&] { wrong += inside != x; }, weft::in(x), weft::inout(wrong));
   });
   weft::taskwait();
@@ -120,17 +125,21 @@ TEST(taskiter, reduces_arrays_and_types_of_the_user) {
     int rounds = 0, wrong = 0;
     weft::taskiter(20, [&] {
       for (std::uint64_t i = 0; i != 6; ++i)
-        weft::spawn([&, i] {
-          weft::reduction_local(x).bits |= std::uint64_t{1} << i;
-          long *const mine = weft::reduction_local(a.data(), 3);
-          for (std::size_t k = 0; k != 3; ++k)
-            mine[k] += static_cast<long>(k * i);
-        }, weft::reduction(x, unite, set_of()), weft::reduction(a.data(), 3, weft::sum));
-      weft::spawn([&] {
-        ++rounds;
-        wrong += x.bits != 0b111111 || a[0] != 0 || a[1] != 15 * rounds || a[2] != 30 * rounds;
-        x.bits = 0;
-      }, weft::inout(x), weft::in(a[0]), weft::inout(rounds));
+        weft::spawn(
+            [&, i] {
+              weft::reduction_local(x).bits |= std::uint64_t{1} << i;
+              long *const mine = weft::reduction_local(a.data(), 3);
+              for (std::size_t k = 0; k != 3; ++k)
+                mine[k] += static_cast<long>(k * i);
+            },
+            weft::reduction(x, unite, set_of()), weft::reduction(a.data(), 3, weft::sum));
+      weft::spawn(
+          [&] {
+            ++rounds;
+            wrong += x.bits != 0b111111 || a[0] != 0 || a[1] != 15 * rounds || a[2] != 30 * rounds;
+            x.bits = 0;
+          },
+          weft::inout(x), weft::in(a[0]), weft::inout(rounds));
     });
     weft::taskwait();
     EXPECT_EQ(rounds, 20);
@@ -151,9 +160,8 @@ TEST(taskiter, branches_of_reducing_tasks_add_to_copies) {
   long x = 0;
   weft::taskiter(20, [&] {
     for (int i = 0; i != 3; ++i)
-      weft::spawn([&] {
-        weft::join([&] { weft::reduction_local(x) += 1; }, [&] { test::dawdle(), weft::reduction_local(x) += 1; });
-      }, weft::reduction(x, weft::sum));
+      weft::spawn([&] { weft::join([&] { weft::reduction_local(x) += 1; }, [&] { test::dawdle(), weft::reduction_local(x) += 1; }); },
+                  weft::reduction(x, weft::sum));
     weft::spawn([&] { x += 10; }, weft::inout(x));
   });
   weft::taskwait();
@@ -165,16 +173,19 @@ TEST(taskiter, children_add_to_the_copies) {
   std::vector<long> seen;
   weft::taskiter(20, [&] {
     for (int i = 0; i != 3; ++i) {
-      weft::spawn([&] {
-        for (int k = 0; k != 4; ++k)
-          weft::spawn([&] {
-            weft::spawn([&] { weft::reduction_local(x) += 2; }, weft::reduction(x, weft::sum));
-          }, weft::weak_reduction(x, weft::sum));
-      }, weft::weak_reduction(x, weft::sum));
-      weft::spawn([&] {
-        weft::reduction_local(x) += 1;
-        weft::spawn([&] { weft::reduction_local(x) += 3; }, weft::reduction(x, weft::sum));
-      }, weft::reduction(x, weft::sum), weft::concurrent(y));
+      weft::spawn(
+          [&] {
+            for (int k = 0; k != 4; ++k)
+              weft::spawn([&] { weft::spawn([&] { weft::reduction_local(x) += 2; }, weft::reduction(x, weft::sum)); },
+                          weft::weak_reduction(x, weft::sum));
+          },
+          weft::weak_reduction(x, weft::sum));
+      weft::spawn(
+          [&] {
+            weft::reduction_local(x) += 1;
+            weft::spawn([&] { weft::reduction_local(x) += 3; }, weft::reduction(x, weft::sum));
+          },
+          weft::reduction(x, weft::sum), weft::concurrent(y));
     }
     weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
   });
@@ -188,10 +199,13 @@ TEST(taskiter, that_reduces_adds_with_its_siblings) {
   long x = 3, seen = 0;
   spawn_adders(x, 4);
   for (int i = 0; i != 2; ++i)
-    weft::taskiter(10, [&] {
-      spawn_adders(x, 4);
-      weft::taskiter(2, [&] { spawn_adders(x, 1); }, weft::reduction(x, weft::sum));
-    }, weft::weak_reduction(x, weft::sum));
+    weft::taskiter(
+        10,
+        [&] {
+          spawn_adders(x, 4);
+          weft::taskiter(2, [&] { spawn_adders(x, 1); }, weft::reduction(x, weft::sum));
+        },
+        weft::weak_reduction(x, weft::sum));
   spawn_adders(x, 4);
   weft::spawn([&] { seen = x; }, weft::in(x));
   weft::taskwait();
@@ -200,12 +214,14 @@ TEST(taskiter, that_reduces_adds_with_its_siblings) {
 
 TEST(taskiter, reduces_below_a_final_task) {
   long x = 0;
-  weft::spawn([&] {
-    weft::taskiter(10, [&] {
-      spawn_adders(x, 4);
-      weft::spawn([&] { spawn_adders(x, 2); }, weft::weak_reduction(x, weft::sum));
-    });
-  }, weft::final(), weft::inout(x));
+  weft::spawn(
+      [&] {
+        weft::taskiter(10, [&] {
+          spawn_adders(x, 4);
+          weft::spawn([&] { spawn_adders(x, 2); }, weft::weak_reduction(x, weft::sum));
+        });
+      },
+      weft::final(), weft::inout(x));
   weft::taskwait();
   EXPECT_EQ(x, 130);
 }
@@ -230,10 +246,12 @@ TEST(taskiter, adds_what_was_reduced_before_a_failure) {
   weft::taskiter(1'000'000'000, [&] {
     for (int i = 0; i != 3; ++i)
       weft::spawn([&] { weft::reduction_local(x) += 1, ++ran; }, weft::reduction(x, weft::sum));
-    weft::spawn([&] {
-      if (++y == 7)
-        throw std::runtime_error("seventh");
-    }, weft::inout(y));
+    weft::spawn(
+        [&] {
+          if (++y == 7)
+            throw std::runtime_error("seventh");
+        },
+        weft::inout(y));
     weft::spawn([&] { x += 1000, ran += 1000; }, weft::inout(x));
   });
   EXPECT_THROW(weft::taskwait(), std::runtime_error);

@@ -18,11 +18,9 @@ using weft::region;
 
 TEST(taskiter, orders_regions_where_they_overlap_in_every_round) {
   std::vector<std::uint64_t> v(40, 1), expected = v;
-  const auto mix = [](std::vector<std::uint64_t> &in, std::size_t low, std::size_t n, std::size_t from,
-                      std::size_t length) {
+  const auto mix = [](std::vector<std::uint64_t> &in, std::size_t low, std::size_t n, std::size_t from, std::size_t length) {
     const std::uint64_t sum =
-        std::accumulate(in.begin() + static_cast<std::ptrdiff_t>(from),
-                        in.begin() + static_cast<std::ptrdiff_t>(from + length), std::uint64_t{low});
+        std::accumulate(in.begin() + static_cast<std::ptrdiff_t>(from), in.begin() + static_cast<std::ptrdiff_t>(from + length), std::uint64_t{low});
     for (std::size_t i = low; i < low + n; ++i)
       in[i] = in[i] * 31 + sum;
   };
@@ -32,17 +30,14 @@ TEST(taskiter, orders_regions_where_they_overlap_in_every_round) {
   };
   weft::taskiter(30, [&] {
     each([&](std::size_t low, std::size_t n, std::size_t from, std::size_t length) {
-      weft::spawn(
-          [=, &v] { mix(v, low, n, from, length); },
-          weft::inout(region(v).span(static_cast<std::ptrdiff_t>(low), static_cast<std::ptrdiff_t>(n))),
-          weft::in(region(v).span(static_cast<std::ptrdiff_t>(from), static_cast<std::ptrdiff_t>(length))));
+      weft::spawn([=, &v] { mix(v, low, n, from, length); },
+                  weft::inout(region(v).span(static_cast<std::ptrdiff_t>(low), static_cast<std::ptrdiff_t>(n))),
+                  weft::in(region(v).span(static_cast<std::ptrdiff_t>(from), static_cast<std::ptrdiff_t>(length))));
     });
   });
   weft::taskwait();
   for (int r = 0; r != 30; ++r)
-    each([&](std::size_t low, std::size_t n, std::size_t from, std::size_t length) {
-      mix(expected, low, n, from, length);
-    });
+    each([&](std::size_t low, std::size_t n, std::size_t from, std::size_t length) { mix(expected, low, n, from, length); });
   EXPECT_EQ(v, expected);
 }
 
@@ -61,8 +56,7 @@ TEST(taskiter, of_blocks_of_a_matrix_orders_those_that_touch) {
     for (int i = 0; i < k_side; i += k_block)
       for (int j = 0; j < k_side; j += k_block)
         weft::spawn([&, i, j] { relax(m, i, j); }, weft::inout(whole.span(i, k_block).span(j, k_block)),
-                    weft::in(whole.range(i > 0 ? i - 1 : 0, i + k_block - 1)
-                                 .range(j, j + k_block < k_side ? j + k_block : k_side - 1)));
+                    weft::in(whole.range(i > 0 ? i - 1 : 0, i + k_block - 1).range(j, j + k_block < k_side ? j + k_block : k_side - 1)));
   });
   weft::taskwait();
   for (int r = 0; r != k_rounds; ++r)
@@ -129,14 +123,10 @@ TEST(taskiter, refuses_regions_beside_what_it_reduces_itself) {
   long x = 0;
   int v[2] = {};
   std::string said[2];
-  const auto reduce = [&] {
-    weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, weft::sum), weft::label("adder"));
-  };
+  const auto reduce = [&] { weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, weft::sum), weft::label("adder")); };
   const auto touch = [&] { weft::spawn([&] { v[0] = 1; }, weft::out(region(v)), weft::label("part")); };
-  weft::taskiter(
-      3, [&] { reduce(), said[0] = refusal(touch); }, weft::reduction(x, weft::sum), weft::label("loop"));
-  weft::taskiter(
-      1, [&] { touch(), said[1] = refusal(reduce); }, weft::reduction(x, weft::sum), weft::label("loop"));
+  weft::taskiter(3, [&] { reduce(), said[0] = refusal(touch); }, weft::reduction(x, weft::sum), weft::label("loop"));
+  weft::taskiter(1, [&] { touch(), said[1] = refusal(reduce); }, weft::reduction(x, weft::sum), weft::label("loop"));
   weft::taskwait();
   EXPECT_EQ(x, 3);
   const std::string why = "' cannot be recorded by taskiter 'loop': tasks that name regions stand beside "

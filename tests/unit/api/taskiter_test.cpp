@@ -69,10 +69,12 @@ TEST(taskiter, iterations_overlap_where_data_allow) {
   int x = 0, y = 0;
   weft::taskiter(2, [&] {
     weft::spawn([&] { ++first; }, weft::inout(x));
-    weft::spawn([&] {
-      while (first < 2)
-        weft::taskyield();
-    }, weft::inout(y));
+    weft::spawn(
+        [&] {
+          while (first < 2)
+            weft::taskyield();
+        },
+        weft::inout(y));
   });
   weft::taskwait();
   EXPECT_EQ(first, 2);
@@ -105,11 +107,16 @@ TEST(taskiter, is_one_task_with_accesses) {
 TEST(taskiter, asks_before_every_iteration) {
   std::atomic<int> running{0};
   int asked = 0, ran = 0, overlaps = 0;
-  weft::taskiter([&] { overlaps += running != 0; return ++asked <= 20; }, [&] {
-    for (int i = 0; i != 5; ++i)
-      weft::spawn([&] { ++running, dawdle(), --running; });
-    weft::spawn([&] { ++ran; }, weft::inout(ran));
-  });
+  weft::taskiter(
+      [&] {
+        overlaps += running != 0;
+        return ++asked <= 20;
+      },
+      [&] {
+        for (int i = 0; i != 5; ++i)
+          weft::spawn([&] { ++running, dawdle(), --running; });
+        weft::spawn([&] { ++ran; }, weft::inout(ran));
+      });
   weft::taskwait();
   EXPECT_EQ(ran, 20);
   EXPECT_EQ(asked, 21);
@@ -118,9 +125,16 @@ TEST(taskiter, asks_before_every_iteration) {
 
 TEST(taskiter, converges) {
   double x = 100, residual = 1;
-  weft::taskiter([&] { return residual > 1e-9; }, [&] {
-    weft::spawn([&] { const double next = (x + 2 / x) / 2; residual = next > x ? next - x : x - next; x = next; }, weft::inout(x), weft::out(residual));
-  });
+  weft::taskiter([&] { return residual > 1e-9; },
+                 [&] {
+                   weft::spawn(
+                       [&] {
+                         const double next = (x + 2 / x) / 2;
+                         residual = next > x ? next - x : x - next;
+                         x = next;
+                       },
+                       weft::inout(x), weft::out(residual));
+                 });
   weft::taskwait();
   EXPECT_NEAR(x * x, 2, 1e-12);
 }
@@ -143,14 +157,18 @@ TEST(taskiter, recorded_tasks_nest) {
   std::atomic<int> grandchildren{0};
   std::vector<int> seen;
   weft::taskiter(10, [&] {
-    weft::spawn([&] {
-      for (int i = 0; i != 3; ++i)
-        weft::spawn([&] {
-          dawdle();
-          ++x;
-          weft::spawn([&] { ++grandchildren; });
-        }, weft::inout(x));
-    }, weft::inout(x));
+    weft::spawn(
+        [&] {
+          for (int i = 0; i != 3; ++i)
+            weft::spawn(
+                [&] {
+                  dawdle();
+                  ++x;
+                  weft::spawn([&] { ++grandchildren; });
+                },
+                weft::inout(x));
+        },
+        weft::inout(x));
     weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
   });
   weft::taskwait();
@@ -161,13 +179,15 @@ TEST(taskiter, recorded_tasks_nest) {
 TEST(taskiter, recorded_tasks_wait) {
   int x = 0;
   weft::taskiter(10, [&] {
-    weft::spawn([&] {
-      int y = 0;
-      weft::spawn([&] { dawdle(), ++y; });
-      weft::taskwait();
-      weft::taskyield();
-      x += y;
-    }, weft::inout(x));
+    weft::spawn(
+        [&] {
+          int y = 0;
+          weft::spawn([&] { dawdle(), ++y; });
+          weft::taskwait();
+          weft::taskyield();
+          x += y;
+        },
+        weft::inout(x));
   });
   weft::taskwait();
   EXPECT_EQ(x, 10);
@@ -178,15 +198,17 @@ TEST(taskiter, recorded_tasks_have_events) {
   int x = 0;
   std::atomic<int> early{0}, done{0};
   weft::taskiter(5, [&] {
-    weft::spawn([&] {
-      weft::this_task::increase_events(1);
-      threads.emplace_back([&, self = weft::this_task::self()] {
-        dawdle();
-        ++done;
-        weft::decrease_events(self, 1);
-      });
-      ++x;
-    }, weft::inout(x));
+    weft::spawn(
+        [&] {
+          weft::this_task::increase_events(1);
+          threads.emplace_back([&, self = weft::this_task::self()] {
+            dawdle();
+            ++done;
+            weft::decrease_events(self, 1);
+          });
+          ++x;
+        },
+        weft::inout(x));
     weft::spawn([&] { early += done != x; }, weft::in(x));
   });
   weft::taskwait();
@@ -201,12 +223,14 @@ TEST(taskiter, recorded_tasks_block) {
   weft::task_ref blocked;
   std::atomic<bool> there{false};
   weft::taskiter(5, [&] {
-    weft::spawn([&] {
-      blocked = weft::this_task::self();
-      there = true;
-      weft::this_task::block();
-      ++x;
-    }, weft::inout(x));
+    weft::spawn(
+        [&] {
+          blocked = weft::this_task::self();
+          there = true;
+          weft::this_task::block();
+          ++x;
+        },
+        weft::inout(x));
     weft::spawn([&] {
       while (!there.exchange(false))
         weft::taskyield();
@@ -247,15 +271,19 @@ TEST(taskiter, events_of_onready_hold_each_run) {
   int x = 0;
   std::atomic<int> early{0};
   weft::taskiter(4, [&] {
-    weft::spawn([] {}, weft::onready([](void *p) {
-      auto *at = static_cast<late *>(p);
-      weft::this_task::increase_events(1);
-      at->threads.emplace_back([at, self = weft::this_task::self()] {
-        dawdle();
-        ++at->done;
-        weft::decrease_events(self, 1);
-      });
-    }, &l), weft::inout(x));
+    weft::spawn([] {},
+                weft::onready(
+                    [](void *p) {
+                      auto *at = static_cast<late *>(p);
+                      weft::this_task::increase_events(1);
+                      at->threads.emplace_back([at, self = weft::this_task::self()] {
+                        dawdle();
+                        ++at->done;
+                        weft::decrease_events(self, 1);
+                      });
+                    },
+                    &l),
+                weft::inout(x));
     weft::spawn([&] { early += l.done != ++x; }, weft::inout(x));
   });
   weft::taskwait();
@@ -277,11 +305,13 @@ TEST(taskiter, finality_is_that_of_the_tasks) {
   EXPECT_FALSE(recorded);
   EXPECT_TRUE(final_one);
   bool done_at_once = false;
-  weft::spawn([&] {
-    int runs = 0;
-    weft::taskiter(3, [&] { weft::spawn([&] { inner = weft::this_task::in_final(), ++runs; }, weft::inout(runs)); });
-    done_at_once = runs == 3;
-  }, weft::final());
+  weft::spawn(
+      [&] {
+        int runs = 0;
+        weft::taskiter(3, [&] { weft::spawn([&] { inner = weft::this_task::in_final(), ++runs; }, weft::inout(runs)); });
+        done_at_once = runs == 3;
+      },
+      weft::final());
   weft::taskwait();
   EXPECT_TRUE(inner);
   EXPECT_TRUE(done_at_once);
@@ -303,11 +333,13 @@ TEST(taskiter, records_loops) {
   std::array<int, n> x{};
   int sum = 0;
   weft::taskiter(5, [&] {
-    weft::taskloop(weft::range(n), [&](int i) { ++x[static_cast<std::size_t>(i)]; }, weft::nogroup, weft::grain_size(10),
-                   weft::chunk_accesses([&](weft::range<int> c) { return weft::inout(x[static_cast<std::size_t>(c.first())]); }));
-    weft::taskfor(weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::grain_size(1), weft::inout(sum),
-                  weft::inout(x[0]), weft::inout(x[10]), weft::inout(x[20]), weft::inout(x[30]), weft::inout(x[40]), weft::inout(x[50]),
-                  weft::inout(x[60]), weft::inout(x[70]), weft::inout(x[80]), weft::inout(x[90]));
+    weft::taskloop(
+        weft::range(n), [&](int i) { ++x[static_cast<std::size_t>(i)]; }, weft::nogroup, weft::grain_size(10),
+        weft::chunk_accesses([&](weft::range<int> c) { return weft::inout(x[static_cast<std::size_t>(c.first())]); }));
+    weft::taskfor(
+        weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::grain_size(1), weft::inout(sum), weft::inout(x[0]),
+        weft::inout(x[10]), weft::inout(x[20]), weft::inout(x[30]), weft::inout(x[40]), weft::inout(x[50]), weft::inout(x[60]), weft::inout(x[70]),
+        weft::inout(x[80]), weft::inout(x[90]));
   });
   weft::taskwait();
   for (int v : x)
@@ -334,14 +366,19 @@ TEST(taskiter, handle_waits_for_the_last_iteration) {
 TEST(taskiter, first_exception_ends_it) {
   int x = 0, after = 0;
   std::atomic<int> others{0};
-  weft::taskiter(1'000'000'000, [&] {
-    weft::spawn([&] {
-      if (++x == 5)
-        throw std::runtime_error("fifth");
-    }, weft::inout(x));
-    weft::spawn([&] { ++after; }, weft::in(x), weft::inout(after));
-    weft::spawn([&] { ++others; });
-  }, weft::inout(x));
+  weft::taskiter(
+      1'000'000'000,
+      [&] {
+        weft::spawn(
+            [&] {
+              if (++x == 5)
+                throw std::runtime_error("fifth");
+            },
+            weft::inout(x));
+        weft::spawn([&] { ++after; }, weft::in(x), weft::inout(after));
+        weft::spawn([&] { ++others; });
+      },
+      weft::inout(x));
   bool released = false;
   weft::spawn([&] { released = x == 5 && after == 4; }, weft::in(x));
   try {
@@ -356,23 +393,27 @@ TEST(taskiter, first_exception_ends_it) {
 TEST(taskiter, exception_of_a_descendant_ends_it) {
   int x = 0;
   weft::task_group group;
-  weft::taskiter(1'000'000'000, [&] {
-    weft::spawn([&] {
-      ++x;
-      weft::spawn([&] {
-        if (x == 3)
-          throw std::runtime_error("deep");
-      });
-    }, weft::inout(x));
-  }, weft::in_group(group));
+  weft::taskiter(
+      1'000'000'000,
+      [&] {
+        weft::spawn(
+            [&] {
+              ++x;
+              weft::spawn([&] {
+                if (x == 3)
+                  throw std::runtime_error("deep");
+              });
+            },
+            weft::inout(x));
+      },
+      weft::in_group(group));
   EXPECT_THROW(group.wait(), std::runtime_error);
   EXPECT_EQ(x, 3);
 }
 
 TEST(taskiter, exception_of_the_condition_or_the_recording_ends_it) {
   int x = 0;
-  weft::taskiter([&]() -> bool { return x < 3 ? true : throw std::runtime_error("asked"); },
-                 [&] { weft::spawn([&] { ++x; }, weft::inout(x)); });
+  weft::taskiter([&]() -> bool { return x < 3 ? true : throw std::runtime_error("asked"); }, [&] { weft::spawn([&] { ++x; }, weft::inout(x)); });
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
   EXPECT_EQ(x, 3);
   weft::taskiter(3, [&] {
@@ -386,14 +427,19 @@ TEST(taskiter, exception_of_the_condition_or_the_recording_ends_it) {
 TEST(taskiter, cancelled_group_ends_it) {
   std::atomic<int> x{0};
   weft::task_group group;
-  weft::taskiter(1'000'000'000, [&] {
-    weft::spawn([&] {
-      if (++x == 4)
-        group.cancel();
-    }, weft::inout(x));
-    for (int i = 0; i != 10; ++i)
-      weft::spawn([] {}, weft::in(x));
-  }, weft::in_group(group));
+  weft::taskiter(
+      1'000'000'000,
+      [&] {
+        weft::spawn(
+            [&] {
+              if (++x == 4)
+                group.cancel();
+            },
+            weft::inout(x));
+        for (int i = 0; i != 10; ++i)
+          weft::spawn([] {}, weft::in(x));
+      },
+      weft::in_group(group));
   group.wait();
   EXPECT_EQ(x, 4);
 }
@@ -402,14 +448,17 @@ TEST(taskiter, refuses_what_cannot_be_run_again) {
   weft::task_group group;
   std::array<std::string, 5> said;
   int x = 0, recorded = 0;
-  weft::taskiter(2, [&] {
-    said[0] = refusal([] { (void)weft::spawn([] { return 1; }, weft::label("asked")); });
-    said[1] = refusal([] { weft::spawn([] {}, weft::if_(false), weft::label("waited")); });
-    said[2] = refusal([&] { group.spawn([] {}, weft::label("grouped")); });
-    said[3] = refusal([] { weft::taskwait(); });
-    said[4] = refusal([&] { weft::taskwait(weft::in(x)); });
-    weft::spawn([&] { ++recorded; }, weft::inout(recorded));
-  }, weft::label("loop"));
+  weft::taskiter(
+      2,
+      [&] {
+        said[0] = refusal([] { (void)weft::spawn([] { return 1; }, weft::label("asked")); });
+        said[1] = refusal([] { weft::spawn([] {}, weft::if_(false), weft::label("waited")); });
+        said[2] = refusal([&] { group.spawn([] {}, weft::label("grouped")); });
+        said[3] = refusal([] { weft::taskwait(); });
+        said[4] = refusal([&] { weft::taskwait(weft::in(x)); });
+        weft::spawn([&] { ++recorded; }, weft::inout(recorded));
+      },
+      weft::label("loop"));
   weft::taskwait();
   EXPECT_EQ(recorded, 2);
   const std::string begin = "task 'asked' cannot be recorded by taskiter 'loop': ";
@@ -438,11 +487,13 @@ TEST(taskiter, concurrent_tasks_are_ordered_with_others_only) {
   int x = 0, wrong = 0;
   weft::taskiter(10, [&] {
     for (int i = 0; i != 2; ++i)
-      weft::spawn([&] {
-        ++inside;
-        while (inside % 2 != 0)
-          weft::taskyield();
-      }, weft::concurrent(x));
+      weft::spawn(
+          [&] {
+            ++inside;
+            while (inside % 2 != 0)
+              weft::taskyield();
+          },
+          weft::concurrent(x));
     weft::spawn([&] { wrong += inside != 2 * ++x; }, weft::inout(x));
   });
   weft::taskwait();
@@ -453,11 +504,14 @@ TEST(taskiter, concurrent_tasks_are_ordered_with_others_only) {
 TEST(taskiter, commutative_tasks_take_turns) {
   int x = 0;
   std::vector<int> seen;
-  weft::taskiter(10, [&] {
-    for (int i = 0; i != 4; ++i)
-      weft::spawn([&] { ++x; }, weft::commutative(x), weft::in(x));
-    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
-  }, weft::commutative(seen));
+  weft::taskiter(
+      10,
+      [&] {
+        for (int i = 0; i != 4; ++i)
+          weft::spawn([&] { ++x; }, weft::commutative(x), weft::in(x));
+        weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+      },
+      weft::commutative(seen));
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector{4, 8, 12, 16, 20, 24, 28, 32, 36, 40}));
 }
@@ -510,13 +564,15 @@ TEST(taskiter, random_graphs_give_what_a_serial_run_gives) {
           list.push_back(weft::in(cell[r]));
         if (specs[t].writes < cells)
           list.push_back(weft::inout(cell[specs[t].writes]));
-        weft::spawn([&, t] {
-          const auto work = [&, t] { seen[t] = seen[t] * 7 + run(cell, specs[t], t); };
-          if (specs[t].nests)
-            weft::spawn(work);
-          else
-            work();
-        }, weft::accesses(list), weft::priority(static_cast<int>(t % 5) / 4));
+        weft::spawn(
+            [&, t] {
+              const auto work = [&, t] { seen[t] = seen[t] * 7 + run(cell, specs[t], t); };
+              if (specs[t].nests)
+                weft::spawn(work);
+              else
+                work();
+            },
+            weft::accesses(list), weft::priority(static_cast<int>(t % 5) / 4));
       }
     };
     if (conditional)

@@ -56,8 +56,8 @@ TEST(taskloop, works_at_the_ends_of_the_index_type) {
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(last, most - 1);
   calls = 0;
-  weft::taskloop(weft::range(least, most), [&](weft::range<std::int64_t> part) { calls += part.size() == UINT64_MAX / 2; },
-                 weft::grain_size(UINT64_MAX / 2));
+  weft::taskloop(
+      weft::range(least, most), [&](weft::range<std::int64_t> part) { calls += part.size() == UINT64_MAX / 2; }, weft::grain_size(UINT64_MAX / 2));
   EXPECT_EQ(calls, 2) << "and a chunk of one";
   weft::taskloop(weft::range(least, most), [&](weft::range<std::int64_t>) { ++calls; }, weft::grain_size(UINT64_MAX));
   EXPECT_EQ(calls, 3);
@@ -132,9 +132,7 @@ TEST(taskloop, orders_chunks_by_their_accesses) {
   for (int s = 0; s != sweeps; ++s)
     weft::taskloop(
         weft::range(1, n), [&](int i) { x[i] += x[i - 1] + 1; }, weft::grain_size(1), weft::nogroup,
-        weft::chunk_accesses([&](weft::range<int> c) {
-          return std::array{weft::in(x[c.first() - 1]), weft::inout(x[c.first()])};
-        }),
+        weft::chunk_accesses([&](weft::range<int> c) { return std::array{weft::in(x[c.first() - 1]), weft::inout(x[c.first()])}; }),
         weft::label("sweep"), weft::priority(1));
   weft::taskwait();
   std::array<int, n> expected{};
@@ -148,8 +146,9 @@ TEST(taskloop, gives_every_chunk_the_accesses_of_the_loop) {
   int order = 0, first = 0;
   std::atomic<int> late{0};
   weft::spawn([&] { dawdle(), first = ++order; }, weft::out(order));
-  weft::taskloop(weft::range(4), [&](int) { late += order == 1; }, weft::in(order), weft::nogroup,
-                 weft::chunk_accesses([](weft::range<int>) { return weft::access{}; }));
+  weft::taskloop(
+      weft::range(4), [&](int) { late += order == 1; }, weft::in(order), weft::nogroup,
+      weft::chunk_accesses([](weft::range<int>) { return weft::access{}; }));
   weft::taskwait();
   EXPECT_EQ(first, 1);
   EXPECT_EQ(late, 4);
@@ -164,11 +163,12 @@ TEST(taskloop, orders_chunks_by_their_regions) {
         weft::chunk_accesses([&](weft::range<int> c) { // neighbouring chunks overlap
           return weft::inout(weft::region(x).range(c.first() - 1, c.limit()));
         }));
-  weft::taskloop(weft::range(2), [&](int k) { x[k * (n - 1)] = x[1 + k * (n - 3)]; }, weft::grain_size(1), weft::nogroup,
-                 weft::chunk_accesses([&](weft::range<int> c) {
-                   const int k = c.first() * (n - 2);
-                   return std::vector{weft::inout(weft::region(x).span(k, 2))};
-                 }));
+  weft::taskloop(
+      weft::range(2), [&](int k) { x[k * (n - 1)] = x[1 + k * (n - 3)]; }, weft::grain_size(1), weft::nogroup,
+      weft::chunk_accesses([&](weft::range<int> c) {
+        const int k = c.first() * (n - 2);
+        return std::vector{weft::inout(weft::region(x).span(k, 2))};
+      }));
   weft::taskwait();
   std::array<int, n> expected{};
   for (int s = 0; s != sweeps; ++s)
@@ -201,11 +201,14 @@ TEST(taskloop, labels_its_tasks) {
 TEST(taskloop, rethrows_and_skips_the_rest) {
   std::atomic<int> ran{0};
   try {
-    weft::taskloop(weft::range(10'000), [&](int i) {
-      if (i == 0)
-        throw std::runtime_error("first");
-      ++ran;
-    }, weft::grain_size(1));
+    weft::taskloop(
+        weft::range(10'000),
+        [&](int i) {
+          if (i == 0)
+            throw std::runtime_error("first");
+          ++ran;
+        },
+        weft::grain_size(1));
     FAIL();
   } catch (const std::runtime_error &e) {
     EXPECT_STREQ(e.what(), "first");
@@ -222,10 +225,13 @@ TEST(taskloop, stops_with_the_group_that_the_caller_belongs_to) {
   std::atomic<int> ran{0};
   weft::task_group group;
   group.spawn([&] {
-    weft::taskloop(weft::range(100), [&](int) {
-      ++ran;
-      group.cancel();
-    }, weft::num_tasks(100), weft::chunk_accesses([&](weft::range<int>) { return weft::inout(group); }));
+    weft::taskloop(
+        weft::range(100),
+        [&](int) {
+          ++ran;
+          group.cancel();
+        },
+        weft::num_tasks(100), weft::chunk_accesses([&](weft::range<int>) { return weft::inout(group); }));
   });
   group.wait();
   EXPECT_EQ(ran, 1);
@@ -244,8 +250,7 @@ TEST(taskloop, over_blocks_covers_the_rectangle_in_order) {
             for (int j : c)
               cell[i][j] = 3 * cell[i][j] + i + j;
         },
-        weft::nogroup,
-        weft::chunk_accesses([](weft::range<int> r, weft::range<int> c) { return weft::inout(cell[r.first()][c.first()]); }));
+        weft::nogroup, weft::chunk_accesses([](weft::range<int> r, weft::range<int> c) { return weft::inout(cell[r.first()][c.first()]); }));
   weft::taskwait();
   std::atomic<int> blocks{0};
   weft::taskloop(space, [&](weft::range<int>, weft::range<int>) { ++blocks; });

@@ -44,12 +44,14 @@ void do_everything(const code &look) {
     weft::spawn([&] { look(), ++x; }, weft::inout(x), weft::priority(i % 3 - 1));
     weft::spawn([&] { look(); }, weft::in(x), weft::concurrent(y));
   }
-  weft::spawn([&] {
-    for (int i = 0; i != 10; ++i)
-      weft::spawn([&] { look(), weft::taskyield(), look(); });
-    weft::taskwait();
-    look();
-  }, weft::weak_in(x));
+  weft::spawn(
+      [&] {
+        for (int i = 0; i != 10; ++i)
+          weft::spawn([&] { look(), weft::taskyield(), look(); });
+        weft::taskwait();
+        look();
+      },
+      weft::weak_in(x));
   weft::spawn([&] { look(), weft::spawn(look); }, weft::final());
   weft::spawn(look, weft::if_(false), weft::commutative(y));
   weft::taskwait();
@@ -103,13 +105,15 @@ TEST(worker_set, members_work_at_once_and_others_wake_them) {
   for (int round = 0; round != 30; ++round) {
     std::atomic<int> inside{0};
     std::atomic<bool> over{false};
-    code body = [&] {
-      for (int i = 0; i != 2; ++i)
-        weft::spawn([&] { // on two workers, or never
-          for (++inside; inside < 2;)
-            sched_yield();
-        });
-    }, completion = [&] { over = true; };
+    code body =
+             [&] {
+               for (int i = 0; i != 2; ++i)
+                 weft::spawn([&] { // on two workers, or never
+                   for (++inside; inside < 2;)
+                     sched_yield();
+                 });
+             },
+         completion = [&] { over = true; };
     weft::spawn_function(&run, &body, &run, &completion, on(two));
     ASSERT_TRUE(test::eventually([&] { return over.load(); }));
   }
@@ -121,19 +125,21 @@ TEST(worker_set, tasks_that_others_let_go_on_come_back) {
   std::atomic<bool> there{false}, over{false};
   std::atomic<int> elsewhere{0};
   weft::mutex m;
-  code body = [&] {
-    blocked = weft::this_task::self();
-    weft::this_task::increase_events(); // what follows the task is confined, too
-    there = true;
-    weft::this_task::block();
-    elsewhere += !set.includes(weft::worker_id());
-    m.lock();
-    elsewhere += !set.includes(weft::worker_id());
-    m.unlock();
-    int x = 0;
-    weft::spawn([] {}, weft::out(x));
-    weft::taskwait();
-  }, completion = [&] { elsewhere += !set.includes(weft::worker_id()), over = true; };
+  code body =
+           [&] {
+             blocked = weft::this_task::self();
+             weft::this_task::increase_events(); // what follows the task is confined, too
+             there = true;
+             weft::this_task::block();
+             elsewhere += !set.includes(weft::worker_id());
+             m.lock();
+             elsewhere += !set.includes(weft::worker_id());
+             m.unlock();
+             int x = 0;
+             weft::spawn([] {}, weft::out(x));
+             weft::taskwait();
+           },
+       completion = [&] { elsewhere += !set.includes(weft::worker_id()), over = true; };
   m.lock();
   weft::spawn_function(&run, &body, &run, &completion, on(set));
   EXPECT_TRUE(test::eventually([&] { return there.load(); }));

@@ -12,15 +12,13 @@
 namespace test {
 
 class fiber {
-public:
+ public:
   explicit fiber(std::function<void(fiber &)> body, std::size_t bytes = 256 << 10)
       : m_body(std::move(body)), m_memory(std::make_unique<char[]>(bytes)) {
     start(m_memory.get(), bytes);
   }
   /// On memory that outlives the fiber.
-  fiber(std::function<void(fiber &)> body, void *low, std::size_t bytes) : m_body(std::move(body)) {
-    start(low, bytes);
-  }
+  fiber(std::function<void(fiber &)> body, void *low, std::size_t bytes) : m_body(std::move(body)) { start(low, bytes); }
   ~fiber() { weft::rt::forget_stack(m_sanitized); }
   fiber(const fiber &) = delete;
   fiber &operator=(const fiber &) = delete;
@@ -44,7 +42,7 @@ public:
   void *received = nullptr;
   bool done = false;
 
-private:
+ private:
   void start(void *low, std::size_t bytes) {
     weft::rt::announce_stack(m_sanitized, low, bytes);
     m_there = weft::rt::make_context(low, bytes, entry);

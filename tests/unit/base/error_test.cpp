@@ -24,9 +24,7 @@ TEST(error, carries_its_code_and_its_sentence) {
   }
 }
 
-TEST(error, is_a_runtime_error) {
-  EXPECT_THROW(weft::rt::throw_error(errc::shut_down, "over"), std::runtime_error);
-}
+TEST(error, is_a_runtime_error) { EXPECT_THROW(weft::rt::throw_error(errc::shut_down, "over"), std::runtime_error); }
 
 TEST(error, a_copy_keeps_code_and_sentence) {
   const weft::error first(errc::deadlock, "all wait");

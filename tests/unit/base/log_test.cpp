@@ -76,8 +76,7 @@ TEST(log, warn_once_speaks_once_per_flag) {
 }
 
 TEST(log_death, fatal_says_why_and_aborts) {
-  EXPECT_EXIT(fatal("no %s left", "stacks"), testing::KilledBySignal(SIGABRT),
-              "^weft: fatal: no stacks left\n$");
+  EXPECT_EXIT(fatal("no %s left", "stacks"), testing::KilledBySignal(SIGABRT), "^weft: fatal: no stacks left\n$");
 }
 
 TEST(log_death, fatal_adds_what_the_context_knows) {

@@ -53,9 +53,7 @@ std::string message_of(const std::vector<std::string> &arguments) {
   return "accepted";
 }
 
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 
@@ -188,8 +186,7 @@ TEST(apps_report, the_table_says_what_is_missed) {
   const scratch folder;
   record r(folder.path());
   count_all(r);
-  for (const auto &[series, fine, middle, coarse] :
-       {std::tuple{"weft", 2.0, 0.6, 0.5}, std::tuple{"libgomp", 9.0, 1.0, 0.5}}) {
+  for (const auto &[series, fine, middle, coarse] : {std::tuple{"weft", 2.0, 0.6, 0.5}, std::tuple{"libgomp", 9.0, 1.0, 0.5}}) {
     r.add(sample_of(series, 1, 1, fine));
     r.add(sample_of(series, 10, 1, middle));
     r.add(sample_of(series, 100, 1, coarse));
@@ -198,8 +195,7 @@ TEST(apps_report, the_table_says_what_is_missed) {
   write_tables(text, r, {k_subject}, 2);
   EXPECT_TRUE(has(text.str(), "| 83 % (missed) |")) << text.str();
   EXPECT_TRUE(has(text.str(), "(missed) | 83 %")) << text.str();
-  EXPECT_TRUE(has(text.str(), "| toy | 100 | libgomp | 1 | 1.000 | 1.000 to 1.000 | as fast |"))
-      << text.str();
+  EXPECT_TRUE(has(text.str(), "| toy | 100 | libgomp | 1 | 1.000 | 1.000 to 1.000 | as fast |")) << text.str();
 }
 
 TEST(apps_report, times_are_compared_with_threads_tile_by_tile) {

@@ -61,9 +61,7 @@ answer call(std::vector<std::string> arguments) {
   return {status, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
 }
 
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 
@@ -95,8 +93,7 @@ TEST(apps_harness, a_right_run_prints_one_line) {
   EXPECT_EQ(a.status, 0);
   EXPECT_EQ(workers_asked, 3);
   EXPECT_EQ(a.err, "");
-  EXPECT_TRUE(has(a.out, "app=adder backend=toy workers=3 size=100 tile=5 fault=0 tasks=20 serial_s="))
-      << a.out;
+  EXPECT_TRUE(has(a.out, "app=adder backend=toy workers=3 size=100 tile=5 fault=0 tasks=20 serial_s=")) << a.out;
   EXPECT_TRUE(has(a.out, "checksum=20 difference=0 defect=0 verified=yes\n")) << a.out;
   const std::size_t times = a.out.find("seconds=");
   EXPECT_EQ(std::count(a.out.begin() + static_cast<long>(times), a.out.end(), ','), 1) << a.out;

@@ -13,14 +13,10 @@
 
 namespace {
 
-int fail_with(void *arg) {
-  return *static_cast<int *>(arg);
-}
+int fail_with(void *arg) { return *static_cast<int *>(arg); }
 
 struct owned_group {
-  explicit owned_group(int policy = WEFT_POLICY_BY_SETTING) {
-    EXPECT_EQ(weft_group_create(policy, &group), 0);
-  }
+  explicit owned_group(int policy = WEFT_POLICY_BY_SETTING) { EXPECT_EQ(weft_group_create(policy, &group), 0); }
   ~owned_group() { EXPECT_EQ(weft_group_destroy(group), 0); }
   int spawn(weft_body body, const void *arg, std::size_t bytes, weft_handle **handle = nullptr) {
     weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
@@ -73,8 +69,7 @@ TEST(c_group, collect_all_lists_every_failure) {
   int code = 0;
   EXPECT_EQ(weft_group_wait(g.group, &code), WEFT_ERR_TASK_FAILED);
   EXPECT_NE(code, 0);
-  EXPECT_EQ(std::string(weft_last_error_message()),
-            "5 tasks of the group failed; the first: the task 'task' returned " + std::to_string(code));
+  EXPECT_EQ(std::string(weft_last_error_message()), "5 tasks of the group failed; the first: the task 'task' returned " + std::to_string(code));
   std::array<int, 8> codes{};
   std::size_t count = 0;
   EXPECT_EQ(weft_group_failures(g.group, codes.data(), 2, &count), 0);

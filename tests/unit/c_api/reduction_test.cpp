@@ -22,13 +22,26 @@ struct addend {
     T &x = *static_cast<T *>(mine);
     const T v = self->value;
     switch (self->op) {
-    case WEFT_SUM: x = static_cast<T>(x + v); break;
-    case WEFT_PRODUCT: x = static_cast<T>(x * v); break;
-    case WEFT_MINIMUM: x = v < x ? v : x; break;
-    case WEFT_MAXIMUM: x = x < v ? v : x; break;
-    case WEFT_LOGICAL_AND: x = static_cast<T>(x != 0 && v != 0); break;
-    case WEFT_LOGICAL_OR: x = static_cast<T>(x != 0 || v != 0); break;
-    default: return 1;
+    case WEFT_SUM:
+      x = static_cast<T>(x + v);
+      break;
+    case WEFT_PRODUCT:
+      x = static_cast<T>(x * v);
+      break;
+    case WEFT_MINIMUM:
+      x = v < x ? v : x;
+      break;
+    case WEFT_MAXIMUM:
+      x = x < v ? v : x;
+      break;
+    case WEFT_LOGICAL_AND:
+      x = static_cast<T>(x != 0 && v != 0);
+      break;
+    case WEFT_LOGICAL_OR:
+      x = static_cast<T>(x != 0 || v != 0);
+      break;
+    default:
+      return 1;
     }
     return 0;
   }
@@ -93,7 +106,9 @@ struct point {
 TEST(c_reduction, of_ones_own_elements) {
   static point all[2];
   std::memset(all, 0, sizeof all);
-  const weft_reduction r{all, 2, sizeof(point),
+  const weft_reduction r{all,
+                         2,
+                         sizeof(point),
                          [](void *copy, size_t n, void *) { std::memset(copy, 0, n * sizeof(point)); },
                          [](void *into, const void *copy, size_t n, void *factor) {
                            for (size_t i = 0; i != n; ++i) {

@@ -9,13 +9,9 @@
 
 namespace {
 
-int succeed(void *) {
-  return 0;
-}
+int succeed(void *) { return 0; }
 
-TEST(c_runtime, the_library_has_the_version_of_the_header) {
-  EXPECT_STREQ(weft_version(), WEFT_VERSION_STRING);
-}
+TEST(c_runtime, the_library_has_the_version_of_the_header) { EXPECT_STREQ(weft_version(), WEFT_VERSION_STRING); }
 
 TEST(c_runtime, settings_are_given_before_the_start_only) {
   auto end = test::in_process({}, [] {

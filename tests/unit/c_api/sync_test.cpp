@@ -11,9 +11,7 @@
 
 namespace {
 
-int fail_with(void *arg) {
-  return *static_cast<int *>(arg);
-}
+int fail_with(void *arg) { return *static_cast<int *>(arg); }
 
 struct fibonacci {
   int n;
@@ -114,18 +112,11 @@ TEST(c_critical, excludes_sections_of_the_same_name_in_cxx_too) {
     return 0;
   };
   for (int i = 0; i < 50; ++i) {
-    ASSERT_EQ(weft_spawn(
-                  [](void *arg) {
-                    return weft_critical("counter", *static_cast<weft_body *>(arg), nullptr, nullptr);
-                  },
-                  &increment, sizeof increment, nullptr, 0, nullptr, nullptr),
+    ASSERT_EQ(weft_spawn([](void *arg) { return weft_critical("counter", *static_cast<weft_body *>(arg), nullptr, nullptr); }, &increment,
+                         sizeof increment, nullptr, 0, nullptr, nullptr),
               0);
-    ASSERT_EQ(weft_spawn(
-                  [](void *arg) {
-                    return weft::critical("counter",
-                                          [&] { return (*static_cast<weft_body *>(arg))(nullptr); });
-                  },
-                  &increment, sizeof increment, nullptr, 0, nullptr, nullptr),
+    ASSERT_EQ(weft_spawn([](void *arg) { return weft::critical("counter", [&] { return (*static_cast<weft_body *>(arg))(nullptr); }); }, &increment,
+                         sizeof increment, nullptr, 0, nullptr, nullptr),
               0);
   }
   EXPECT_EQ(weft_taskwait(nullptr), 0);

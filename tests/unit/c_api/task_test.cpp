@@ -16,12 +16,8 @@
 
 namespace {
 
-int fail_with(void *arg) {
-  return *static_cast<int *>(arg);
-}
-int succeed(void *) {
-  return 0;
-}
+int fail_with(void *arg) { return *static_cast<int *>(arg); }
+int succeed(void *) { return 0; }
 int count_up(void *arg) {
   ++*static_cast<std::atomic<int> *>(arg);
   return 0;
@@ -226,8 +222,7 @@ TEST(c_spawn, bad_arguments_are_refused_and_nothing_runs) {
   EXPECT_EQ(weft_spawn(count_up, nullptr, 8, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, &bad, 1, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
-  EXPECT_NE(std::strstr(weft_last_error_message(), "access 0 has mode 12"), nullptr)
-      << weft_last_error_message();
+  EXPECT_NE(std::strstr(weft_last_error_message(), "access 0 has mode 12"), nullptr) << weft_last_error_message();
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &no_size, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_spawn(count_up, &n, 0, nullptr, 0, &bad_flags, &handle), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(handle, nullptr);
@@ -295,9 +290,7 @@ TEST(c_handle, waiting_twice_gives_the_same_answer) {
 TEST(c_handle, is_ready_when_the_body_has_ended_and_not_before) {
   test::gate gate;
   weft_handle *handle = nullptr;
-  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0,
-                       nullptr, 0, nullptr, &handle),
-            0);
+  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0, nullptr, 0, nullptr, &handle), 0);
   EXPECT_EQ(weft_handle_ready(handle), 0);
   gate.open();
   EXPECT_EQ(weft_handle_wait(handle, nullptr), 0);
@@ -308,9 +301,7 @@ TEST(c_handle, is_ready_when_the_body_has_ended_and_not_before) {
 TEST(c_handle, may_be_given_back_before_the_task_ends) {
   test::gate gate;
   weft_handle *handle = nullptr;
-  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0,
-                       nullptr, 0, nullptr, &handle),
-            0);
+  ASSERT_EQ(weft_spawn([](void *arg) { return static_cast<test::gate *>(arg)->pass() ? 0 : 1; }, &gate, 0, nullptr, 0, nullptr, &handle), 0);
   EXPECT_EQ(weft_handle_destroy(handle), 0);
   gate.open();
   EXPECT_EQ(weft_taskwait(nullptr), 0);

@@ -172,12 +172,9 @@ TEST_P(Search, IsAFunctionOfItsSeed) {
   EXPECT_EQ(one.replay, same.replay);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Search, testing::Values(search::exhaustive, search::random, search::pct),
-                         [](const auto &info) {
-                           return info.param == search::pct      ? "Pct"
-                                  : info.param == search::random ? "Random"
-                                                                 : "Exhaustive";
-                         });
+INSTANTIATE_TEST_SUITE_P(Of, Search, testing::Values(search::exhaustive, search::random, search::pct), [](const auto &info) {
+  return info.param == search::pct ? "Pct" : info.param == search::random ? "Random" : "Exhaustive";
+});
 
 class Checker : public testing::Test {
  protected:

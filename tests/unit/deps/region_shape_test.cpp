@@ -40,8 +40,7 @@ std::string complaint_about(const region &r) {
   return "nothing";
 }
 
-#define EXPECT_COMPLAINT(part, text)                                                                                      \
-  EXPECT_NE(complaint_about(part).find(text), std::string::npos) << complaint_about(part)
+#define EXPECT_COMPLAINT(part, text) EXPECT_NE(complaint_about(part).find(text), std::string::npos) << complaint_about(part)
 
 TEST(region_shape, of_one_dimension_is_one_run) {
   EXPECT_EQ(runs_of(region(array, 4)), (std::vector<run>{{0, 31}}));
@@ -108,8 +107,7 @@ TEST(region_shape, complains_of_a_negative_extent) {
   EXPECT_COMPLAINT(region(array).span(5, -3), "negative extent");
   EXPECT_COMPLAINT(region(array, {-4, 5}), "negative extent");
   EXPECT_COMPLAINT(region(array, 5).strides({-1}), "negative stride");
-  EXPECT_COMPLAINT(region(array).range(std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()),
-                   "negative extent");
+  EXPECT_COMPLAINT(region(array).range(std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()), "negative extent");
 }
 
 TEST(region_shape, complains_of_a_part_beyond_the_declared_extents) {

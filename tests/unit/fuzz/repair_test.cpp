@@ -47,9 +47,7 @@ class cutter {
   std::mt19937_64 m_random;
 };
 
-std::string complaints_of(const program &p, agent &a) {
-  return parallel_run(p, a).check(serial_run(p).result());
-}
+std::string complaints_of(const program &p, agent &a) { return parallel_run(p, a).check(serial_run(p).result()); }
 
 TEST(fuzz_repair, leaves_a_whole_program_alone) {
   for (std::uint64_t seed = 0; seed != 200; ++seed) {

@@ -60,9 +60,7 @@ TEST(choose_managers, classes_are_those_that_recorded_machines_tell) {
   EXPECT_EQ(cpus_of(second, "big"), (std::vector{0, 1}));
 }
 
-TEST(choose_managers, lists_name_cpus) {
-  EXPECT_EQ(choose_managers(with("1,3-9"), two_kinds(), 4), (ids{1, 3}));
-}
+TEST(choose_managers, lists_name_cpus) { EXPECT_EQ(choose_managers(with("1,3-9"), two_kinds(), 4), (ids{1, 3})); }
 
 TEST(choose_managers, nobody_left_is_refused) {
   EXPECT_THROW(choose_managers(with("little"), two_kinds(), 2), weft::error);

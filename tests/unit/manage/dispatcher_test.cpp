@@ -73,16 +73,16 @@ TEST(registry, a_round_goes_on_when_its_neighbours_change) {
   for (named *each : {&a, &b, &c})
     list.add(*each);
   EXPECT_EQ(calls_of(list, true,
-                   [&](named &n) {
-                     if (&n != &b)
-                       return false;
-                     list.remove(a, 0); // was called
-                     list.remove(c, 0); // was to be called
-                     list.add(late);
-                     list.add(early);
-                     list.remove(b, 1); // itself
-                     return true;
-                   }),
+                     [&](named &n) {
+                       if (&n != &b)
+                         return false;
+                       list.remove(a, 0); // was called
+                       list.remove(c, 0); // was to be called
+                       list.add(late);
+                       list.add(early);
+                       list.remove(b, 1); // itself
+                       return true;
+                     }),
             "ab");
   EXPECT_EQ(calls_of(list), "el");
 }

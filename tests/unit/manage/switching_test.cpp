@@ -51,8 +51,8 @@ void switch_while_running(const char *policy) {
       }
     });
     int rounds = 0;
-    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-         std::chrono::steady_clock::now() < until || switches < 10; ++rounds)
+    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2); std::chrono::steady_clock::now() < until || switches < 10;
+         ++rounds)
       program(6, 500);
     over = true;
     controller.join();

@@ -68,8 +68,7 @@ TEST(direct, a_chain_is_one_worker_s) {
 TEST(direct, a_worker_that_works_on_the_graph_has_cold_caches_in_the_next_body) {
   parameters p = by_hand(manage_mode::direct, 2);
   p.pollution = 0.5;
-  EXPECT_EQ(simulate(chain(3, 100), p).time_ns, 328 + 50 + 50)
-      << "the first body came to a worker that had not";
+  EXPECT_EQ(simulate(chain(3, 100), p).time_ns, 328 + 50 + 50) << "the first body came to a worker that had not";
 }
 
 TEST(direct, a_lock_is_taken_in_turn) {
@@ -237,18 +236,15 @@ TEST(distributed, managers_leave_when_enough_is_ready) {
 
 TEST(distributed, keeps_fewer_tasks_in_the_graph_than_direct) {
   const task_graph g = matmul(16, 2000);
-  const outcome direct = simulate(g, by_hand(manage_mode::direct, 8)),
-                distributed = simulate(g, by_hand(manage_mode::distributed, 8));
+  const outcome direct = simulate(g, by_hand(manage_mode::direct, 8)), distributed = simulate(g, by_hand(manage_mode::distributed, 8));
   EXPECT_LT(distributed.counts.peak().in_graph, direct.counts.peak().in_graph / 2);
   EXPECT_GT(distributed.counts.peak().queued, distributed.counts.peak().in_graph);
 }
 
-constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::central, manage_mode::hybrid,
-                                   manage_mode::distributed, manage_mode::automatic};
+constexpr manage_mode k_modes[] = {manage_mode::direct, manage_mode::central, manage_mode::hybrid, manage_mode::distributed, manage_mode::automatic};
 
 TEST(every_mode, runs_every_task_of_every_program_and_is_no_faster_than_it_can_be) {
-  const task_graph graphs[] = {synthetic(200, 1000), matmul(6, 1000), cholesky(9, 1000), sparselu(12, 1000),
-                               nbody(6, 3, 1000)};
+  const task_graph graphs[] = {synthetic(200, 1000), matmul(6, 1000), cholesky(9, 1000), sparselu(12, 1000), nbody(6, 3, 1000)};
   for (const task_graph &g : graphs)
     for (manage_mode mode : k_modes)
       for (unsigned workers : {1u, 2u, 3u, 16u})

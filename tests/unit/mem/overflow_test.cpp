@@ -55,7 +55,7 @@ void overflow_in_task(const char *label) {
 }
 
 class overflow_death_test : public testing::Test {
-protected:
+ protected:
   void SetUp() override { test::use_a_process_for_each_death(); }
 };
 
@@ -75,8 +75,7 @@ TEST_F(overflow_death_test, says_task_range_size_and_remedy) {
 }
 
 TEST_F(overflow_death_test, is_told_on_other_threads_too) {
-  EXPECT_EXIT(std::thread([] { overflow_in_task("on a thread"); }).join(), ended_badly,
-              "stack overflow in task 'on a thread'");
+  EXPECT_EXIT(std::thread([] { overflow_in_task("on a thread"); }).join(), ended_badly, "stack overflow in task 'on a thread'");
 }
 
 TEST_F(overflow_death_test, is_told_where_nobody_names_the_task) {

@@ -26,7 +26,7 @@ void expect_about(std::size_t measured, std::size_t used) {
 }
 
 class watermark_test : public testing::Test {
-protected:
+ protected:
   void SetUp() override {
     if (test::k_sanitized)
       GTEST_SKIP() << "a sanitizer's frames are larger";

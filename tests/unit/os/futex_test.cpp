@@ -12,9 +12,7 @@ namespace {
 
 using namespace weft::rt;
 
-std::int64_t in_ms(std::int64_t ms) {
-  return static_cast<std::int64_t>(now_ns()) + ms * 1'000'000;
-}
+std::int64_t in_ms(std::int64_t ms) { return static_cast<std::int64_t>(now_ns()) + ms * 1'000'000; }
 
 TEST(futex, a_wait_on_another_value_returns_at_once) {
   std::atomic<std::uint32_t> word{1};

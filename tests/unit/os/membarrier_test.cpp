@@ -14,9 +14,7 @@ namespace {
 
 using namespace weft::rt;
 
-long call(int command) {
-  return syscall(SYS_membarrier, command, 0, 0);
-}
+long call(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool k_under_tsan = true;
@@ -62,9 +60,7 @@ void meet(int rounds) {
   EXPECT_EQ(lost, 0);
 }
 
-TEST(membarrier, of_a_light_and_a_heavy_side_one_sees_the_other) {
-  meet(test::scaled(20000));
-}
+TEST(membarrier, of_a_light_and_a_heavy_side_one_sees_the_other) { meet(test::scaled(20000)); }
 
 TEST(membarrier, full_barriers_on_both_sides_do_the_same) {
   const bool was = g_light_barrier_is_full;

@@ -171,12 +171,8 @@ void draw_numbers(int threads, int ids, int rounds) {
     EXPECT_EQ(n, 1);
 }
 
-TEST(DelegationLock, ServesOrAdmitsEveryCallOnce) {
-  draw_numbers(4, 4, test::scaled(5'000));
-}
-TEST(DelegationLock, BearsMoreThreadsThanIds) {
-  draw_numbers(8, 2, test::scaled(2'000));
-}
+TEST(DelegationLock, ServesOrAdmitsEveryCallOnce) { draw_numbers(4, 4, test::scaled(5'000)); }
+TEST(DelegationLock, BearsMoreThreadsThanIds) { draw_numbers(8, 2, test::scaled(2'000)); }
 
 TEST(DelegationLockDeath, RefusesAnIdBeyondItsSize) {
   test::use_a_process_for_each_death();

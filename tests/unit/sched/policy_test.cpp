@@ -207,15 +207,14 @@ TEST_P(every_policy, loses_and_doubles_nothing_among_eight_threads) {
     ASSERT_EQ(n, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , every_policy,
-    testing::Values(variant{"stealing", policy_kind::stealing}, variant{"central", policy_kind::central},
-                    variant{"delegated", policy_kind::delegated},
-                    variant{"delegated_one_queue", policy_kind::delegated, lock_kind::delegation, 1},
-                    variant{"delegated_ticket", policy_kind::delegated, lock_kind::ticket},
-                    variant{"local_fifo", policy_kind::local_fifo},
-                    variant{"local_fifo_three_high_queues", policy_kind::local_fifo, lock_kind::delegation, 0, 3}),
-    [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(, every_policy,
+                         testing::Values(variant{"stealing", policy_kind::stealing}, variant{"central", policy_kind::central},
+                                         variant{"delegated", policy_kind::delegated},
+                                         variant{"delegated_one_queue", policy_kind::delegated, lock_kind::delegation, 1},
+                                         variant{"delegated_ticket", policy_kind::delegated, lock_kind::ticket},
+                                         variant{"local_fifo", policy_kind::local_fifo},
+                                         variant{"local_fifo_three_high_queues", policy_kind::local_fifo, lock_kind::delegation, 0, 3}),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 TEST(stealing, is_newest_first_at_home_and_oldest_first_away) {
   bench b({"", policy_kind::stealing});

@@ -31,9 +31,7 @@ struct configuration {
   const char *policy;
   const char *lock;
   const char *workers;
-  friend void PrintTo(const configuration &c, std::ostream *to) {
-    *to << c.policy << " " << c.lock << " " << c.workers;
-  }
+  friend void PrintTo(const configuration &c, std::ostream *to) { *to << c.policy << " " << c.lock << " " << c.workers; }
 };
 
 class recursion : public testing::TestWithParam<configuration> {

@@ -63,12 +63,8 @@ TEST(seeded_policy, chooses_among_all_that_is_offered) {
   EXPECT_EQ(seen, (std::set<unsigned>{0, 1, 2}));
 }
 
-void say(const char *label) {
-  std::printf("%s ", label);
-}
-void say_mine() {
-  say(weft::this_task::label());
-}
+void say(const char *label) { std::printf("%s ", label); }
+void say_mine() { say(weft::this_task::label()); }
 
 /// Tasks that depend, nest, suspend, wait in groups and join; prints the labels in the order in which things
 /// happen.
@@ -122,8 +118,8 @@ TEST(seeded_run, repeats_the_order_of_labelled_tasks) {
 TEST(seeded_run, a_seed_decides_which_branch_of_a_join_goes_first) {
   bool first = false, second = false, found = false;
   for (int seed = 1; seed <= 30 && !(first && second); ++seed) {
-    const auto end = test::in_process({{"WEFT_SCHED_SEED", std::to_string(seed)}},
-                                      [] { weft::join([] { say("[first]"); }, [] { say("[second]"); }); });
+    const auto end =
+        test::in_process({{"WEFT_SCHED_SEED", std::to_string(seed)}}, [] { weft::join([] { say("[first]"); }, [] { say("[second]"); }); });
     ASSERT_TRUE(end.exited(0)) << end;
     found = end.said("[first]") && end.said("[second]");
     ASSERT_TRUE(found) << end;

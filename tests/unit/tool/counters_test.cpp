@@ -115,10 +115,13 @@ TEST_F(counter_tools, get_repeats_and_subtracts) {
   const auto pid = start(true);
   double tasks = 0;
   for (int tries = 0; tasks == 0 && tries < 20; ++tries) { // on a machine that is busy nothing may run for 60 ms
-    const auto end = weft({"get", "--every", "60ms", "--times", "3", "--delta", "--csv", pid, "/threads/count/cumulative,/threads{worker#*}/idle-rate"});
+    const auto end =
+        weft({"get", "--every", "60ms", "--times", "3", "--delta", "--csv", pid, "/threads/count/cumulative,/threads{worker#*}/idle-rate"});
     EXPECT_TRUE(end.exited(0)) << end;
     EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 4) << end;
-    EXPECT_TRUE(contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads{worker#0}/idle-rate [%]\",\"/threads{worker#1}/idle-rate [%]\"\n")) << end;
+    EXPECT_TRUE(
+        contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads{worker#0}/idle-rate [%]\",\"/threads{worker#1}/idle-rate [%]\"\n"))
+        << end;
     const auto line = end.output.rfind('\n', end.output.size() - 2), comma = end.output.find(',', line);
     tasks = std::strtod(end.output.c_str() + comma + 1, nullptr);
   }
@@ -179,7 +182,9 @@ TEST_F(counter_tools, top_shows_task_types) {
   const auto large = end.output.find("\"types\":[{\"name\":\"a \\\"large\\\" one\",\"tasks\":"), tiny = end.output.find("{\"name\":\"tiny\"");
   ASSERT_NE(large, std::string::npos) << "first, for it takes most of the time: " << end;
   ASSERT_NE(tiny, std::string::npos) << end;
-  const auto number = [&end](std::size_t from, const char *key) { return std::strtod(end.output.c_str() + end.output.find(key, from) + std::strlen(key), nullptr); };
+  const auto number = [&end](std::size_t from, const char *key) {
+    return std::strtod(end.output.c_str() + end.output.find(key, from) + std::strlen(key), nullptr);
+  };
   EXPECT_GT(number(large, "\"mean_ns\":"), 300'000) << end;
   EXPECT_GT(number(large, "\"share\":"), 0.5) << end;
   EXPECT_GT(number(tiny, "\"tasks\":"), number(large, "\"tasks\":")) << end;
@@ -196,8 +201,8 @@ TEST_F(counter_tools, top_shows_an_interval) {
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   end = weft({"top", "--once", "--json", "--every", "100ms", pid});
   EXPECT_TRUE(end.exited(0)) << end;
-  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"types\":[", "\"idle_reason\":\"", "\"grains\":[", "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"",
-                           "{\"id\":1,", "]}\n"})
+  for (const char *part : {"\"pid\":", "\"values\":{\"/", "\"/threads/count/cumulative\":", "\"types\":[", "\"idle_reason\":\"", "\"grains\":[",
+                           "\"workers\":[{\"id\":0,\"kind\":\"worker\",\"state\":\"", "{\"id\":1,", "]}\n"})
     EXPECT_TRUE(contains(end.output, part)) << part << " is missing in " << end;
   stop();
   end = weft({"top", "--once", pid});
@@ -296,7 +301,8 @@ TEST_F(counter_tools, run_prints_counters_at_intervals_and_at_the_end) {
   });
   EXPECT_TRUE(sample.exited(0)) << sample;
   const std::vector<std::string> program{test::program_path(), "--gtest_filter=counter_tools.run_prints_counters_at_intervals_and_at_the_end"};
-  std::vector<std::string> words{weft_program(), "run", "--counters", "/threads/count/cumulative,/threads/idle-rate", "--interval", "10ms", "--exact-time", "--set",
+  std::vector<std::string> words{weft_program(),        "run",  "--counters",   "/threads/count/cumulative,/threads/idle-rate",
+                                 "--interval",          "10ms", "--exact-time", "--set",
                                  "counters.format=csv", "--"};
   words.insert(words.end(), program.begin(), program.end());
   auto end = test::run(words, {{"TEST_CHILD", "1"}, {"WEFT_CONFIG", ""}});
@@ -327,8 +333,12 @@ TEST_F(counter_tools, a_reference_of_one_worker_gives_wait_time_and_speedup) {
   const std::string file = testing::TempDir() + "weft_reference_" + std::to_string(getpid());
   const std::vector<std::string> program{test::program_path(), "--gtest_filter=counter_tools.a_reference_of_one_worker_gives_wait_time_and_speedup"};
   const auto run = [&](const char *workers) {
-    return test::run(program, {{"TEST_CHILD", "1"}, {"WEFT_CONFIG", ""}, {"WEFT_WORKERS", workers}, {"WEFT_COUNTERS_REFERENCE", file},
-                               {"WEFT_COUNTERS_PRINT", "/runtime/speedup,/threads/time/average-wait"}, {"WEFT_COUNTERS_FORMAT", "json"}});
+    return test::run(program, {{"TEST_CHILD", "1"},
+                               {"WEFT_CONFIG", ""},
+                               {"WEFT_WORKERS", workers},
+                               {"WEFT_COUNTERS_REFERENCE", file},
+                               {"WEFT_COUNTERS_PRINT", "/runtime/speedup,/threads/time/average-wait"},
+                               {"WEFT_COUNTERS_FORMAT", "json"}});
   };
   auto end = run("2");
   EXPECT_TRUE(contains(end.output, "a run with workers=1 writes it")) << end;
@@ -361,7 +371,8 @@ TEST(counter_endpoint, serves_open_metrics_on_loopback_when_a_port_is_set) {
     const auto ask = [&](const std::string &request) {
       const int s = socket(AF_INET, SOCK_STREAM, 0);
       std::string answer;
-      if (connect(s, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0 && write(s, request.data(), request.size()) == static_cast<ssize_t>(request.size())) {
+      if (connect(s, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0 &&
+          write(s, request.data(), request.size()) == static_cast<ssize_t>(request.size())) {
         char piece[4096];
         for (ssize_t n = 0; (n = read(s, piece, sizeof piece)) > 0;)
           answer.append(piece, static_cast<std::size_t>(n));

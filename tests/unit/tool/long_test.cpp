@@ -61,7 +61,7 @@ TEST_F(long_commands, a_trace_that_was_made_is_sound_and_its_report_stays_small)
   EXPECT_TRUE(contains(end.output, "100000 tasks created = 100000 executed + 0 live, as the counters say")) << end;
   end = weft({"report", "--output", m_folder + "/page.html", trace});
   EXPECT_TRUE(end.exited(0)) << end;
-  struct stat about {};
+  struct stat about{};
   ASSERT_EQ(stat((m_folder + "/page.html").c_str(), &about), 0);
   EXPECT_LT(about.st_size, 5 << 20);
   EXPECT_GT(about.st_size, 2 << 20) << "64 lanes of as many columns as the largest trace has";
@@ -69,7 +69,7 @@ TEST_F(long_commands, a_trace_that_was_made_is_sound_and_its_report_stays_small)
 
 TEST_F(long_commands, the_report_of_thousands_of_workers_stays_small) {
   EXPECT_TRUE(weft({"report", "--output", m_folder + "/page.html", make("40000", "3000")}).exited(0));
-  struct stat about {};
+  struct stat about{};
   ASSERT_EQ(stat((m_folder + "/page.html").c_str(), &about), 0);
   EXPECT_LT(about.st_size, 5 << 20);
 }
@@ -79,7 +79,8 @@ TEST_F(long_commands, tell_how_far_they_are_when_asked) {
   EXPECT_TRUE(contains(weft({"trace", "check", "--progress", trace}).output, "weft: checking the trace: 0 %"));
   EXPECT_FALSE(contains(weft({"trace", "check", trace}).output, "checking the trace"));
   const auto report = weft({"report", "--progress", "--output", m_folder + "/page.html", trace});
-  for (const char *phase : {"weft: adding up: ", "weft: reading the graph: ", "weft: looking for the critical path: ", "weft: replaying on 256 workers: "})
+  for (const char *phase :
+       {"weft: adding up: ", "weft: reading the graph: ", "weft: looking for the critical path: ", "weft: replaying on 256 workers: "})
     EXPECT_TRUE(contains(report.output, phase)) << phase << report;
   EXPECT_TRUE(contains(weft({"predict", "--progress", "--workers", "3", trace}).output, "weft: replaying on 3 workers: "));
   EXPECT_TRUE(contains(weft({"trace", "export", "--progress", "-f", "csv", "-o", m_folder + "/x.csv", trace}).output, "weft: writing CSV: "));

@@ -89,7 +89,12 @@ class reports : public testing::Test {
 void chain() {
   int x = 0;
   for (int i = 0; i < 40; ++i)
-    weft::spawn([&x] { compute(1); ++x; }, weft::inout(x), weft::label("chain"));
+    weft::spawn(
+        [&x] {
+          compute(1);
+          ++x;
+        },
+        weft::inout(x), weft::label("chain"));
   weft::taskwait();
 }
 
@@ -97,36 +102,48 @@ void chain() {
 
 TEST_F(reports, five_planted_causes_are_each_named_first) {
   named_first("chain", "2", chain, "no task is ready, behind 'chain'");
-  named_first("tail", "2", [] {
-    for (int i = 0; i < 40; ++i)
-      weft::spawn([] { compute(0.5); }, weft::label("short"));
-    weft::spawn([] { compute(60); }, weft::label("long"), weft::priority(-1));
-    weft::taskwait();
-  }, "in the tail, after the last task became ready, behind 'long'");
-  named_first("small", "1", [] {
-    for (int i = 0; i < 20000; ++i)
-      weft::spawn([] {}, weft::label("tiny"));
-    weft::taskwait();
-  }, "Tasks are small");
-  named_first("main", "2", [] {
-    for (int i = 0; i < 20; ++i) {
-      compute(3);
-      weft::spawn([] { compute(0.2); }, weft::label("helper"));
-      weft::taskwait();
-    }
-  }, "the program's own code runs");
+  named_first(
+      "tail", "2",
+      [] {
+        for (int i = 0; i < 40; ++i)
+          weft::spawn([] { compute(0.5); }, weft::label("short"));
+        weft::spawn([] { compute(60); }, weft::label("long"), weft::priority(-1));
+        weft::taskwait();
+      },
+      "in the tail, after the last task became ready, behind 'long'");
+  named_first(
+      "small", "1",
+      [] {
+        for (int i = 0; i < 20000; ++i)
+          weft::spawn([] {}, weft::label("tiny"));
+        weft::taskwait();
+      },
+      "Tasks are small");
+  named_first(
+      "main", "2",
+      [] {
+        for (int i = 0; i < 20; ++i) {
+          compute(3);
+          weft::spawn([] { compute(0.2); }, weft::label("helper"));
+          weft::taskwait();
+        }
+      },
+      "the program's own code runs");
 }
 
 TEST_F(reports, more_workers_than_processors_are_named_first) {
-  const auto folder = traced("kernel", "2", [] {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
-    sched_setaffinity(0, sizeof one, &one);
-    for (int i = 0; i < 200; ++i)
-      weft::spawn([] { compute(1); }, weft::label("work"));
-    weft::taskwait();
-  }, true);
+  const auto folder = traced(
+      "kernel", "2",
+      [] {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+        sched_setaffinity(0, sizeof one, &one);
+        for (int i = 0; i < 200; ++i)
+          weft::spawn([] { compute(1); }, weft::label("work"));
+        weft::taskwait();
+      },
+      true);
   if (!contains(weft({"trace", "info", folder}).output, "switched_out"))
     GTEST_SKIP() << "the system does not show context switches";
   const auto said = first_finding(folder);
@@ -177,7 +194,8 @@ TEST_F(reports, a_chain_is_predicted_not_to_get_faster_and_independent_tasks_are
 
 TEST_F(reports, run_report_writes_the_page_and_gives_the_status_of_the_program) {
   const std::string page = m_folder + "/p.html";
-  const auto end = weft({"run", "--report=" + page, "--", test::program_path(), "--gtest_filter=DISABLED_reports.a_program", "--gtest_also_run_disabled_tests"});
+  const auto end =
+      weft({"run", "--report=" + page, "--", test::program_path(), "--gtest_filter=DISABLED_reports.a_program", "--gtest_also_run_disabled_tests"});
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(contains(end.output, "the report is in " + page)) << end;
   EXPECT_EQ(access(page.c_str(), R_OK), 0);
@@ -188,10 +206,18 @@ TEST(DISABLED_reports, a_program) { chain(); }
 TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
   const pid_t child = fork();
   if (child == 0) {
-    for (const auto &[name, value] : {std::pair{"WEFT_WATCH_HANG", "report"}, std::pair{"WEFT_WATCH_PATIENCE", "10ms"}, std::pair{"WEFT_WORKERS", "2"}})
+    for (const auto &[name, value] :
+         {std::pair{"WEFT_WATCH_HANG", "report"}, std::pair{"WEFT_WATCH_PATIENCE", "10ms"}, std::pair{"WEFT_WORKERS", "2"}})
       setenv(name, value, 1);
     std::atomic<weft::handle<void> *> other{nullptr};
-    auto first = weft::spawn([&other] { weft::taskyield(); while (!other) weft::taskyield(); other.load()->wait(); }, weft::tracked, weft::label("ping"));
+    auto first = weft::spawn(
+        [&other] {
+          weft::taskyield();
+          while (!other)
+            weft::taskyield();
+          other.load()->wait();
+        },
+        weft::tracked, weft::label("ping"));
     auto second = weft::spawn([&first] { first.wait(); }, weft::tracked, weft::label("pong"));
     other = &second;
     weft::taskwait();

@@ -67,9 +67,7 @@ TEST_F(weft_seeds, a_program_without_a_bug_gives_the_same_with_each) {
 TEST_F(weft_seeds, another_output_is_shown_as_a_difference_and_can_be_repeated) {
   const auto end = explore("output");
   EXPECT_TRUE(end.exited(3)) << end;
-  EXPECT_TRUE(end.said(
-      "differs from the run without a seed (-)\n  standard output, line 2:\n      begin\n    - x = "))
-      << end;
+  EXPECT_TRUE(end.said("differs from the run without a seed (-)\n  standard output, line 2:\n      begin\n    - x = ")) << end;
   EXPECT_FALSE(end.said("gave something else")) << end;
   EXPECT_TRUE(end.said("    - x = 42\n")) << end;
   EXPECT_TRUE(end.said("    + x = 0\n")) << end;
@@ -97,8 +95,7 @@ TEST_F(weft_seeds, a_hang_is_a_difference) {
 TEST_F(weft_seeds, a_program_that_hangs_without_a_seed_leaves_nothing_to_compare_with) {
   const auto end = weft({"run", "--seeds", "3", "--limit", "0.5", "sleep", "100"});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_EQ(end.output,
-            "weft: the run without a seed had no end within 0.5 s; nothing can be compared with it\n");
+  EXPECT_EQ(end.output, "weft: the run without a seed had no end within 0.5 s; nothing can be compared with it\n");
 }
 
 TEST_F(weft_seeds, an_output_that_always_changes_is_not_blamed_on_a_seed) {
@@ -122,9 +119,7 @@ TEST_F(weft_seeds, settings_that_contradict_seeds_are_refused_at_once) {
   EXPECT_TRUE(end.said("goes with workers = 1 only, which is '4'")) << end;
   end = weft({"run", "--seeds", "5", "true"}, {{"WEFT_SCHED_POLICY", "central"}});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.said(
-      "goes with sched.policy = seeded only, which is 'central' (from environment WEFT_SCHED_POLICY)"))
-      << end;
+  EXPECT_TRUE(end.said("goes with sched.policy = seeded only, which is 'central' (from environment WEFT_SCHED_POLICY)")) << end;
 }
 
 TEST_F(weft_seeds, a_command_line_without_sense_is_refused) {

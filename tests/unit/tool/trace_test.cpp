@@ -54,7 +54,12 @@ void run_tasks(unsigned seed) {
       weft::spawn([&a] { ++a; }, weft::inout(a), weft::if_(false), weft::label("undeferred"));
       break;
     case 6:
-      weft::spawn([] { weft::spawn([] {}, weft::label("leaf")); weft::taskwait(); }, weft::label("waits"));
+      weft::spawn(
+          [] {
+            weft::spawn([] {}, weft::label("leaf"));
+            weft::taskwait();
+          },
+          weft::label("waits"));
       break;
     default:
       weft::spawn([&a] { ++std::atomic_ref(a); }, weft::concurrent(a), weft::label("concurrent"));
@@ -197,7 +202,7 @@ TEST_F(traces, what_a_killed_program_has_written_is_read_up_to_the_end) {
 TEST_F(traces, a_stream_that_is_cut_off_is_read_up_to_there) {
   in_child(settings("graph"), false, [] { run_tasks(3); });
   const std::string stream = m_folder + "/w0000";
-  struct stat st {};
+  struct stat st{};
   ASSERT_EQ(stat(stream.c_str(), &st), 0);
   ASSERT_EQ(truncate(stream.c_str(), st.st_size / 2), 0);
   const auto end = weft({"trace", "info", m_folder});
@@ -246,8 +251,10 @@ TEST_F(traces, exporters_write_what_their_readers_expect) {
   auto end = weft({"trace", "export", "--format", "chrome", "--output", m_folder + "/../x.json", m_folder});
   const std::string base = m_folder.substr(0, m_folder.rfind('/'));
   EXPECT_TRUE(end.exited(0)) << end;
-  end = test::run({"/usr/bin/env", "python3", "-c", "import json,sys; d=json.load(open(sys.argv[1])); print(sum(e.get('cat')=='task' for e in d['traceEvents'])>=400)",
-                   base + "/x.json"}, {});
+  end = test::run({"/usr/bin/env", "python3", "-c",
+                   "import json,sys; d=json.load(open(sys.argv[1])); print(sum(e.get('cat')=='task' for e in d['traceEvents'])>=400)",
+                   base + "/x.json"},
+                  {});
   EXPECT_TRUE(contains(end.output, "True")) << end;
   unlink((base + "/x.json").c_str());
   end = weft({"trace", "export", "--format", "paraver", "--output", base + "/x", m_folder});

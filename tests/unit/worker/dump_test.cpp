@@ -79,11 +79,13 @@ TEST(dump, says_who_does_not_stop) {
   const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "report"}}, [] {
     std::atomic<bool> over{false};
     std::atomic<bool> runs{false};
-    weft::spawn([&] {
-      runs = true;
-      while (!over)
-        std::this_thread::sleep_for(1ms);
-    }, weft::label("endless"));
+    weft::spawn(
+        [&] {
+          runs = true;
+          while (!over)
+            std::this_thread::sleep_for(1ms);
+        },
+        weft::label("endless"));
     std::string seen;
     std::thread other([&] {
       EXPECT_TRUE(soon([&] { return runs.load(); }));
@@ -108,11 +110,13 @@ TEST(dump, tells_where_a_suspended_task_stands_and_was_spawned) {
     weft::start();
     weft::task_ref blocked;
     std::atomic<bool> known{false};
-    weft::spawn([&] {
-      blocked = weft::this_task::self();
-      known = true;
-      weft::this_task::block();
-    }, weft::label("sleeper"));
+    weft::spawn(
+        [&] {
+          blocked = weft::this_task::self();
+          known = true;
+          weft::this_task::block();
+        },
+        weft::label("sleeper"));
     std::string seen;
     std::thread other([&] {
       EXPECT_TRUE(soon([&] { return known && contains(seen = asked(), "is blocked and can only be unblocked"); }));

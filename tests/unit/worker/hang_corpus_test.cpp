@@ -60,12 +60,14 @@ void three_mutexes() {
   static std::atomic<int> have{0};
   static const char *const k_names[] = {"one", "two", "three"};
   for (unsigned i = 0; i < 3; ++i)
-    weft::spawn([i] {
-      m[i].lock();
-      ++have;
-      must(test::eventually([] { return have == 3; }));
-      m[(i + 1) % 3].lock();
-    }, weft::label(k_names[i]));
+    weft::spawn(
+        [i] {
+          m[i].lock();
+          ++have;
+          must(test::eventually([] { return have == 3; }));
+          m[(i + 1) % 3].lock();
+        },
+        weft::label(k_names[i]));
   weft::taskwait();
 }
 
@@ -77,11 +79,13 @@ void mutex_twice() {
 
 void parent_holds() {
   static weft::mutex m;
-  weft::spawn([] {
-    m.lock();
-    weft::spawn([] { weft::spawn([] { m.lock(); }, weft::label("grandchild")); }, weft::label("child"));
-    weft::taskwait();
-  }, weft::label("parent"));
+  weft::spawn(
+      [] {
+        m.lock();
+        weft::spawn([] { weft::spawn([] { m.lock(); }, weft::label("grandchild")); }, weft::label("child"));
+        weft::taskwait();
+      },
+      weft::label("parent"));
   weft::taskwait();
 }
 
@@ -165,14 +169,16 @@ void child_of_an_ended_member() {
 /// Held back again and again, and let go; then all there is waits for what it holds.
 void full_throttle() {
   static weft::mutex m;
-  weft::spawn([] {
-    m.lock();
-    std::array<char, 512> load{};
-    for (int i = 0; i < 2000; ++i)
-      weft::spawn([load] { m.lock(), static_cast<void>(load); }, weft::label("consumer"));
-    must(weft::stats().throttled > 0);
-    weft::taskwait();
-  }, weft::label("producer"));
+  weft::spawn(
+      [] {
+        m.lock();
+        std::array<char, 512> load{};
+        for (int i = 0; i < 2000; ++i)
+          weft::spawn([load] { m.lock(), static_cast<void>(load); }, weft::label("consumer"));
+        must(weft::stats().throttled > 0);
+        weft::taskwait();
+      },
+      weft::label("producer"));
   weft::taskwait();
 }
 
@@ -250,7 +256,8 @@ void child_of_a_weak_task() {
   static weft::handle<int> outer;
   static test::gate go;
   weft::spawn([] { must(go.pass()), outer.wait(); }, weft::label("first"), weft::inout(x));
-  outer = weft::spawn([] { return weft::spawn([] { ++x; }, weft::label("child"), weft::inout(x)), weft::taskwait(), 0; }, weft::label("outer"), weft::weak_inout(x));
+  outer = weft::spawn([] { return weft::spawn([] { ++x; }, weft::label("child"), weft::inout(x)), weft::taskwait(), 0; }, weft::label("outer"),
+                      weft::weak_inout(x));
   go.open();
   weft::taskwait();
 }
@@ -258,9 +265,8 @@ void child_of_a_weak_task() {
 void branch_of_a_join() {
   static weft::mutex m;
   static test::gate locked, began;
-  weft::spawn([] {
-    weft::join([] { m.lock(), locked.open(), must(began.pass()); }, [] { must(locked.pass()), began.open(), m.lock(); });
-  }, weft::label("joins"));
+  weft::spawn([] { weft::join([] { m.lock(), locked.open(), must(began.pass()); }, [] { must(locked.pass()), began.open(), m.lock(); }); },
+              weft::label("joins"));
   weft::taskwait();
 }
 
@@ -272,29 +278,91 @@ void runs_again_without_end() {
 void lost_event_under_a_trace() { lost_event(); }
 
 const sick_program k_sick[] = {
-    {"two_mutexes_in_opposite_order", why::circle, &opposite_order, {"task 'left' waits for mutex", "task 'right' waits for mutex", "is held by task 'left'", "is held by task 'right'"}},
-    {"three_mutexes_in_a_circle", why::circle, &three_mutexes, {"task 'one' waits for mutex", "task 'two' waits for mutex", "task 'three' waits for mutex", "is held by task 'three'"}},
+    {"two_mutexes_in_opposite_order",
+     why::circle,
+     &opposite_order,
+     {"task 'left' waits for mutex", "task 'right' waits for mutex", "is held by task 'left'", "is held by task 'right'"}},
+    {"three_mutexes_in_a_circle",
+     why::circle,
+     &three_mutexes,
+     {"task 'one' waits for mutex", "task 'two' waits for mutex", "task 'three' waits for mutex", "is held by task 'three'"}},
     {"a_mutex_locked_twice", why::circle, &mutex_twice, {"task 'forgetful' waits for mutex", "is held on the stack of task 'forgetful'"}},
-    {"a_parent_holds_what_its_grandchild_needs", why::circle, &parent_holds, {"task 'parent' ", "task 'grandchild' waits for mutex", "is held by task 'parent'|is held on the stack of task 'grandchild'"}},
-    {"the_handle_of_a_successor", why::circle, &handle_of_a_successor, {"task 'producer' waits for the end of task 'consumer'", "task 'consumer' waits, with in(0x"}},
+    {"a_parent_holds_what_its_grandchild_needs",
+     why::circle,
+     &parent_holds,
+     {"task 'parent' ", "task 'grandchild' waits for mutex", "is held by task 'parent'|is held on the stack of task 'grandchild'"}},
+    {"the_handle_of_a_successor",
+     why::circle,
+     &handle_of_a_successor,
+     {"task 'producer' waits for the end of task 'consumer'", "task 'consumer' waits, with in(0x"}},
     {"the_own_handle", why::circle, &own_handle, {"task 'ouroboros' waits for the end of task 'ouroboros'"}},
-    {"the_handles_of_each_other", why::circle, &two_handles, {"task 'left' waits for the end of task 'right'", "task 'right' waits for the end of task 'left'"}},
+    {"the_handles_of_each_other",
+     why::circle,
+     &two_handles,
+     {"task 'left' waits for the end of task 'right'", "task 'right' waits for the end of task 'left'"}},
     {"an_event_that_was_lost", why::nobody_left, &lost_event, {"task 'transfer' has ended, but for external events"}},
-    {"an_event_that_was_lost_under_a_trace", why::nobody_left, &lost_event_under_a_trace, {"task 'transfer' has ended, but for external events"}, {{"WEFT_TRACE_LEVEL", "graph"}}},
-    {"a_block_that_nobody_undoes", why::nobody_left, &never_unblocked, {"task 'sleeper' is blocked and can only be unblocked by", "task 'heir' waits, with inout(0x"}},
-    {"an_event_taken_back_behind_itself", why::nobody_left, &event_behind_itself, {"task 'held' has ended, but for external events", "task 'releaser' waits, with in(0x"}},
-    {"a_reduction_needs_a_mutex", why::circle, &reduction_that_needs_a_mutex, {"task 'adds' waits for mutex", "task 'total' waits, with in(0x", "for task 'adds'"}},
-    {"a_reduction_waits_for_its_total", why::circle, &reduction_that_waits_for_its_total, {"task 'adds' waits for the end of task 'total'", "task 'total' waits, with in(0x", "for task 'adds'"}},
-    {"a_child_of_an_ended_member", why::nobody_left, &child_of_an_ended_member, {"task 'member' waits for its child task 'child'", "task 'child' is blocked and can only be unblocked by"}},
-    {"a_full_throttle", why::circle, &full_throttle, {"task 'consumer' waits for mutex", "is held by task 'producer'|is held on the stack of task 'consumer'", "task 'producer'", " times)"}, {{"WEFT_THROTTLE_BYTES", "256KiB"}, {"WEFT_THROTTLE_SOFT", "64KiB"}}},
-    {"a_commutative_pair", why::circle, &commutative_pair, {"task 'has_turn' waits for the end of task 'wants_turn'", "task 'wants_turn' waits, with commutative(0x", "for task 'has_turn'"}},
-    {"a_concurrent_task_and_its_heir", why::circle, &concurrent_and_its_heir, {"task 'shares' waits for the end of task 'heir'", "task 'heir' waits, with inout(0x", "for task 'shares'"}},
-    {"groups_that_wait_for_each_other", why::circle, &groups_in_a_circle, {"task 'of the first' waits for the end of task 'second'", "task 'of the second' waits for the end of task 'first'"}},
-    {"a_region_and_its_heir", why::circle, &region_and_its_heir, {"task 'left half' waits for the end of task 'all of it'", "task 'all of it' waits, with a region that both touch, for task 'left half'"}},
-    {"a_stream_behind_a_mutex", why::circle, &stream_behind_a_mutex, {"task 'line' waits in stream 'line' for task 'needs'", "task 'needs' waits for mutex"}},
-    {"a_stream_behind_an_event", why::nobody_left, &stream_behind_an_event, {"task 'first' has ended, but for external events", "task 'second' waits in stream 'line' for task 'first'"}},
-    {"a_round_of_a_loop", why::nobody_left, &round_of_a_loop, {"task 'iterates' waits in its rounds for task 'round'", "task 'round' is blocked and can only be unblocked by"}},
-    {"a_child_of_a_weak_task", why::circle, &child_of_a_weak_task, {"task 'first' waits for the end of task 'outer'", "task 'outer' ", "task 'child' waits, with inout(0x"}},
+    {"an_event_that_was_lost_under_a_trace",
+     why::nobody_left,
+     &lost_event_under_a_trace,
+     {"task 'transfer' has ended, but for external events"},
+     {{"WEFT_TRACE_LEVEL", "graph"}}},
+    {"a_block_that_nobody_undoes",
+     why::nobody_left,
+     &never_unblocked,
+     {"task 'sleeper' is blocked and can only be unblocked by", "task 'heir' waits, with inout(0x"}},
+    {"an_event_taken_back_behind_itself",
+     why::nobody_left,
+     &event_behind_itself,
+     {"task 'held' has ended, but for external events", "task 'releaser' waits, with in(0x"}},
+    {"a_reduction_needs_a_mutex",
+     why::circle,
+     &reduction_that_needs_a_mutex,
+     {"task 'adds' waits for mutex", "task 'total' waits, with in(0x", "for task 'adds'"}},
+    {"a_reduction_waits_for_its_total",
+     why::circle,
+     &reduction_that_waits_for_its_total,
+     {"task 'adds' waits for the end of task 'total'", "task 'total' waits, with in(0x", "for task 'adds'"}},
+    {"a_child_of_an_ended_member",
+     why::nobody_left,
+     &child_of_an_ended_member,
+     {"task 'member' waits for its child task 'child'", "task 'child' is blocked and can only be unblocked by"}},
+    {"a_full_throttle",
+     why::circle,
+     &full_throttle,
+     {"task 'consumer' waits for mutex", "is held by task 'producer'|is held on the stack of task 'consumer'", "task 'producer'", " times)"},
+     {{"WEFT_THROTTLE_BYTES", "256KiB"}, {"WEFT_THROTTLE_SOFT", "64KiB"}}},
+    {"a_commutative_pair",
+     why::circle,
+     &commutative_pair,
+     {"task 'has_turn' waits for the end of task 'wants_turn'", "task 'wants_turn' waits, with commutative(0x", "for task 'has_turn'"}},
+    {"a_concurrent_task_and_its_heir",
+     why::circle,
+     &concurrent_and_its_heir,
+     {"task 'shares' waits for the end of task 'heir'", "task 'heir' waits, with inout(0x", "for task 'shares'"}},
+    {"groups_that_wait_for_each_other",
+     why::circle,
+     &groups_in_a_circle,
+     {"task 'of the first' waits for the end of task 'second'", "task 'of the second' waits for the end of task 'first'"}},
+    {"a_region_and_its_heir",
+     why::circle,
+     &region_and_its_heir,
+     {"task 'left half' waits for the end of task 'all of it'", "task 'all of it' waits, with a region that both touch, for task 'left half'"}},
+    {"a_stream_behind_a_mutex",
+     why::circle,
+     &stream_behind_a_mutex,
+     {"task 'line' waits in stream 'line' for task 'needs'", "task 'needs' waits for mutex"}},
+    {"a_stream_behind_an_event",
+     why::nobody_left,
+     &stream_behind_an_event,
+     {"task 'first' has ended, but for external events", "task 'second' waits in stream 'line' for task 'first'"}},
+    {"a_round_of_a_loop",
+     why::nobody_left,
+     &round_of_a_loop,
+     {"task 'iterates' waits in its rounds for task 'round'", "task 'round' is blocked and can only be unblocked by"}},
+    {"a_child_of_a_weak_task",
+     why::circle,
+     &child_of_a_weak_task,
+     {"task 'first' waits for the end of task 'outer'", "task 'outer' ", "task 'child' waits, with inout(0x"}},
     {"a_branch_of_a_join", why::circle, &branch_of_a_join, {"waits in join for", "is held by task 'joins'"}},
     {"a_task_that_runs_again", why::nobody_left, &runs_again_without_end, {"task 'again' is blocked and can only be unblocked by"}},
 };
@@ -332,10 +400,12 @@ void reads_a_pipe() {
   static int ends[2];
   must(pipe(ends) == 0);
   static int got;
-  weft::spawn([] {
-    char c = 0;
-    must(read(ends[0], &c, 1) == 1);
-  }, weft::out(got));
+  weft::spawn(
+      [] {
+        char c = 0;
+        must(read(ends[0], &c, 1) == 1);
+      },
+      weft::out(got));
   weft::spawn([] { ++got; }, weft::inout(got));
   weft::spawn([] { weft::this_task::sleep_for(k_long), must(write(ends[1], "x", 1) == 1); });
   weft::taskwait();
@@ -367,13 +437,16 @@ void a_service_helps() {
   static test::gate known;
   static std::chrono::steady_clock::time_point since;
   static std::atomic<bool> did{false};
-  weft::service s("helps", weft::place::idle, [](void *) {
-    if (did || !known.is_open() || std::chrono::steady_clock::now() - since < k_long)
-      return false;
-    did = true;
-    weft::unblock(task);
-    return true;
-  }, nullptr);
+  weft::service s(
+      "helps", weft::place::idle,
+      [](void *) {
+        if (did || !known.is_open() || std::chrono::steady_clock::now() - since < k_long)
+          return false;
+        did = true;
+        weft::unblock(task);
+        return true;
+      },
+      nullptr);
   weft::spawn([] { task = weft::this_task::self(), since = std::chrono::steady_clock::now(), known.open(), weft::this_task::block(); });
   weft::taskwait();
 }

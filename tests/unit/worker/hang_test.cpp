@@ -29,7 +29,9 @@ test::environment doomed(const char *workers = "2", const char *policy = "steali
   return {{"WEFT_WORKERS", workers}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}};
 }
 
-test::environment patient(const char *workers = "2") { return {{"WEFT_WORKERS", workers}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PATIENCE", "20ms"}}; }
+test::environment patient(const char *workers = "2") {
+  return {{"WEFT_WORKERS", workers}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PATIENCE", "20ms"}};
+}
 
 bool examined(std::uint64_t times) {
   for (int i = 0; i != 2000; ++i, std::this_thread::sleep_for(5ms))
@@ -82,19 +84,23 @@ TEST(hang, a_mutex_that_was_handed_over_is_held_by_who_has_it_now) {
   auto end = test::in_process(doomed(), [] {
     weft::mutex a, b;
     test::gate first_has_it;
-    weft::spawn([&] {
-      a.lock();
-      first_has_it.open();
-      weft::this_task::sleep_for(30ms); // the second one waits by then
-      a.unlock();
-    }, weft::label("first"));
-    weft::spawn([&] {
-      EXPECT_TRUE(first_has_it.pass());
-      b.lock();
-      a.lock();
-      weft::this_task::sleep_for(30ms);
-      b.lock(); // a second time
-    }, weft::label("second"));
+    weft::spawn(
+        [&] {
+          a.lock();
+          first_has_it.open();
+          weft::this_task::sleep_for(30ms); // the second one waits by then
+          a.unlock();
+        },
+        weft::label("first"));
+    weft::spawn(
+        [&] {
+          EXPECT_TRUE(first_has_it.pass());
+          b.lock();
+          a.lock();
+          weft::this_task::sleep_for(30ms);
+          b.lock(); // a second time
+        },
+        weft::label("second"));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
@@ -105,11 +111,13 @@ TEST(hang, a_mutex_that_was_handed_over_is_held_by_who_has_it_now) {
 TEST(hang, a_child_that_needs_what_its_waiting_parent_holds_is_a_cycle) {
   auto end = test::in_process(doomed(), [] {
     weft::mutex m;
-    weft::spawn([&] {
-      m.lock();
-      weft::spawn([&] { m.lock(); }, weft::label("child"));
-      weft::taskwait();
-    }, weft::label("parent"));
+    weft::spawn(
+        [&] {
+          m.lock();
+          weft::spawn([&] { m.lock(); }, weft::label("child"));
+          weft::taskwait();
+        },
+        weft::label("parent"));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
@@ -178,10 +186,13 @@ TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) 
 TEST_F(hang_without_cycle, a_round_of_a_taskiter_is_reported) {
   auto end = test::in_process(doomed(), [] {
     int x = 0;
-    weft::taskiter(3, [&] {
-      weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x));
-      weft::spawn([] { weft::this_task::increase_events(); }, weft::label("event"));
-    }, weft::label("iterates"));
+    weft::taskiter(
+        3,
+        [&] {
+          weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x));
+          weft::spawn([] { weft::this_task::increase_events(); }, weft::label("event"));
+        },
+        weft::label("iterates"));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
@@ -236,11 +247,14 @@ TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_wh
   auto end = test::in_process(doomed(), [] {
     weft::spawn_function([](void *) { weft::this_task::block(); }, nullptr, nullptr, nullptr, {"stays"});
     static std::atomic<bool> did{false};
-    weft::service s("spawns", weft::place::idle, [](void *) {
-      if (!did.exchange(true))
-        weft::spawn([] { weft::this_task::block(); }, weft::label("child of a service"));
-      return true;
-    }, nullptr);
+    weft::service s(
+        "spawns", weft::place::idle,
+        [](void *) {
+          if (!did.exchange(true))
+            weft::spawn([] { weft::this_task::block(); }, weft::label("child of a service"));
+          return true;
+        },
+        nullptr);
     while (!did)
       weft::taskyield();
   });
@@ -254,10 +268,12 @@ TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_wh
 TEST_F(hang_without_cycle, a_task_that_is_to_run_again_is_reported) {
   auto end = test::in_process(doomed(), [] {
     weft::spawn([] { weft::layer::run_again(weft::layer::again::when_unblocked); }, weft::label("blocks"));
-    weft::spawn([] {
-      weft::this_task::increase_events();
-      weft::layer::run_again(weft::layer::again::without_events);
-    }, weft::label("has events"));
+    weft::spawn(
+        [] {
+          weft::this_task::increase_events();
+          weft::layer::run_again(weft::layer::again::without_events);
+        },
+        weft::label("has events"));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
@@ -449,13 +465,15 @@ TEST(hang, a_task_that_has_ended_passes_on_its_data_before_all_its_children_have
     int x = 0;
     weft::handle<int> reader;
     test::gate reader_known;
-    weft::spawn([&] {
-      weft::spawn([&] { blocks(), x = 1; }, weft::inout(x));
-      weft::spawn([&] { // has nothing to do with x
-        EXPECT_TRUE(reader_known.pass());
-        EXPECT_EQ(reader.get(), 1);
-      });
-    }, weft::inout(x));
+    weft::spawn(
+        [&] {
+          weft::spawn([&] { blocks(), x = 1; }, weft::inout(x));
+          weft::spawn([&] { // has nothing to do with x
+            EXPECT_TRUE(reader_known.pass());
+            EXPECT_EQ(reader.get(), 1);
+          });
+        },
+        weft::inout(x));
     reader = weft::spawn([&] { return x; }, weft::in(x));
     reader_known.open();
     weft::taskwait();
@@ -472,10 +490,12 @@ TEST(hang, who_has_left_its_cohort_is_released_although_children_run) {
       test::gate go;
       std::atomic<task *> member{nullptr};
       std::atomic<bool> over{false};
-      weft::spawn([&] {
-        member = weft::this_task::self().get();
-        weft::spawn([&] { EXPECT_TRUE(go.pass()); });
-      }, how);
+      weft::spawn(
+          [&] {
+            member = weft::this_task::self().get();
+            weft::spawn([&] { EXPECT_TRUE(go.pass()); });
+          },
+          how);
       weft::spawn([&] { over = true; }, weft::inout(x));
       EXPECT_TRUE(test::eventually([&] { return over.load(); }));
       EXPECT_TRUE(is_released(flags_of(member.load()->accesses()[0])));
@@ -493,8 +513,7 @@ TEST(hang, a_join_waits_for_its_own_branch_only) {
     weft::join(
         [&] {
           m.lock();
-          weft::join([&] { EXPECT_TRUE(outer_began.pass() && inner_began.pass()); },
-                     [&] { inner_began.open(), blocks(); });
+          weft::join([&] { EXPECT_TRUE(outer_began.pass() && inner_began.pass()); }, [&] { inner_began.open(), blocks(); });
           m.unlock();
         },
         [&] { outer_began.open(), m.lock(), m.unlock(); });
@@ -508,12 +527,14 @@ TEST(hang, who_stands_behind_what_was_released_waits_for_those_below_only) {
     int x = 0;
     weft::handle<int> reader;
     test::gate reader_known;
-    weft::spawn([&] {
-      weft::spawn([&] { blocks(), x = 1; }, weft::inout(x));
-      weft::release(weft::inout(x));
-      EXPECT_TRUE(reader_known.pass());
-      EXPECT_EQ(reader.get(), 1);
-    }, weft::inout(x));
+    weft::spawn(
+        [&] {
+          weft::spawn([&] { blocks(), x = 1; }, weft::inout(x));
+          weft::release(weft::inout(x));
+          EXPECT_TRUE(reader_known.pass());
+          EXPECT_EQ(reader.get(), 1);
+        },
+        weft::inout(x));
     reader = weft::spawn([&] { return x; }, weft::in(x));
     reader_known.open();
     weft::taskwait();
@@ -643,13 +664,16 @@ TEST(hang, there_is_no_alarm_while_time_passes_or_services_are_polled) {
     static std::atomic<int> polls{0};
     static weft::task_ref blocked;
     static std::atomic<bool> known{false};
-    weft::service s("late", weft::place::idle, [](void *) {
-      if (++polls == 500 && known)
-        weft::unblock(blocked);
-      else if (polls >= 500 && !known)
-        polls = 499;
-      return false;
-    }, nullptr);
+    weft::service s(
+        "late", weft::place::idle,
+        [](void *) {
+          if (++polls == 500 && known)
+            weft::unblock(blocked);
+          else if (polls >= 500 && !known)
+            polls = 499;
+          return false;
+        },
+        nullptr);
     weft::spawn([] { blocked = weft::this_task::self(), known = true, weft::this_task::block(); });
     weft::taskwait();
   });

@@ -13,7 +13,9 @@ namespace {
 
 using namespace weft::rt;
 
-test::environment alone() { return {{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_WATCH_HANG", "off"}}; }
+test::environment alone() {
+  return {{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_WATCH_HANG", "off"}};
+}
 
 /// From outside of the runtime: whoever asks keeps his thread.
 template <class Condition>
@@ -77,11 +79,13 @@ TEST(wakeup, a_parent_is_told_of_a_child_before_its_worker_goes_on_with_a_frame)
     });
     ASSERT_TRUE(soon([&] { return frame && is_asleep(); }));
     weft::spawn([&] { EXPECT_TRUE(soon([&] { return spawned.load(); })); }, weft::out(x));
-    weft::spawn([&] { // follows at once, on the same worker
-      child = weft::this_task::self().get();
-      weft::unblock(weft::task_ref(frame));
-      weft::this_task::block();
-    }, weft::in(x));
+    weft::spawn(
+        [&] { // follows at once, on the same worker
+          child = weft::this_task::self().get();
+          weft::unblock(weft::task_ref(frame));
+          weft::this_task::block();
+        },
+        weft::in(x));
     spawned = true;
     ASSERT_TRUE(soon([&] { return blocks.load(); }));
     weft::taskwait();

@@ -31,22 +31,19 @@ extern "C" {
 struct alpi_task; // a handle; valid until the task is complete
 struct alpi_attr; // attributes of a task to be spawned
 
-typedef ALPI_ENUM {
-  ALPI_SUCCESS = 0,
-  ALPI_ERR_VERSION = 1,         // the version is not compatible
-  ALPI_ERR_NOT_INITIALIZED = 2, // the runtime cannot start, or was shut down
-  ALPI_ERR_PARAMETER = 3,       // an argument is not valid
-  ALPI_ERR_OUT_OF_MEMORY = 4,
-  ALPI_ERR_OUTSIDE_TASK = 5,    // only a task may call this
-  ALPI_ERR_UNKNOWN = 6,
-  ALPI_ERR_FEATURE_UNKNOWN = 7, // a feature is not known or not supported
-  ALPI_ERR_MAX = 8
-} alpi_error_t;
+typedef ALPI_ENUM{ALPI_SUCCESS = 0,
+                  ALPI_ERR_VERSION = 1,         // the version is not compatible
+                  ALPI_ERR_NOT_INITIALIZED = 2, // the runtime cannot start, or was shut down
+                  ALPI_ERR_PARAMETER = 3,       // an argument is not valid
+                  ALPI_ERR_OUT_OF_MEMORY = 4,
+                  ALPI_ERR_OUTSIDE_TASK = 5,    // only a task may call this
+                  ALPI_ERR_UNKNOWN = 6,
+                  ALPI_ERR_FEATURE_UNKNOWN = 7, // a feature is not known or not supported
+                  ALPI_ERR_MAX = 8} alpi_error_t;
 
-typedef ALPI_ENUM {
-  ALPI_INFO_RUNTIME_NAME = 0,
-  ALPI_INFO_RUNTIME_VENDOR = 1,
-  ALPI_INFO_VERSION = 2 // of the interface and of the runtime, to be shown
+typedef ALPI_ENUM{
+    ALPI_INFO_RUNTIME_NAME = 0, ALPI_INFO_RUNTIME_VENDOR = 1,
+    ALPI_INFO_VERSION = 2 // of the interface and of the runtime, to be shown
 } alpi_info_t;
 
 // What a code means; a constant string, for any number. (1.0)
@@ -96,8 +93,8 @@ int alpi_attr_size(uint64_t *attr_size);
 // Spawns an independent task: no task waits for it, its dependencies have a namespace of their own. When it and its
 // descendants are complete, completion_callback(completion_args) runs as a task. `label` (may be null) is copied, `attr` null stands for
 // the defaults. Any thread. PARAMETER: no body, no callback, attributes that are not initialised. OUT_OF_MEMORY, NOT_INITIALIZED. (1.0)
-int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_callback)(void *), void *completion_args,
-                    const char *label, const struct alpi_attr *attr);
+int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_callback)(void *), void *completion_args, const char *label,
+                    const struct alpi_attr *attr);
 
 // Sets *count to the number of logical ids. PARAMETER, NOT_INITIALIZED. (1.0)
 int alpi_cpu_count(uint64_t *count);
@@ -107,11 +104,11 @@ int alpi_cpu_logical_id(uint64_t *logical_id);
 // The same with the operating system's number of the CPU, which may change at any time. (1.0)
 int alpi_cpu_system_id(uint64_t *system_id);
 
-typedef ALPI_ENUM {
-  ALPI_SUSPEND_NONE = 0,           // until alpi_task_unblock()
-  ALPI_SUSPEND_SUBMIT = 1,         // at once: args 0 behind ready tasks, 1 as one that yields
-  ALPI_SUSPEND_TIMEOUT_SUBMIT = 2, // after args nanoseconds
-  ALPI_SUSPEND_EVENT_SUBMIT = 3    // when its events are over
+typedef ALPI_ENUM{
+    ALPI_SUSPEND_NONE = 0,           // until alpi_task_unblock()
+    ALPI_SUSPEND_SUBMIT = 1,         // at once: args 0 behind ready tasks, 1 as one that yields
+    ALPI_SUSPEND_TIMEOUT_SUBMIT = 2, // after args nanoseconds
+    ALPI_SUSPEND_EVENT_SUBMIT = 3    // when its events are over
 } alpi_suspend_mode_t;
 
 // How the next suspension of the calling task ends; it stays set. PARAMETER: not the calling task, an unknown mode, args of SUBMIT
