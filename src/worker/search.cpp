@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a worker finds work: a ladder of sources, then a spin, then sleep.
+#include "worker/search.hpp"
+
+#include "base/clock.hpp"
+#include "base/mutant.hpp"
+#include "manage/managers.hpp"
+#include "task/messages.hpp"
+#include "task/tracing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr int k_looks_per_clock_read = 4;
+constexpr int k_most_pauses = 16; // between two looks: whoever looks takes cache lines from those who work
+constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work: starting it again takes a look of the watcher
+
+/// False: the branch of a task that the thief may not run goes to those who may.
+bool may_run(worker &w, detail::join_job &job) {
+  const unsigned set = job.parent->confinement();
+  if (set == 0 || the_runtime().confined.serves(w.id, set)) [[likely]]
+    return true;
+  enqueue_job(w, job);
+  return false;
+}
+
+/// Confined work first, since few may run it; not always, so that other work does not starve.
+WEFT_NOINLINE runnable *take_of_both(worker &w) {
+  runtime &rt = the_runtime();
+  if (++w.own_in_a_row >= k_own_in_a_row) {
+    w.own_in_a_row = 0;
+    if (runnable *r = rt.ready->get_shared_first(w.id)) {
+      if (const unsigned set = rt.confined.waiting_for(w.id)) // the worker may have been woken for that
+        wake_one_of(set);
+      return r;
+    }
+  }
+  if (runnable *r = rt.confined.get(w.id, w.last_set))
+    return r;
+  return rt.ready->get(w.id);
+}
+
+} // namespace
+
+runnable *steal_join(worker &w) {
+  runtime &rt = the_runtime();
+  const unsigned used = rt.used_slots.load(std::memory_order_acquire); // O2: pairs with adoption
+  w.seed = w.seed * 1664525u + 1013904223u;
+  unsigned v = (w.seed >> 16) % used;
+  for (unsigned i = 0; i < used; ++i, v = v + 1 == used ? 0 : v + 1) {
+    worker *victim = rt.slots[v].load(std::memory_order_acquire); // O2
+    if (!victim || victim == &w)
+      continue;
+    for (;;) {
+      auto s = victim->joins.steal();
+      if (s && !may_run(w, *s.item)) [[unlikely]]
+        continue;
+      if (s) {
+        count(w.counts->joins_stolen);
+        return s.item;
+      }
+      if (s.outcome == steal_outcome::empty)
+        break;
+    }
+  }
+  return nullptr;
+}
+
+void tell_parent_at_once(worker &w) {
+  if (w.counted == 0)
+    return;
+  static constexpr callback k_telling{"the end of tasks", "children"}; // what destructors and combiners do there must not suspend
+  const callback *const outer = std::exchange(w.in_callback, &k_telling);
+  tell_parent(w);
+  w.in_callback = outer;
+}
+
+void wake_one_of(unsigned set) noexcept {
+  runtime &rt = the_runtime();
+  for (const unsigned id : rt.confined.workers_of(set))
+    if (rt.idle.notify_worker(id))
+      return;
+}
+
+runnable *take_shared_first(worker &w) {
+  runtime &rt = the_runtime();
+  if (rt.confined.any()) [[unlikely]]
+    if (runnable *r = rt.confined.get(w.id, w.last_set))
+      return r;
+  return rt.ready->get_shared_first(w.id);
+}
+
+runnable *take_ready(worker &w) {
+  runtime &rt = the_runtime();
+  return rt.confined.any() ? take_of_both(w) : rt.ready->get(w.id);
+}
+
+namespace {
+
+runnable *look_for_ready(worker &w) {
+  if (runnable *f = own_frame(w)) [[unlikely]]
+    return f;
+  if (runnable *r = take_ready(w))
+    return r;
+  return steal_join(w);
+}
+
+/// One look at every source of work. What others handed on may make some.
+runnable *look(worker &w) {
+  if (has_managers() && the_runtime().manage.serves_itself_first(w)) [[unlikely]] {
+    tell_parent_at_once(w);
+    apply_messages(w, place::idle);
+  }
+  if (runnable *r = look_for_ready(w))
+    return r;
+  if (!has_managers() || !the_runtime().manage.may_serve(w)) [[likely]]
+    return nullptr;
+  tell_parent_at_once(w);
+  return apply_messages(w, place::idle) ? look_for_ready(w) : nullptr;
+}
+
+/// Everything to be said to others before this worker stops working.
+void tidy(worker &w) {
+  if (!mutant(bug::idle_worker_keeps_count))
+    tell_parent(w);
+  w.memory->flush_remote();
+  w.memory->flush_accounting();
+}
+
+runnable *spin(worker &w) {
+  runtime &rt = the_runtime();
+  runnable *r = nullptr;
+  if (rt.spin_ns != 0 && rt.idle.begin_search(w.id, rt.most_searchers)) {
+    const std::uint64_t until = now_ns() + rt.spin_ns;
+    int pauses = 1;
+    do {
+      for (int i = 0; i < k_looks_per_clock_read && !r; ++i) {
+        r = look(w);
+        for (int k = 0; k < pauses && !r; ++k)
+          cpu_pause();
+        pauses = std::min(2 * pauses, k_most_pauses);
+      }
+    } while (!r && !rt.stopping.load(std::memory_order_relaxed) && now_ns() < until);
+  }
+  if (!r)
+    rt.idle.end_search(w.id);
+  return r;
+}
+
+/// Of an idle worker: it waits for a while, then it asks whether there is anything to wait for, once.
+enum class mood { patient, asks, settled };
+
+/// When a sleeper looks again by itself; 0 for never.
+std::int64_t next_look(const worker &w, mood m) noexcept {
+  const settings &cfg = the_runtime().cfg;
+  std::uint64_t later = 0;
+  if (anyone_at(place::idle))
+    later = poll_period_ns(the_runtime());
+  else if (w.stand_in)
+    later = k_linger_ns;
+  else if (m == mood::patient && cfg.watch_hang != hang_kind::off)
+    later = static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u;
+  return later ? static_cast<std::int64_t>(now_ns() + later) : 0;
+}
+
+struct slept {
+  runnable *found = nullptr;
+  bool in_vain = false; // for as long as it was willing to
+};
+
+/// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
+slept sleep(worker &w, mood m) {
+  runtime &rt = the_runtime();
+  rt.idle.prepare(w.id);
+  // Messages are not applied here: what they call may wait, and the worker has announced that it sleeps.
+  runnable *const r = look_for_ready(w);
+  if (r || rt.producers.holds_any() || (has_managers() && rt.manage.may_serve(w))) {
+    rt.idle.cancel_and_hand_on(w.id);
+    rt.gate.pass();
+    return {r ? r : look(w)};
+  }
+  if (rt.stopping.load(std::memory_order_acquire)) { // O3: pairs with stop_runtime
+    rt.idle.cancel(w.id);
+    rt.gate.pass();
+    return {};
+  }
+  if (m == mood::asks)
+    rt.watch.examine_soon();
+  else
+    count(w.counts->slept);
+  const bool traced = w.trace && traces(trace_level::runtime);
+  if (traced)
+    w.trace->ring.put(trace_event::sleep, 0, 0);
+  const bool chosen = rt.idle.commit(w.id, next_look(w, m));
+  rt.gate.pass();
+  if (traced)
+    w.trace->ring.put(trace_event::wake, 0, 0);
+  return {look(w), !chosen && !anyone_at(place::idle)};
+}
+
+/// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
+runnable *wait_for_some(worker &w) {
+  runtime &rt = the_runtime();
+  for (mood m = mood::patient;;) {
+    tidy(w);
+    if (rt.producers.let_go())
+      if (runnable *r = look(w))
+        return r;
+    if (runnable *r = spin(w))
+      return r;
+    if (rt.stopping.load(std::memory_order_acquire)) // O3
+      return look(w);
+    if (rt.producers.holds_any())
+      continue;
+    if (anyone_at(place::idle) && services(place::idle).poll(w))
+      continue;
+    const slept s = sleep(w, m);
+    if (s.found)
+      return s.found;
+    if (s.in_vain && w.stand_in && rt.crew.leaves(*w.stand_in))
+      return nullptr;
+    if (m == mood::asks)
+      m = mood::settled;
+    else if (m == mood::patient && s.in_vain)
+      m = mood::asks;
+  }
+}
+
+runnable *wait_for_work(worker &w) {
+  enter_idle(*w.counts, w.time);
+  if (w.trace)
+    w.trace->ring.put(trace_event::idle, 0, 0);
+  runnable *r = wait_for_some(w);
+  if (w.trace)
+    w.trace->ring.put(trace_event::busy, 0, 0);
+  leave_idle(*w.counts, w.time);
+  return r;
+}
+
+} // namespace
+
+runnable *find_work(worker &w) {
+  offer_time_between(w);
+  if (runnable *r = look(w)) [[likely]]
+    return r;
+  if (w.counted != 0 && !mutant(bug::idle_worker_keeps_count)) { // the end of the last of them may be what the thread's own stack waits for
+    tell_parent(w);
+    if (runnable *f = own_frame(w))
+      return f;
+  }
+  runnable *r = wait_for_work(w);
+  the_runtime().idle.found(w.id); // the user's code may never come back: whatever else there is, somebody sees to it
+  return r;
+}
+
+} // namespace rt
+} // namespace weft::inline v0
