@@ -66,50 +66,56 @@ int effective_cpus() noexcept { return this_machine().effective_cpus(); }
 
 namespace {
 
-constexpr detail::body_ops k_held{nullptr, nullptr, nullptr, false, 0};
-
 /// Parent of those that have none. Nobody waits for its children.
 task &root_of_held() {
   static task root("layer");
   return root;
 }
 
-task *make_held(worker &w, held_task *parent, std::size_t accesses) {
-  void *block = w.memory->allocate(task::block_bytes(k_held, accesses));
+task *make_held(worker &w, held_task *parent, std::size_t accesses, const detail::held_closure &closure) {
+  void *block = w.memory->allocate(task::block_bytes(detail::k_held, accesses));
   if (!block)
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
-  task *t = ::new (block) task(k_held, parent ? parent : &root_of_held(), nullptr);
+  task *t = ::new (block) task(detail::k_held, parent ? parent : &root_of_held(), nullptr);
+  ::new (detail::storage(t)) detail::held_closure(closure);
   t->trace_id = 0;           // no trace tells of it
   t->set(detail::k_special); // it is announced, and enters no queue
   return t;
 }
 
+/// Whether the task may run now. Else it may have been announced meanwhile, and be gone.
 bool enter(task &t, const access *list, std::size_t count) {
-  if (t.parent != &root_of_held())
-    ++t.parent->owned_children;
-  else
+  if (t.parent == &root_of_held()) {
     t.parent->children.add_by_stranger();
+    return true;
+  }
+  ++t.parent->owned_children;
+  if (count == 1)
+    if (data_access **last = slot_for_common(*t.parent, *list)) {
+      const auto [behind, before, link] = enter_common(t, *list, *last);
+      if (behind)
+        return link && go_on_entering(t, *behind, *before, link);
+      if (before)
+        drop_references(*before, 1);
+      return true;
+    }
   return (count == 0 || enter_accesses(t, list, count, nullptr, 0)) && take_exclusions(t);
 }
 
 } // namespace
 
 void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self) {
-  task *t = make_held(this_worker(), parent, count);
+  task *t = make_held(this_worker(), parent, count, {onready, context});
+  *self = t;
   try {
-    task_extra &x = extra_of(*t);
-    x.onready = onready;
-    x.onready_context = context;
-    x.handed_on = true;
-    *self = t;
-    if (enter(*t, list, count))
-      call_onready(*t);
+    if (enter(*t, list, count) && onready)
+      onready(context);
   } catch (const std::bad_alloc &) {
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
   }
 }
 
-void end_held(held_task &t) { end_without_body(t); }
+void end_held(held_task &t) { rt::end_held(t); }
 
 } // namespace layer
 } // namespace weft::inline v0

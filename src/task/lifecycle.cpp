@@ -474,6 +474,15 @@ void events_are_over(task &t) {
   end_without_body(t);
 }
 
+void end_held(task &t) {
+  executor *const now = this_executor();
+  const bool alone = t.children.done(t.owned_children) && !t.children_domain && !peek_extra(t);
+  if (!now || !alone || t.extent != 1 || t.accesses()[0].joined || mailbox::looks_closer()) [[unlikely]]
+    return end_without_body(t);
+  if (runnable *next = end_commonly(*now, t, true, nullptr))
+    enqueue_ready(*next);
+}
+
 void end_without_body(task &t) {
   ready_list ready;
   end_task(t, false, ready);
@@ -501,27 +510,20 @@ WEFT_COLD void call_onready(task &t) noexcept {
   }
 }
 
-namespace {
-
-bool is_handed_on(const task &t) noexcept {
-  const task_extra *x = peek_extra(t);
-  return x && x->handed_on;
-}
-
-} // namespace
-
 bool announce_specially(task &t) {
   if (is_cohort(t))
     return serve_cohort(t), false;
   if (t.has(detail::k_special)) {
     if (!take_exclusions(t)) // who gives them up announces the task again
       return false;
-    const bool handed_on = is_handed_on(t);
-    if (g_traces_readiness && !handed_on)
+    if (is_held(t)) {
+      const detail::held_closure c = held_of(t);
+      c.onready(c.context); // the task is perhaps gone
+      return false;
+    }
+    if (g_traces_readiness)
       trace_ready(t);
     call_onready(t);
-    if (handed_on)
-      return false; // and perhaps gone
   }
   if (!t.has(detail::k_undeferred)) {
     if (t.priority >= 0)

@@ -46,6 +46,8 @@ void enqueue_all(ready_list &ready);
 
 /// Last external event gone and body ended.
 void events_are_over(task &t);
+/// The end of a task of a layer. Any thread.
+void end_held(task &t);
 /// The end of a task that somebody else than a worker has run. Any thread.
 void end_without_body(task &t);
 

@@ -39,7 +39,6 @@ struct task_extra {
   block_word<runnable> block; // the blocked frame, or the task itself: see run_again.cpp
   void (*onready)(void *) = nullptr;
   void *onready_context = nullptr;
-  bool handed_on = false; // by onready: of a task that a layer runs
   std::size_t stack_bytes = 0;
   std::uint64_t cost = 0;
   void (*instead_of_end)(task &) = nullptr; // when the body returns; of the running task
@@ -66,6 +65,13 @@ struct task_extra {
 namespace detail {
 
 inline constexpr body_ops k_no_body{nullptr, nullptr, nullptr, false, 0};
+
+/// Instead of a closure, in a task that a layer runs by itself: see layer/held_task.hpp.
+struct held_closure {
+  void (*onready)(void *);
+  void *context;
+};
+inline constexpr body_ops k_held{nullptr, nullptr, nullptr, false, sizeof(held_closure)};
 
 /// The first line is written by the creator and by the one who runs the task, the second also by others.
 /// While a task waits for its children `next` names the waiting frame; null says that the body has ended.
@@ -140,6 +146,8 @@ task_extra *try_extra_of(task &t) noexcept; // null without memory
 inline task_extra *peek_extra(const task &t) noexcept {
   return t.extra.load(std::memory_order_acquire); // O1: pairs with the publication in extra_of
 }
+inline bool is_held(const task &t) noexcept { return t.ops == &detail::k_held; }
+inline detail::held_closure &held_of(task &t) noexcept { return *static_cast<detail::held_closure *>(detail::storage(&t)); }
 inline task_extra &extra_of(task &t) {
   task_extra *x = peek_extra(t);
   return x ? *x : make_extra(t);

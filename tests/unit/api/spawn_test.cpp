@@ -271,19 +271,24 @@ TEST(spawn, any_priority_is_accepted) {
   EXPECT_EQ(ran, 8);
 }
 
+/// A manager would make them ready one by one, beside the worker.
 TEST(spawn, the_central_policy_runs_the_higher_priority_first) {
-  auto end = test::in_process(
-      {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "central"}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
-        std::vector<int> order;
-        int gate = 0;
+  auto end = test::in_process({{"WEFT_WORKERS", "1"},
+                               {"WEFT_SCHED_POLICY", "central"},
+                               {"WEFT_MANAGE_MODE", "direct"},
+                               {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", "0"},
+                               {"WEFT_WATCH_MAX_SPARES", "0"}},
+                              [] {
+                                std::vector<int> order;
+                                int gate = 0;
         // All become ready at once, by the end of a task on which they depend.
-        weft::spawn([&] { gate = 1; }, weft::out(gate));
-        for (int p : {3, 9, 1, 7, 5, -4})
-          weft::spawn([&order, p] { order.push_back(p); }, weft::in(gate), weft::priority(p));
-        EXPECT_TRUE(test::eventually([&] { return order.size() == 6; })); // a taskwait would choose by itself
-        weft::taskwait();
-        EXPECT_EQ(order, (std::vector<int>{9, 7, 5, 3, 1, -4}));
-      });
+                                weft::spawn([&] { gate = 1; }, weft::out(gate));
+                                for (int p : {3, 9, 1, 7, 5, -4})
+                                  weft::spawn([&order, p] { order.push_back(p); }, weft::in(gate), weft::priority(p));
+                                EXPECT_TRUE(test::eventually([&] { return order.size() == 6; })); // a taskwait would choose by itself
+                                weft::taskwait();
+                                EXPECT_EQ(order, (std::vector<int>{9, 7, 5, 3, 1, -4}));
+                              });
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
@@ -305,9 +310,12 @@ TEST(spawn, every_policy_runs_the_higher_priority_first) {
       if (test::is_child() &&
           (std::string(std::getenv("WEFT_SCHED_POLICY")) != policy || std::string(std::getenv("WEFT_SCHED_IMMEDIATE_SUCCESSOR")) != successor))
         continue;
-      auto end = test::in_process(
-          {{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", successor}, {"WEFT_WATCH_MAX_SPARES", "0"}},
-          [] { EXPECT_EQ(order_of_priorities(), (std::vector<int>{9, 7, 3, 0, -4, -9})); });
+      auto end = test::in_process({{"WEFT_WORKERS", "1"},
+                                   {"WEFT_SCHED_POLICY", policy},
+                                   {"WEFT_MANAGE_MODE", "direct"},
+                                   {"WEFT_SCHED_IMMEDIATE_SUCCESSOR", successor},
+                                   {"WEFT_WATCH_MAX_SPARES", "0"}},
+                                  [] { EXPECT_EQ(order_of_priorities(), (std::vector<int>{9, 7, 3, 0, -4, -9})); });
       EXPECT_TRUE(end.exited(0)) << policy << ", immediate successor " << successor << ": " << end;
     }
 }
