@@ -93,10 +93,10 @@ $(oldest:%=full-run-%): full-run-%: full-build-%
 # For AArch64; examples and unit tests run under qemu, but for what it cannot do (tests/emulation.cmake).
 cross: full-aarch64
 
-# Random programs: ten minutes over policies, systems of dependencies, workers and builds.
+# Random programs: ten minutes over policies, systems of dependencies, workers and builds; in test-full beside the tests, as the builds are.
 FUZZ_SECONDS ?= 600
 full-fuzz: full-build-gcc full-build-tsan full-build-asan
-	WEFT_WATCH_HANG=abort $(alone) $(nice) build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
+	WEFT_WATCH_HANG=abort $(nice) build/gcc/tests/weft_stress_fuzz --seconds $(FUZZ_SECONDS) \
 	  --build tsan=build/tsan/tests/weft_stress_fuzz --build asan=build/asan/tests/weft_stress_fuzz
 
 sources = git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h'
