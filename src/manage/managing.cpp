@@ -128,7 +128,9 @@ void managers::run_auto() {
     m_bell.commit(0, static_cast<std::int64_t>(since + chooser.window_ns()));
     const std::uint64_t begun = tasks_begun();
     const std::uint64_t now = now_ns();
-    send_messages(chooser.next(begun - before, now - since) == mode_chooser::mode::distributed);
+    const mode_chooser::mode last = chooser.now();
+    if (const auto next = chooser.next(begun - before, now - since); next != last)
+      send_messages(next == mode_chooser::mode::distributed);
     before = begun;
     since = now;
   }

@@ -11,6 +11,7 @@
 //   fuzz --print N [--out FILE]
 //       prints program N as C++, as it is
 //   --fault drops the first access of some tasks: a failure to see the rest of it work with
+#include "manage/managers.hpp"
 #include "stress/fuzz/generator.hpp"
 #include "stress/fuzz/print.hpp"
 #include "stress/fuzz/setup.hpp"
@@ -22,6 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <string>
 
@@ -58,6 +60,34 @@ void watch() {
     }
   }).detach();
 }
+
+/// What mode `auto` does by load, far more often: messages are sent and not sent while programs run. Instead of the runtime's own thread.
+class mode_switcher {
+ public:
+  mode_switcher() {
+    if (const char *mode = std::getenv("WEFT_MANAGE_MODE"); !mode || std::strcmp(mode, "auto") != 0)
+      return;
+    setenv("WEFT_MANAGE_MODE", "distributed", 1);
+    weft::start();
+    m_thread = std::thread([this] {
+      std::minstd_rand chance(1);
+      for (bool on = false; !m_over; on = !on) {
+        weft::rt::managers::send_messages(on);
+        std::this_thread::sleep_for(std::chrono::microseconds(20 + chance() % 1000));
+      }
+    });
+  }
+  mode_switcher(const mode_switcher &) = delete;
+  ~mode_switcher() {
+    m_over = true;
+    if (m_thread.joinable())
+      m_thread.join();
+  }
+
+ private:
+  std::atomic<bool> m_over{false};
+  std::thread m_thread;
+};
 
 program make(std::uint64_t seed, bool fault) {
   program p = generator(seed).make();
@@ -101,6 +131,7 @@ int run_here(const options &o) {
   auto end = clock::now() + std::chrono::duration<double>(o.seconds);
   {
     agent a;
+    mode_switcher switcher;
     do {
       g_now = seed;
       failed += !hosted(seed, o.fault, a);
