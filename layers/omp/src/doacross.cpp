@@ -2,6 +2,7 @@
 // Sinks and sources: for each outermost iteration, how many of its inner ones are posted, in the order of the nest.
 //
 // Orders      O1  store and load seq_cst of an entry, with `waiting`: either the poster sees who waits, or who waits sees the post.
+//             O2  load acquire of an entry, with O1: what was done before the post. turns fetch_add release, load acquire: O2 of share.hpp.
 #include "event.hpp"
 #include "team.hpp"
 
@@ -86,7 +87,7 @@ void wait_for(thread &t, const std::uint64_t *where) noexcept {
   if (!d || where[0] >= d->extents[0])
     return;
   const std::uint64_t wanted = inner_number(*d, where);
-  if (d->posted[where[0]].load(std::memory_order_acquire) >= wanted)
+  if (d->posted[where[0]].load(std::memory_order_acquire) >= wanted) // O2
     return;
   d->waiting.fetch_add(1, std::memory_order_seq_cst);
   for (;;) {

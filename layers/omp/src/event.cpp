@@ -8,6 +8,9 @@
 namespace weft_omp {
 namespace {
 
+// Invariants  I1  Who waits looks at the word with the lock, which who wakes takes after it has changed the word: one of the two sees the other.
+// Orders      O1  woken store release, load acquire: the list, and what was done before the wake-up.
+//             O2  the word's load acquire: what was done before it was changed.
 struct sleeper {
   const void *word;
   thread *who;
@@ -42,7 +45,7 @@ void wake(thread *me, const void *word, unsigned most) noexcept {
       sleeper *const s = *at;
       *at = s->next;
       found = s->who;
-      s->woken.store(true, std::memory_order_release); // the last touch: it lies on the sleeper's stack
+      s->woken.store(true, std::memory_order_release); // O1: the last touch: it lies on the sleeper's stack
     }
     found->place_to_wait.signal(me);
   }
@@ -61,14 +64,14 @@ void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_
   bucket &b = bucket_of(&word);
   {
     std::lock_guard lock(b.lock);
-    if (word.load(std::memory_order_acquire) != value)
+    if (word.load(std::memory_order_acquire) != value) // O2, I1
       return;
     sleeper **at = &b.first; // first come, first served
     while (*at)
       at = &(*at)->next;
     *at = &s;
   }
-  while (!s.woken.load(std::memory_order_acquire))
+  while (!s.woken.load(std::memory_order_acquire)) // O1
     me.place_to_wait.wait(me, 0);
 }
 

@@ -203,8 +203,8 @@ void wait_for_turn(thread &t) noexcept {
   if (!t.share.has_chunk)
     return;
   for (;;) {
-    const std::uint32_t seen = s.turns.load(std::memory_order_acquire);
-    if (s.ordered.load(std::memory_order_acquire) >= t.share.first)
+    const std::uint32_t seen = s.turns.load(std::memory_order_acquire); // O2
+    if (s.ordered.load(std::memory_order_acquire) >= t.share.first) // O1
       return;
     wait_while(t, s.turns, seen);
   }
@@ -214,8 +214,8 @@ bool next_ordered_chunk(thread &t) noexcept {
   work_share &s = *t.share.current;
   if (t.share.has_chunk) {
     wait_for_turn(t);
-    s.ordered.store(t.share.end, std::memory_order_release);
-    s.turns.fetch_add(1, std::memory_order_release);
+    s.ordered.store(t.share.end, std::memory_order_release); // O1
+    s.turns.fetch_add(1, std::memory_order_release); // O2
     wake_all(&t, s.turns);
   }
   return next_chunk(t);

@@ -18,6 +18,9 @@ struct doacross;
 
 /// The members' n-th worksharing region stands in place n modulo their number, or, when somebody is that many regions behind, in one that hangs
 /// on it: nobody waits for who is behind, for that one may never come (a cancelled region), or wait itself.
+//
+// Orders      O1  ordered store release, load acquire: what was done in the turns before.
+//             O2  turns fetch_add release, after `ordered`; load acquire, before it: who sees that it is not its turn waits for a change that it has not seen.
 struct work_share {
   work_share *place = this; // its lock guards all that hang on it
   work_share *more = nullptr;

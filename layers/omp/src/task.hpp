@@ -37,6 +37,8 @@ struct llvm_copies;
 //             O3  complete store release, load acquire: what the task did.
 //             O4  ready store release, load acquire: what the tasks before it did.
 //             O5  word load acquire and fetch_add acq_rel: with O1.
+//             O6  waits, of a task and of a group, store seq_cst by who is about to sleep, then the numbers of ready tasks; these are raised, then waits is
+//                 loaded: all seq_cst, one of the two sees the other.
 struct alignas(64) omp_task {
   omp_task *parent = nullptr;
   team *crew = nullptr;

@@ -17,9 +17,9 @@ constexpr std::uint64_t k_most_at_once = 16; // for a thief: so that it meets th
 struct sleepers {
   thread *of_parent = nullptr, *of_group = nullptr;
   void look(const omp_task &x) noexcept {
-    if (x.parent->waits.load(std::memory_order_relaxed))
+    if (x.parent->waits.load(std::memory_order_seq_cst)) // O6 of task.hpp
       of_parent = x.parent->on.load(std::memory_order_relaxed);
-    if (x.group && x.group->waits.load(std::memory_order_relaxed))
+    if (x.group && x.group->waits.load(std::memory_order_seq_cst)) // O6 of task.hpp
       of_group = x.group->owner;
   }
   void wake(thread *me) const noexcept {
@@ -175,7 +175,7 @@ namespace {
 
 template <class F>
 omp_task *take_listed(team &c, F suits) noexcept {
-  if (c.listed.load(std::memory_order_relaxed) == 0) [[likely]]
+  if (c.listed.load(std::memory_order_seq_cst) == 0) [[likely]] // O6 of team.hpp and of task.hpp
     return nullptr;
   std::lock_guard lock(c.lock);
   omp_task *x = c.first;

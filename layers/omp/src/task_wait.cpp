@@ -11,9 +11,9 @@ namespace {
 /// Sleeps, unless there is a descendant to run; `settle` adds up what the thread has counted, and tells whether there is something to wait for.
 template <class Settle>
 void sleep_in(thread &t, omp_task &x, std::atomic<bool> *also, Settle settle) {
-  x.waits.store(true, std::memory_order_relaxed); // seen by who locks a list after us
+  x.waits.store(true, std::memory_order_seq_cst); // O6 of task.hpp
   if (also)
-    also->store(true, std::memory_order_relaxed);
+    also->store(true, std::memory_order_seq_cst); // O6 of task.hpp
   omp_task *const next = take_below(t, x);
   if (!next && settle())
     t.place_to_wait.wait(t, spins_for(*t.crew));
