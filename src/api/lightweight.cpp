@@ -2,6 +2,7 @@
 // What layers need: lightweight threads that are no tasks, and tasks that the layer runs by itself.
 #include "base/error.hpp"
 #include "deps/access.hpp"
+#include "task/messages.hpp"
 #include "topo/machine.hpp"
 #include "worker/runtime.hpp"
 
@@ -113,6 +114,12 @@ void hold_task(held_task *parent, const access *list, std::size_t count, void (*
   } catch (const std::bad_alloc &) {
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
   }
+}
+
+void visit_addresses(held_task &parent, void (*visit)(void *context, const void *address), void *context) {
+  apply_news_below(parent);
+  if (parent.children_domain)
+    parent.children_domain->for_each_address([&](const void *address) { visit(context, address); });
 }
 
 void end_held(held_task &t) { rt::end_held(t); }

@@ -18,6 +18,10 @@ using held_task = detail::task;
 /// at a time. Throws weft::error, out_of_resources, shut_down.
 WEFT_API void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self);
 
+/// Calls `visit(context, address)` for each address that children of `parent` have named and that may have to be waited for; others may be among them.
+/// By who enters the children.
+WEFT_API void visit_addresses(held_task &parent, void (*visit)(void *context, const void *address), void *context);
+
 /// The task has run: what waits for its accesses may go on; it is complete when the tasks below it are. The last touch. Any thread.
 WEFT_API void end_held(held_task &t);
 

@@ -3,6 +3,7 @@
 #include "affinity.hpp"
 
 #include "team.hpp"
+#include "topology.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -49,21 +50,26 @@ unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
   return j;
 }
 
-void stand(thread &t, unsigned place, const partition &p) noexcept {
-  t.stands = {static_cast<int>(place), p.first, p.count, &g_globals.places[place]};
+standing standing_at(unsigned place, const partition &p) noexcept { return {static_cast<int>(place), p.first, p.count, &g_globals.places[place]}; }
+
+standing spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+  if (members > whole.count) {
+    const unsigned place = crowded(whole, start, members, i);
+    return standing_at(place, {place, 1});
+  }
+  const partition mine = part(whole, members, (part_with(whole, members, start) + i) % members);
+  return standing_at(i == 0 ? start : mine.first, mine);
 }
 
-void spread(team &c, const partition &whole, unsigned start) noexcept {
-  const unsigned own = c.size <= whole.count ? part_with(whole, c.size, start) : 0;
-  for (unsigned i = 0; i < c.size; ++i) {
-    if (c.size > whole.count) {
-      const unsigned place = crowded(whole, start, c.size, i);
-      stand(*c.members[i], place, {place, 1});
-      continue;
-    }
-    const partition mine = part(whole, c.size, (own + i) % c.size);
-    stand(*c.members[i], i == 0 ? start : mine.first, mine);
-  }
+/// Of the i-th of `members` threads, or of initial threads of a league.
+standing dealt(int bind, const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+  if (bind == k_bind_spread)
+    return spread(whole, start, members, i);
+  return standing_at(bind == k_bind_primary ? start : members <= whole.count ? whole.behind(start, i) : crowded(whole, start, members, i), whole);
+}
+
+unsigned start_of(const thread &t, const partition &whole) noexcept {
+  return t.stands.place >= 0 ? static_cast<unsigned>(t.stands.place) : whole.first;
 }
 
 } // namespace
@@ -73,7 +79,7 @@ void place_members(team &c, const thread &first, unsigned clause) noexcept {
     return;
   const partition whole = partition_of(first);
   const int wanted = first.task->settings->bind;
-  const unsigned start = first.stands.place >= 0 ? static_cast<unsigned>(first.stands.place) : whole.first;
+  const unsigned start = start_of(first, whole);
   if (wanted == k_bind_false) {
     for (unsigned i = 0; i < c.size; ++i)
       c.members[i]->stands = {};
@@ -81,11 +87,25 @@ void place_members(team &c, const thread &first, unsigned clause) noexcept {
   }
   if (c.size > 1) // then Weft has started: its threads are not to inherit what this one is bound to
     g_binds = true;
+  if (first.stands.place < 0 && !g_globals.resets_binding)
+    c.outer_standing = standing_at(start, whole); // an initial thread stays on the first place from its first region on
   const int bind = (clause & 7) != 0 ? static_cast<int>(clause & 7) : wanted;
-  if (bind == k_bind_spread)
-    return spread(c, whole, start);
   for (unsigned i = 0; i < c.size; ++i)
-    stand(*c.members[i], bind == k_bind_primary ? start : c.size <= whole.count ? whole.behind(start, i) : crowded(whole, start, c.size, i), whole);
+    c.members[i]->stands = dealt(bind, whole, start, c.size, i);
+}
+
+void place_league(thread &t, unsigned teams, unsigned number) noexcept {
+  if (g_globals.places.empty() || t.task->settings->bind == k_bind_false)
+    return;
+  const partition whole = partition_of(t);
+  t.stands = dealt(g_globals.teams_bind, whole, start_of(t, whole), teams, number);
+  settle(t);
+}
+
+void stand_free_after_fork(thread &t) noexcept {
+  t.stands = {};
+  if (g_binds)
+    settle(t);
 }
 
 void keep_on(thread &me, const std::vector<int> &cpus) {

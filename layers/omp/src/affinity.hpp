@@ -12,6 +12,11 @@ struct team;
 /// Gives each member a place, and the partition of it, as the ICV or the clause says.
 void place_members(team &c, const thread &first, unsigned bind_clause) noexcept;
 
+/// The same for the initial thread of a league's team, as KMP_TEAMS_PROC_BIND says.
+void place_league(thread &t, unsigned teams, unsigned number) noexcept;
+/// Threads that begin in the child are not to inherit what this one was bound to.
+void stand_free_after_fork(thread &t) noexcept;
+
 /// The calling thread stays on these cpus until its region ends.
 void keep_on(thread &me, const std::vector<int> &cpus);
 /// To the cpus that the thread is to be on now.
@@ -20,8 +25,12 @@ inline void settle(thread &t) {
     in_core(&t, [] {});
 }
 
-/// OMP_DISPLAY_AFFINITY: one line when something about the thread has changed.
-void show_affinity(thread &t) noexcept;
+/// OMP_DISPLAY_AFFINITY, of who begins a region: whether the members are to tell where they stand, for something has changed for one of them.
+[[gnu::cold]] void compare_standings(team &c) noexcept;
+/// The calling member tells it, if so.
+void show_affinity(const thread &t) noexcept;
+/// A line, where the user looks for it.
+void print_affinity(const char *format) noexcept;
 
 /// The text of an affinity format for the calling thread.
 std::string affinity_text(const char *format);

@@ -2,12 +2,15 @@
 // OMP_AFFINITY_FORMAT: what a thread says of itself.
 #include "affinity.hpp"
 
+#include "family.hpp"
 #include "team.hpp"
+#include "topology.hpp"
 
 #include <cctype>
 #include <cstdio>
 #include <cstring>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace weft_omp {
@@ -63,6 +66,8 @@ std::string field_value(const thread &t, char letter) {
   case 'P':
     return std::to_string(getpid());
   case 'i': {
+    if (is_of_llvm()) // of the worker
+      return std::to_string(syscall(SYS_gettid));
     char text[32];
     std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(t.block ? t.block : thread_pointer())));
     return text;
@@ -100,8 +105,8 @@ std::string affinity_text(const char *s) {
     ++s;
     bool zeros = false, right = false;
     std::size_t width = 0;
-    if (*s == '0')
-      zeros = right = true, ++s;
+    if (*s == '0' && s[1] == '.')
+      zeros = true, ++s;
     if (*s == '.')
       right = true, ++s;
     for (; std::isdigit(static_cast<unsigned char>(*s)); ++s)
@@ -121,12 +126,23 @@ std::string affinity_text(const char *s) {
   return text;
 }
 
-void show_affinity(thread &t) noexcept {
-  if (!g_globals.display_affinity) [[likely]]
-    return;
-  (void)t;
-  const std::string text = affinity_text(g_globals.affinity_format.c_str()) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stderr);
+void print_affinity(const char *format) noexcept {
+  const std::string text = affinity_text(format && *format ? format : g_globals.affinity_format.c_str()) + "\n";
+  std::fwrite(text.data(), 1, text.size(), is_of_llvm() ? stdout : stderr);
+}
+
+void compare_standings(team &c) noexcept {
+  c.shows_affinity = false;
+  for (unsigned i = 0; i < c.size; ++i) {
+    thread &m = *c.members[i];
+    const shown_standing now{c.level, c.size, m.stands.place};
+    c.shows_affinity |= std::exchange(m.shown, now) != now;
+  }
+}
+
+void show_affinity(const thread &t) noexcept {
+  if (t.crew->shows_affinity) [[unlikely]]
+    print_affinity(nullptr);
 }
 
 } // namespace weft_omp

@@ -30,7 +30,7 @@ struct allocator {
   std::atomic<std::size_t> used{0};
 };
 
-/// In front of each piece.
+/// In front of each piece; counts in its pool.
 struct head {
   void *block;
   std::size_t bytes;
@@ -75,16 +75,17 @@ void *take(std::size_t bytes, std::size_t alignment, std::uintptr_t handle, bool
   const std::size_t whole = bytes + sizeof(head) + align;
   if (whole < bytes)
     return fall_back(a, bytes, alignment, zeros);
-  if (a && !charge(*a, bytes))
+  const std::size_t charged = a ? bytes + sizeof(head) : 0;
+  if (a && !charge(*a, charged))
     return fall_back(a, bytes, alignment, zeros);
   void *const block = zeros ? std::calloc(1, whole) : std::malloc(whole);
   if (!block) {
     if (a)
-      a->used.fetch_sub(bytes, std::memory_order_relaxed);
+      a->used.fetch_sub(charged, std::memory_order_relaxed);
     return fall_back(a, bytes, alignment, zeros);
   }
   const auto at = (reinterpret_cast<std::uintptr_t>(block) + sizeof(head) + align - 1) & ~(align - 1);
-  *head_of(reinterpret_cast<void *>(at)) = {block, bytes, a ? bytes : 0, handle};
+  *head_of(reinterpret_cast<void *>(at)) = {block, bytes, charged, handle};
   return reinterpret_cast<void *>(at);
 }
 

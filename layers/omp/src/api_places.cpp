@@ -5,7 +5,6 @@
 #include "team.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 using namespace weft_omp;
@@ -13,7 +12,8 @@ using namespace weft_omp;
 namespace {
 
 const place *place_at(int number) noexcept {
-  return number >= 0 && static_cast<std::size_t>(number) < g_globals.places.size() ? &g_globals.places[static_cast<std::size_t>(number)] : nullptr;
+  return number >= 0 && static_cast<std::size_t>(number) < of_process().places.size() ? &of_process().places[static_cast<std::size_t>(number)]
+                                                                                      : nullptr;
 }
 
 /// As snprintf: how long the text is, and as much of it as there is room for.
@@ -29,7 +29,7 @@ std::size_t put(char *to, std::size_t room, const std::string &text) noexcept {
 } // namespace
 
 OMP_API int omp_get_proc_bind() { return my_icvs().bind; }
-OMP_API int omp_get_num_places() { return static_cast<int>(g_globals.places.size()); }
+OMP_API int omp_get_num_places() { return static_cast<int>(of_process().places.size()); }
 OMP_API int omp_get_place_num_procs(int number) {
   const place *const p = place_at(number);
   return p ? static_cast<int>(p->size()) : 0;
@@ -40,11 +40,11 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
 }
 OMP_API int omp_get_place_num() {
   const thread &t = self();
-  return t.stands.place < 0 && !g_globals.places.empty() && t.crew->level == 0 ? 0 : t.stands.place;
+  return t.stands.place < 0 && !of_process().places.empty() && t.crew->level == 0 ? 0 : t.stands.place;
 }
 OMP_API int omp_get_partition_num_places() {
   const thread &t = self();
-  return static_cast<int>(t.stands.count ? t.stands.count : g_globals.places.size());
+  return static_cast<int>(t.stands.count ? t.stands.count : of_process().places.size());
 }
 OMP_API void omp_get_partition_place_nums(int *numbers) {
   const int count = omp_get_partition_num_places();
@@ -52,14 +52,14 @@ OMP_API void omp_get_partition_place_nums(int *numbers) {
     numbers[i] = static_cast<int>(self().stands.first) + i;
 }
 
-OMP_API void omp_set_affinity_format(const char *format) { g_globals.affinity_format = format; }
-OMP_API std::size_t omp_get_affinity_format(char *to, std::size_t room) { return put(to, room, g_globals.affinity_format); }
+OMP_API void omp_set_affinity_format(const char *format) { of_process().affinity_format = format; }
+OMP_API std::size_t omp_get_affinity_format(char *to, std::size_t room) { return put(to, room, of_process().affinity_format); }
 OMP_API void omp_display_affinity(const char *format) {
-  const std::string text = affinity_text(format && *format ? format : g_globals.affinity_format.c_str()) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)self();
+  print_affinity(format);
 }
 OMP_API std::size_t omp_capture_affinity(char *to, std::size_t room, const char *format) {
-  return put(to, room, affinity_text(format && *format ? format : g_globals.affinity_format.c_str()));
+  return put(to, room, affinity_text(format && *format ? format : of_process().affinity_format.c_str()));
 }
 
 OMP_ALSO_LLVM(omp_get_proc_bind, OMP_4.0);

@@ -2,6 +2,7 @@
 // omp_*: teams, levels, ICVs, time.
 #include "api.hpp"
 #include "team.hpp"
+#include "topology.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -66,12 +67,12 @@ OMP_API int omp_get_team_size(int level) {
   return p.crew ? static_cast<int>(p.crew->size) : -1;
 }
 OMP_API int omp_in_final() { return self().task->is_final; }
-OMP_API int omp_get_cancellation() { return g_globals.cancellation; }
-OMP_API int omp_get_max_task_priority() { return g_globals.max_task_priority; }
+OMP_API int omp_get_cancellation() { return of_process().cancellation; }
+OMP_API int omp_get_max_task_priority() { return of_process().max_task_priority; }
 
 OMP_API void omp_set_schedule(int kind, int chunk) {
   const int plain = static_cast<int>(static_cast<unsigned>(kind) & ~k_monotonic);
-  if (plain < k_static || plain > k_auto)
+  if ((plain < k_static || plain > k_auto) && plain != k_trapezoidal)
     return;
   icvs &v = own_icvs();
   v.schedule = plain;
@@ -97,12 +98,15 @@ OMP_API double omp_get_wtick() {
 
 OMP_API int omp_get_num_teams() { return static_cast<int>(self().teams); }
 OMP_API int omp_get_team_num() { return static_cast<int>(self().teams_number); }
-OMP_API void omp_set_num_teams(int n) { g_globals.teams = std::max(n, 0); }
-OMP_API int omp_get_max_teams() { return g_globals.teams; }
-OMP_API void omp_set_teams_thread_limit(int n) { g_globals.teams_thread_limit = static_cast<unsigned>(std::max(n, 0)); }
-OMP_API int omp_get_teams_thread_limit() { return static_cast<int>(g_globals.teams_thread_limit); }
+OMP_API void omp_set_num_teams(int n) { of_process().teams = std::max(n, 0); }
+OMP_API int omp_get_max_teams() { return of_process().teams; }
+OMP_API void omp_set_teams_thread_limit(int n) { of_process().teams_thread_limit = static_cast<unsigned>(std::max(n, 0)); }
+OMP_API int omp_get_teams_thread_limit() { return static_cast<int>(of_process().teams_thread_limit); }
 
-OMP_API void omp_display_env(int verbose) { print_environment(verbose != 0); }
+OMP_API void omp_display_env(int verbose) {
+  (void)self();
+  print_environment(verbose != 0);
+}
 OMP_API int omp_pause_resource(int kind, int device) {
   const bool known = (kind == 1 || kind == 2) && (device == 0 || device == -1);
   return known && forget_threads(self()) ? 0 : -1;

@@ -28,15 +28,14 @@ enum depend_kind : int { k_depend_in = 1, k_depend_out = 2, k_depend_inout = 3, 
   }
 }
 
-/// Whether the program has used omp_all_memory. From then on each task with dependences reads this place, and who names all memory writes it.
+/// Whether the program has used omp_all_memory. From then on each task with dependences reads this place, and who names all memory writes it; the first to do
+/// so among its siblings writes all places that those made before have named.
 inline std::atomic<bool> g_orders_all{false};
-/// Whether the calling task's next child needs that. The first to name all memory waits for the siblings made before.
-[[nodiscard]] bool order_with_all(thread &creator, bool all);
 
 /// A list that is mostly short. An address that is named twice stands in it once, with the stronger meaning.
 class access_list {
  public:
-  explicit access_list(std::size_t most) : m_data(most >= k_few ? new weft::access[most + 1] : m_few) {}
+  explicit access_list(std::size_t most) : m_room(most >= k_few ? most + 1 : k_few), m_data(m_room > k_few ? new weft::access[m_room] : m_few) {}
   ~access_list() {
     if (m_data != m_few)
       delete[] m_data;
@@ -51,24 +50,28 @@ class access_list {
           m_data[i].mode = weft::access_mode::inout;
         return;
       }
-    m_data[m_count++] = {address, mode, 1};
+    append({address, mode, 1});
   }
   /// omp_all_memory: ordered with all siblings that have dependences, whatever these name.
   void add_all() noexcept { m_all = true; }
   /// To be called once everything is added, by the task that creates the one with these accesses.
-  void finish(thread &creator) {
-    if (m_all)
-      m_count = 0; // it covers the others
-    if ((m_all || m_count != 0) && order_with_all(creator, m_all))
-      m_data[m_count++] = {&g_orders_all, m_all ? weft::access_mode::inout : weft::access_mode::in, 1};
-  }
+  void finish(thread &creator);
   [[nodiscard]] const weft::access *data() const noexcept { return m_data; }
   [[nodiscard]] std::size_t count() const noexcept { return m_count; }
 
  private:
   static constexpr std::size_t k_few = 8;
   static constexpr std::size_t k_searched = 256; // beyond, repetitions are left to the dependency system
+  void append(const weft::access &a) {
+    if (m_count == m_room)
+      grow();
+    m_data[m_count++] = a;
+  }
+  void grow();
+  void add_all_before(thread &creator);
+
   bool m_all = false;
+  std::size_t m_room;
   weft::access m_few[k_few]; // written when they are added
   weft::access *m_data;
   std::size_t m_count = 0;

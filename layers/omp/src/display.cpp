@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OMP_DISPLAY_ENV, in the form that the specification gives.
+#include "family.hpp"
 #include "thread.hpp"
 
 #include <cstdio>
@@ -29,6 +30,8 @@ std::string binding(const globals &g) {
 }
 
 std::string places_text(const globals &g) {
+  if (is_of_llvm() && !g.places_kind.empty())
+    return g.places_kind;
   std::string text;
   for (const place &p : g.places) {
     text += text.empty() ? "{" : ",{";
@@ -41,14 +44,21 @@ std::string places_text(const globals &g) {
 
 std::string schedule(const icvs &v) {
   static const char *const k_names[] = {"", "STATIC", "DYNAMIC", "GUIDED", "AUTO"};
-  std::string text = v.schedule == k_static ? (v.schedule_modifier ? "" : "NONMONOTONIC:") : (v.schedule_modifier ? "MONOTONIC:" : "");
-  text += k_names[v.schedule];
+  const bool is_default = (v.schedule_modifier != 0) == (v.schedule == k_static && !is_of_llvm());
+  std::string text = is_default ? "" : v.schedule_modifier ? "MONOTONIC:" : "NONMONOTONIC:";
+  text += v.schedule == k_trapezoidal ? "TRAPEZOIDAL" : k_names[v.schedule];
   if (v.schedule == k_static ? v.chunk != 0 : v.schedule != k_auto && v.chunk != 1)
     text += "," + std::to_string(v.chunk);
   return text;
 }
 
+using print = void (*)(const char *name, const std::string &value);
 void line(const char *name, const std::string &value) { std::fprintf(stderr, "  %s = '%s'\n", name, value.c_str()); }
+void setting(const char *name, const std::string &value) { std::fprintf(stderr, "   %s='%s'\n", name, value.c_str()); }
+void said(const char *name, const std::string &) {
+  if (const char *value = weft::layer::environment(name))
+    std::fprintf(stderr, "   %s=%s\n", name, value);
+}
 
 void print_more(const globals &g) {
   for (const char *name : {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_BLOCKTIME"})
@@ -58,9 +68,7 @@ void print_more(const globals &g) {
   line("GOMP_SPINCOUNT", g.spin_count == ~0ull ? "INFINITE" : std::to_string(g.spin_count));
 }
 
-} // namespace
-
-void print_environment(bool verbose) noexcept {
+void print_all(print line) noexcept {
   static const char *const k_offload[] = {"DEFAULT", "MANDATORY", "DISABLED"};
   static const char *const k_allocators[] = {"",
                                              "omp_default_mem_alloc",
@@ -73,8 +81,6 @@ void print_environment(bool verbose) noexcept {
                                              "omp_thread_mem_alloc"};
   const globals &g = g_globals;
   const icvs &v = g.initial;
-  std::fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n", stderr);
-  line("_OPENMP", "201511");
   line("OMP_DYNAMIC", truth(v.dynamic));
   line("OMP_NESTED", truth(v.active_levels > 1));
   line("OMP_NUM_THREADS", numbers(g.threads_by_level, v.threads));
@@ -95,9 +101,28 @@ void print_environment(bool verbose) noexcept {
   line("OMP_ALLOCATOR", v.allocator <= 8 ? k_allocators[v.allocator] : "");
   line("OMP_TARGET_OFFLOAD", k_offload[g.target_offload]);
   line("OMP_TOOL", "DISABLED"); // OMPT is not there
+}
+
+} // namespace
+
+void print_environment(bool verbose) noexcept {
+  std::fputs("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n", stderr);
+  line("_OPENMP", "201511");
+  print_all(&line);
   if (verbose)
-    print_more(g);
+    print_more(g_globals);
   std::fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);
+}
+
+void print_settings() noexcept {
+  std::fputs("\nUser settings:\n\n", stderr);
+  print_all(&said);
+  for (const char *name :
+       {"GOMP_CPU_AFFINITY", "GOMP_STACKSIZE", "KMP_AFFINITY", "KMP_BLOCKTIME", "KMP_HW_SUBSET", "KMP_SETTINGS", "KMP_TEAMS_PROC_BIND"})
+    said(name, {});
+  std::fputs("\nEffective settings:\n\n", stderr);
+  print_all(&setting);
+  std::fputs("\n", stderr);
 }
 
 } // namespace weft_omp

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // OMP_* variables, and those of GNU's and LLVM's runtimes that still mean something. What cannot be read is told and left aside.
 #include "environment.hpp"
+#include "family.hpp"
 #include "thread.hpp"
+#include "topology.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -34,9 +36,13 @@ bool number_of(const char *name, unsigned long long &into, unsigned long long le
     return false;
   const char *s = value;
   unsigned long long n = 0;
-  if (!read_number(s, n) || *s || n < least || n > most) {
+  const bool is_number = read_number(s, n) && !*s;
+  if (!is_number || n < least || n > most) {
     char range[80];
-    std::snprintf(range, sizeof range, "a number from %llu to %llu", least, most);
+    std::snprintf(range, sizeof range, "a number from %llu to %llu%s", least, most,
+                  !is_number  ? ""
+                  : n < least ? ", this is too small"
+                              : ", this is too large");
     return bad(name, value, range);
   }
   into = n;
@@ -111,6 +117,18 @@ bool bytes_of(const char *name, std::size_t &into) {
   return true;
 }
 
+int read_kind(const char *&s) noexcept {
+  static constexpr struct {
+    const char *name;
+    int kind;
+  } k_names[] = {{"static_steal", k_dynamic}, {"static", k_static}, {"dynamic", k_dynamic},
+                 {"guided", k_guided},        {"auto", k_auto},     {"trapezoidal", k_trapezoidal}};
+  for (const auto &n : k_names)
+    if (eat(s, n.name))
+      return n.kind;
+  return 0;
+}
+
 void read_schedule(icvs &to) {
   const char *value = weft::layer::environment("OMP_SCHEDULE");
   if (!value)
@@ -124,14 +142,14 @@ void read_schedule(icvs &to) {
     said = true;
   if (said && (*s != ':' || !*(s = skip(s + 1))))
     return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
-  const int kind = eat(s, "static") ? k_static : eat(s, "dynamic") ? k_dynamic : eat(s, "guided") ? k_guided : eat(s, "auto") ? k_auto : 0;
+  const int kind = read_kind(s);
   unsigned long long chunk = 0;
   if (kind && *s == ',' && (!read_number(++s, chunk) || chunk > LONG_MAX))
     return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
   if (!kind || *s)
     return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
   to.schedule = kind;
-  to.schedule_modifier = said ? modifier : kind == k_static ? k_monotonic : 0;
+  to.schedule_modifier = said ? modifier : kind == k_static && !is_of_llvm() ? k_monotonic : 0;
   to.chunk = chunk || kind == k_static ? static_cast<long>(chunk) : 1;
 }
 
@@ -222,6 +240,7 @@ void read_teams(globals &g) {
     g.most_tasks = SIZE_MAX;
   if (number_of("OMP_THREAD_LIMIT", n, 1, UINT_MAX - 1))
     g.initial.thread_limit = static_cast<unsigned>(n);
+  (void)number_of("KMP_DISP_NUM_BUFFERS", n, 1, 4096); // only told: regions that are open at once hang on one another, as many as there are
   if (number_of("OMP_DEFAULT_DEVICE", n, 0, INT_MAX))
     g.initial.device = static_cast<int>(n);
   if (number_of("GOMP_DEBUG", n, 0, INT_MAX))
@@ -243,8 +262,12 @@ void read_display(globals &g) {
 
 void read_environment() {
   globals &g = g_globals;
-  g.cpus = weft::layer::effective_cpus();
-  (void)process_cpus();
+  g.cpus = std::min(weft::layer::effective_cpus(), static_cast<int>(process_cpus().size()));
+  if (is_of_llvm()) {
+    g.initial.schedule = k_static;
+    g.initial.chunk = 0;
+    g.affinity_format = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
+  }
   if (numbers_of("OMP_NUM_THREADS", g.threads_by_level))
     g.initial.threads = g.threads_by_level[0];
   else
@@ -267,10 +290,21 @@ void read_environment() {
     warn("OMP_TOOL_LIBRARIES is '%s'; no tool is loaded: this runtime has no OMPT", tools);
   if (g.display || g.debug)
     print_environment(g.display == 2 || g.debug);
+  if (bool wanted = false; truth_of("KMP_SETTINGS", wanted) && wanted)
+    print_settings();
 }
 
-/// When the library is loaded, after g_globals was made.
-[[maybe_unused]] const int g_read = (read_environment(), 0);
+} // namespace
+
+void know_environment() noexcept {
+  static const bool known = (read_environment(), true);
+  (void)known;
+}
+
+namespace {
+
+/// GNU's runtime reads it when it is loaded, LLVM's when it is used first: programs set variables before that.
+[[maybe_unused]] const int g_read = is_of_llvm() ? 0 : (know_environment(), 0);
 
 } // namespace
 } // namespace weft_omp

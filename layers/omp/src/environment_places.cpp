@@ -2,6 +2,7 @@
 // Variables that say where threads run: OpenMP's, and those of GNU's and LLVM's runtimes.
 #include "environment.hpp"
 
+#include "family.hpp"
 #include "thread.hpp"
 
 #include <algorithm>
@@ -115,23 +116,54 @@ void read_kmp_affinity(globals &g) {
       g.initial.bind = k_bind_spread;
     else if (eat(w, "none") || eat(w, "disabled"))
       g.initial.bind = k_bind_false;
+    else if (eat(w, "reset"))
+      g.resets_binding = true;
     else if (!eat(w, "verbose") && !eat(w, "noverbose") && !eat(w, "warnings") && !eat(w, "nowarnings") && !eat(w, "respect") &&
-             !eat(w, "norespect") && !eat(w, "reset") && !eat(w, "noreset") && !std::isdigit(static_cast<unsigned char>(*w)))
+             !eat(w, "norespect") && !eat(w, "noreset") && !std::isdigit(static_cast<unsigned char>(*w)))
       return void(bad("KMP_AFFINITY", value, "a type such as compact, scatter, explicit or none, after modifiers such as granularity=fine"));
   }
   if (g.initial.bind != k_bind_false && !(list.empty() ? parse_places(unit, g.places) : read_cpu_list("KMP_AFFINITY", list.c_str(), g.places)))
     g.initial.bind = k_bind_false;
 }
 
+void read_said_places(globals &g, const char *value) {
+  const char *const kind = places_kind(value);
+  if (kind)
+    g.places_kind = kind;
+  if (parse_places(value, g.places))
+    return;
+  constexpr char k_form[] = "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}";
+  g.places.clear();
+  if (!is_of_llvm())
+    return void(bad("OMP_PLACES", value, k_form));
+  g.places_kind = kind ? kind : "cores"; // as there
+  warn("OMP_PLACES is '%s'; it should be %s; %s are taken", value, k_form, g.places_kind.c_str());
+  parse_places(g.places_kind.c_str(), g.places);
+}
+
+void read_teams_binding(globals &g) {
+  const char *const value = weft::layer::environment("KMP_TEAMS_PROC_BIND");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  if (eat(s, "spread"))
+    g.teams_bind = k_bind_spread;
+  else if (eat(s, "close"))
+    g.teams_bind = k_bind_close;
+  else if (eat(s, "primary") || eat(s, "master"))
+    g.teams_bind = k_bind_primary;
+  else
+    bad("KMP_TEAMS_PROC_BIND", value, "spread, close or primary");
+}
+
 } // namespace
 
 void read_places(globals &g) {
+  read_teams_binding(g);
   const bool bind_said = read_bind(g);
   const char *const value = weft::layer::environment("OMP_PLACES");
-  if (value && !parse_places(value, g.places)) {
-    bad("OMP_PLACES", value, "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}");
-    g.places.clear();
-  }
+  if (value)
+    read_said_places(g, value);
   const char *const list = weft::layer::environment("GOMP_CPU_AFFINITY");
   if (list && !value && !(bind_said && g.initial.bind == k_bind_false) && !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
     g.places.clear();

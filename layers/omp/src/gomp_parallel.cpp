@@ -146,20 +146,9 @@ GOMP_API bool GOMP_cancellation_point(int which) { return is_cancelled_here(whic
 GOMP_API bool GOMP_cancel(int which, bool doit) { return cancel_here(which, doit); }
 GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams, unsigned thread_limit, unsigned) {
   thread &t = self();
-  if (thread_limit == 0)
-    thread_limit = g_globals.teams_thread_limit;
-  const unsigned limit_before = t.task->settings->thread_limit;
-  if (thread_limit)
-    own_icvs().thread_limit = thread_limit;
   if (teams == 0)
     teams = g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 3;
-  t.teams = teams;
-  for (t.teams_number = 0; t.teams_number < teams; ++t.teams_number)
-    body(data);
-  t.teams = 1;
-  t.teams_number = 0;
-  if (thread_limit)
-    own_icvs().thread_limit = limit_before;
+  run_league(t, body, data, teams, thread_limit);
 }
 
 } // extern "C"

@@ -5,62 +5,6 @@
 
 #include <cstring>
 
-namespace weft_omp {
-
-bool order_with_all(thread &t, bool all) {
-  omp_task &creator = *t.task;
-  if (!all) {
-    const bool marked = g_orders_all.load(std::memory_order_relaxed);
-    creator.has_unmarked |= !marked;
-    return marked;
-  }
-  g_orders_all.store(true, std::memory_order_relaxed);
-  if (std::exchange(creator.has_unmarked, false))
-    wait_for_children(t);
-  return true;
-}
-
-namespace {
-
-/// GCC 13 writes omp_all_memory as the null address.
-void add_named(access_list &into, const void *address, weft::access_mode mode) {
-  if (address)
-    into.add(address, mode);
-  else
-    into.add_all();
-}
-
-} // namespace
-
-std::size_t count_of(void *const *depend) noexcept { return reinterpret_cast<std::size_t>(depend[0] ? depend[0] : depend[1]); }
-
-void read_depend(void *const *depend, access_list &into) {
-  const std::size_t all = count_of(depend);
-  if (depend[0]) {
-    const auto out = reinterpret_cast<std::size_t>(depend[1]);
-    for (std::size_t i = 0; i < all; ++i)
-      add_named(into, depend[2 + i], i < out ? weft::access_mode::inout : weft::access_mode::in);
-    return;
-  }
-  const auto out = reinterpret_cast<std::size_t>(depend[2]), exclusive = reinterpret_cast<std::size_t>(depend[3]),
-             in = reinterpret_cast<std::size_t>(depend[4]);
-  for (std::size_t i = 0; i < all; ++i) {
-    void *const entry = depend[5 + i];
-    if (i < out)
-      add_named(into, entry, weft::access_mode::inout);
-    else if (i < out + exclusive)
-      add_named(into, entry, weft::access_mode::commutative);
-    else if (i < out + exclusive + in)
-      add_named(into, entry, weft::access_mode::in);
-    else { // a depend object: an address and a kind
-      void *const *const object = static_cast<void **>(entry);
-      add_named(into, object[0], mode_of(static_cast<int>(reinterpret_cast<std::uintptr_t>(object[1]))));
-    }
-  }
-}
-
-} // namespace weft_omp
-
 using namespace weft_omp;
 
 namespace {

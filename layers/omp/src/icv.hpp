@@ -12,7 +12,14 @@
 
 namespace weft_omp {
 
-enum schedule_kind : int { k_runtime = 0, k_static = 1, k_dynamic = 2, k_guided = 3, k_auto = 4 }; // omp_sched_t but for k_runtime
+enum schedule_kind : int {
+  k_runtime = 0,
+  k_static = 1,
+  k_dynamic = 2,
+  k_guided = 3,
+  k_auto = 4,
+  k_trapezoidal = 101
+}; // omp_sched_t but for k_runtime
 inline constexpr unsigned k_monotonic = 0x80000000u;
 
 enum bind_kind : int { k_bind_false, k_bind_true, k_bind_primary, k_bind_close, k_bind_spread };
@@ -46,6 +53,8 @@ struct globals {
   std::vector<int> threads_by_level; // OMP_NUM_THREADS, further levels
   std::vector<int> bind_by_level;
   std::vector<place> places;
+  std::string places_kind; // what OMP_PLACES says, where that is an abstract name
+  bool resets_binding = false; // KMP_AFFINITY=reset: behind a region the initial thread goes where it was
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::size_t stack_bytes_said = 0; // OMP_STACKSIZE; 0: none
   int cpus = 1; // asked for once, when the library is loaded: a barrier must leave errno alone
@@ -58,6 +67,7 @@ struct globals {
   std::size_t most_tasks = 1024; // that stand ready with a thread: beyond, it runs one for each that it makes
   int teams = 0;
   unsigned teams_thread_limit = 0;
+  int teams_bind = k_bind_spread; // KMP_TEAMS_PROC_BIND
   bool cancellation = false;
   bool display_affinity = false;
   int target_offload = 0; // 0 default, 1 mandatory, 2 disabled
@@ -74,10 +84,14 @@ extern globals g_globals;
 [[nodiscard]] const icvs &my_icvs() noexcept;
 [[nodiscard]] icvs &own_icvs() noexcept;
 
+/// Reads it where that has not been done.
+void know_environment() noexcept;
 void print_environment(bool verbose) noexcept;
+/// KMP_SETTINGS: what the user said, and what holds.
+void print_settings() noexcept;
 /// OMP_PLACES. False: it cannot be read.
 bool parse_places(const char *text, std::vector<place> &into);
-/// The cpus that the process may run on, ascending.
-const std::vector<int> &process_cpus();
+/// The abstract name that a text begins with; null: none.
+[[nodiscard]] const char *places_kind(const char *text) noexcept;
 
 } // namespace weft_omp

@@ -3,6 +3,7 @@
 #include "affinity.hpp"
 #include "environment.hpp"
 #include "kmpc.hpp"
+#include "topology.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -39,8 +40,8 @@ KMP_API void kmp_free_(void **p) { kmp_free(*p); }
 
 // ---- stacks, for threads that begin later, as in LLVM's -----------------------------------------------------------------------
 
-KMP_API void kmp_set_stacksize_s(std::size_t bytes) { g_globals.stack_bytes = std::max(bytes, std::size_t{64} << 10); }
-KMP_API std::size_t kmp_get_stacksize_s() { return g_globals.stack_bytes; }
+KMP_API void kmp_set_stacksize_s(std::size_t bytes) { of_process().stack_bytes = std::max(bytes, std::size_t{64} << 10); }
+KMP_API std::size_t kmp_get_stacksize_s() { return of_process().stack_bytes; }
 KMP_API void kmp_set_stacksize(int bytes) {
   if (bytes > 0)
     kmp_set_stacksize_s(static_cast<std::size_t>(bytes));
@@ -55,8 +56,8 @@ KMP_API std::size_t kmp_get_stacksize_s_() { return kmp_get_stacksize_s(); }
 
 // ---- how to wait: a thread spins for a moment and is parked, so the time is kept, and read back, and no more ------------------
 
-KMP_API void kmp_set_blocktime(int ms) { g_globals.block_time = std::max(ms, 0); }
-KMP_API int kmp_get_blocktime() { return g_globals.block_time; }
+KMP_API void kmp_set_blocktime(int ms) { of_process().block_time = std::max(ms, 0); }
+KMP_API int kmp_get_blocktime() { return of_process().block_time; }
 KMP_API void kmp_set_library(int) {}
 KMP_API void kmp_set_library_serial() { own_icvs().threads = 1; }
 KMP_API void kmp_set_library_turnaround() {}
@@ -81,13 +82,13 @@ KMP_API void kmp_set_warnings_off_() {}
 KMP_API void kmp_set_defaults(const char *text) {
   constexpr char k_offload[] = "OMP_TARGET_OFFLOAD=";
   if (text && std::strncmp(text, k_offload, sizeof k_offload - 1) == 0)
-    return set_offload(text + sizeof k_offload - 1);
+    return (void)self(), set_offload(text + sizeof k_offload - 1);
   warn("kmp_set_defaults(\"%s\") is ignored: set the environment before the program starts", text ? text : "");
 }
 KMP_API void kmpc_set_defaults(const char *text) { kmp_set_defaults(text); }
 KMP_API void kmp_set_defaults_(const char *text, std::size_t length) { kmp_set_defaults(std::string(text, length).c_str()); }
-KMP_API int kmp_get_cancellation_status(int) { return g_globals.cancellation; }
-KMP_API int kmp_get_cancellation_status_(const int *) { return g_globals.cancellation; }
+KMP_API int kmp_get_cancellation_status(int) { return of_process().cancellation; }
+KMP_API int kmp_get_cancellation_status_(const int *) { return of_process().cancellation; }
 KMP_API void kmp_set_disp_num_buffers(int) {} // regions that are open at once hang on one another: there is no number of them
 KMP_API void kmpc_set_disp_num_buffers(int) {}
 KMP_API void kmp_set_disp_num_buffers_(const int *) {}

@@ -115,7 +115,7 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
   if (!enter_share(t))
     return;
   const icvs &v = my_icvs();
-  const int kind = v.schedule == k_auto ? k_static : v.schedule;
+  const int kind = v.schedule == k_auto ? k_static : v.schedule == k_trapezoidal ? k_guided : v.schedule;
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
   const std::uint64_t fair = (shape.total + t.crew->size - 1) / t.crew->size;
   const std::uint64_t chunk = whole ? (fair + length - 1) / length * length : static_cast<std::uint64_t>(std::max(v.chunk, 1l)) * length;
@@ -137,6 +137,8 @@ void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
   if (enter_share(t)) {
     set_loop(*t.share.current, {total, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(step), 0}, kind,
              plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
+    if ((schedule & ~k_modifiers) == k_guided_simd && chunk > 0)
+      t.share.current->multiple = static_cast<std::uint64_t>(chunk);
     shared(t);
   }
   t.share.ordered = ordered;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: parallel regions, teams on the host, synchronisation.
+#include "affinity.hpp"
 #include "kmpc.hpp"
 
 #include <algorithm>
@@ -146,18 +147,9 @@ KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...)
   TAKE_ARGUMENTS(f);
   thread &t = self();
   const unsigned teams = t.asked_teams ? t.asked_teams : g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 1;
-  const unsigned limit = std::exchange(t.asked_limit, 0u), before = t.task->settings->thread_limit;
   t.asked_teams = 0;
-  if (limit)
-    own_icvs().thread_limit = limit;
   microtask m{f, static_cast<std::size_t>(count), arguments};
-  t.teams = teams;
-  for (t.teams_number = 0; t.teams_number < teams; ++t.teams_number)
-    run_microtask(&m);
-  t.teams = 1;
-  t.teams_number = 0;
-  if (limit)
-    own_icvs().thread_limit = before;
+  run_league(t, &run_microtask, &m, teams, std::exchange(t.asked_limit, 0u));
 }
 KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) { self().asked_threads = n > 0 ? static_cast<unsigned>(n) : 0; }
 KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity, const char *message) {
@@ -183,6 +175,7 @@ KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
   t.asked_threads = 0;
   t.asked_levels = nullptr;
   begin_team(t, 1);
+  show_affinity(t);
 }
 KMP_API void __kmpc_end_serialized_parallel(location *, std::int32_t) { end_team(self()); }
 

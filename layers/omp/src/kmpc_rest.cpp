@@ -35,7 +35,10 @@ KMP_API void __kmpc_set_thread_limit(location *, std::int32_t, std::int32_t limi
   if (limit > 0)
     own_icvs().thread_limit = static_cast<unsigned>(limit);
 }
-KMP_API int __kmpc_get_target_offload() { return g_globals.target_offload == 1 ? 2 : g_globals.target_offload == 2 ? 0 : 1; }
+KMP_API int __kmpc_get_target_offload() {
+  const int said = of_process().target_offload;
+  return said == 1 ? 2 : said == 2 ? 0 : 1;
+}
 
 // Kept under names of their own by old compilers.
 extern "C" {

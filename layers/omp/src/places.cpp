@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // OMP_PLACES: an abstract name with an optional count, or a list of places {cpus} with counts and strides.
 #include "icv.hpp"
+#include "topology.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 
-#include <sched.h>
 #include <strings.h>
 
 namespace weft_omp {
-
-const std::vector<int> &process_cpus() {
-  static const std::vector<int> all = [] {
-    std::vector<int> found;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-      for (int i = 0; i < CPU_SETSIZE; ++i)
-        if (CPU_ISSET(i, &set))
-          found.push_back(i);
-    if (found.empty())
-      found.push_back(0);
-    return found;
-  }();
-  return all;
-}
 
 namespace {
 
@@ -59,18 +42,6 @@ struct reader {
   }
 };
 
-int id_of_cpu(int cpu, const char *file) {
-  char path[96];
-  std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, file);
-  int id = cpu;
-  if (std::FILE *f = std::fopen(path, "r")) {
-    if (std::fscanf(f, "%d", &id) != 1)
-      id = cpu;
-    std::fclose(f);
-  }
-  return id;
-}
-
 std::vector<place> places_by(int (*key)(int)) {
   std::map<int, place> by;
   for (int cpu : process_cpus())
@@ -81,32 +52,33 @@ std::vector<place> places_by(int (*key)(int)) {
   return all;
 }
 
+struct kind {
+  const char *name;
+  int (*key)(int cpu);
+};
+constexpr kind k_kinds[] = {
+    {"threads", [](int cpu) { return cpu; }}, {"cores", &core_of}, {"sockets", &socket_of}, {"ll_caches", &socket_of}, {"numa_domains", &socket_of}};
+
+const kind *kind_at(const char *s) noexcept {
+  for (const kind &k : k_kinds)
+    if (strncasecmp(s, k.name, std::strlen(k.name)) == 0)
+      return &k;
+  return nullptr;
+}
+
 bool abstract(reader &r, std::vector<place> &into) {
-  static constexpr struct {
-    const char *name;
-    int (*key)(int);
-  } k_kinds[] = {
-      {"threads", [](int cpu) { return cpu; }},
-      {"cores", [](int cpu) { return id_of_cpu(cpu, "physical_package_id") * 4096 + id_of_cpu(cpu, "core_id"); }},
-      {"sockets", [](int cpu) { return id_of_cpu(cpu, "physical_package_id"); }},
-      {"ll_caches", [](int cpu) { return id_of_cpu(cpu, "physical_package_id"); }},
-      {"numa_domains", [](int cpu) { return id_of_cpu(cpu, "physical_package_id"); }},
-  };
-  for (const auto &k : k_kinds) {
-    const std::size_t n = std::strlen(k.name);
-    if (strncasecmp(r.s, k.name, n) != 0)
-      continue;
-    r.s += n;
-    long count = LONG_MAX;
-    if (r.eat('(') && (!r.number(count) || count <= 0 || !r.eat(')')))
-      return false;
-    into = places_by(k.key);
-    if (static_cast<long>(into.size()) > count)
-      into.resize(static_cast<std::size_t>(count));
-    r.skip();
-    return !*r.s && !into.empty();
-  }
-  return false;
+  const kind *const k = kind_at(r.s);
+  if (!k)
+    return false;
+  r.s += std::strlen(k->name);
+  long count = LONG_MAX;
+  if (r.eat('(') && (!r.number(count) || count <= 0 || !r.eat(')')))
+    return false;
+  into = places_by(k->key);
+  if (static_cast<long>(into.size()) > count)
+    into.resize(static_cast<std::size_t>(count));
+  r.skip();
+  return !*r.s && !into.empty();
 }
 
 /// number[:length[:stride]], perhaps negated.
@@ -192,6 +164,13 @@ bool parse_places(const char *text, std::vector<place> &into) {
       return false;
   while (r.eat(','));
   return !*r.s && !into.empty();
+}
+
+const char *places_kind(const char *text) noexcept {
+  reader r{text};
+  r.skip();
+  const kind *const k = kind_at(r.s);
+  return k ? k->name : nullptr;
 }
 
 } // namespace weft_omp

@@ -109,6 +109,8 @@ void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64
   }
   if (kind == k_auto)
     kind = k_static, chunk = 0;
+  if (kind == k_trapezoidal) // chunks that become smaller
+    kind = k_guided;
   s.schedule = kind;
   s.total = shape.total;
   s.first = shape.first;

@@ -60,7 +60,7 @@ struct alignas(64) omp_task {
   std::uint8_t pool_class = 0;
   bool is_final = false, undeferred = false, is_explicit = false, detachable = false;
   bool is_copied = false; // its data were copied: it runs even when cancelled
-  bool has_unmarked = false; // children with dependences that omp_all_memory does not see: see depend.hpp
+  bool has_unmarked = false; // children with dependences that do not read the place of omp_all_memory: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
   bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
   std::atomic<bool> waits{false}; // its runner is about to sleep, until a descendant is ready

@@ -68,6 +68,8 @@ void set_up(team &c, thread &t, unsigned bind) {
     c.implicit[i].parent = t.task;
   }
   place_members(c, t, bind);
+  if (g_globals.display_affinity) [[unlikely]]
+    compare_standings(c);
 }
 
 void join_team(team &c, thread &m, unsigned number) noexcept {
@@ -200,6 +202,7 @@ void launch(thread &t, team &c, void (*body)(void *), void *argument) {
     m.orders.store(m.orders.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); // O1 of thread
   }
   wake_members(&t, c, 1);
+  show_affinity(t);
 }
 
 namespace {
@@ -288,9 +291,29 @@ bool forget_threads(thread &t) {
 void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned threads, unsigned bind) {
   team &c = begin_team(t, threads, bind);
   launch(t, c, body, argument);
-  show_affinity(t);
   body(argument);
   end_team(t);
+}
+
+void run_league(thread &t, void (*body)(void *), void *argument, unsigned teams, unsigned limit) {
+  if (limit == 0)
+    limit = g_globals.teams_thread_limit;
+  const unsigned limit_before = t.task->settings->thread_limit;
+  if (limit)
+    own_icvs().thread_limit = limit;
+  const standing before = t.stands;
+  t.teams = teams;
+  for (t.teams_number = 0; t.teams_number < teams; ++t.teams_number) {
+    t.stands = before;
+    place_league(t, teams, t.teams_number);
+    body(argument);
+  }
+  t.stands = before;
+  settle(t);
+  t.teams = 1;
+  t.teams_number = 0;
+  if (limit)
+    own_icvs().thread_limit = limit_before;
 }
 
 } // namespace weft_omp

@@ -56,6 +56,7 @@ struct team {
   team *hot = nullptr; // of regions that member 0 begins
   team *next_retired = nullptr;
   std::atomic<bool> used_shares{false};
+  bool shows_affinity = false;
   bool begins_in_share = false; // members begin in a worksharing region that is set up
 
   alignas(64) std::atomic<std::uint64_t> phase{0};
@@ -94,6 +95,8 @@ bool forget_threads(thread &t);
 /// Of this process.
 unsigned threads_in_teams() noexcept;
 void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned threads, unsigned bind = 0);
+/// The teams of a teams region, one after the other. `limit`: threads of each; 0: as the ICVs say.
+void run_league(thread &t, void (*body)(void *), void *argument, unsigned teams, unsigned limit);
 
 /// False: the region was cancelled (only where `cancellable`).
 bool team_barrier(thread &t, bool cancellable = false);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread.hpp"
 
+#include "affinity.hpp"
+#include "family.hpp"
 #include "preempt.hpp"
 #include "team.hpp"
 
@@ -47,7 +49,7 @@ void say(const char *what, const char *format, va_list arguments) noexcept {
 void fatal(const char *format, ...) noexcept {
   va_list arguments;
   va_start(arguments, format);
-  say("weft-omp: ", format, arguments);
+  say(is_of_llvm() ? "OMP: Error #0: weft-omp: " : "weft-omp: ", format, arguments);
   va_end(arguments);
   std::abort();
 }
@@ -55,7 +57,7 @@ void fatal(const char *format, ...) noexcept {
 void warn(const char *format, ...) noexcept {
   va_list arguments;
   va_start(arguments, format);
-  say("weft-omp: ", format, arguments);
+  say(is_of_llvm() ? "OMP: Warning #0: weft-omp: " : "weft-omp: ", format, arguments); // programs' users look for the first words
   va_end(arguments);
 }
 
@@ -70,6 +72,9 @@ std::size_t known_threads() noexcept {
 }
 
 thread &become_thread() noexcept {
+  const int before = errno;
+  know_environment();
+  errno = before;
   thread *t = new (std::nothrow) thread;
   if (!t)
     fatal("no memory for the data of a thread");
@@ -177,6 +182,8 @@ void forget_after_fork() {
     return;
   if (t->light || t->crew->size > 1)
     g_gone.store(true, std::memory_order_relaxed);
+  if (!t->light && t->crew->level == 0)
+    stand_free_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's
   t->crew->hot = nullptr;
 }

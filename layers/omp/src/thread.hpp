@@ -80,12 +80,20 @@ struct standing {
   const std::vector<int> *cpus = nullptr;  // null: any
 };
 
+/// What a thread said last of where it stands.
+struct shown_standing {
+  unsigned level = 0, threads = 0;
+  int place = -1;
+  bool operator==(const shown_standing &) const = default;
+};
+
 struct alignas(64) thread {
   team *crew = nullptr;
   omp_task *task = nullptr;
   unsigned number = 0;
   share_state share;
   standing stands;
+  shown_standing shown;
   unsigned teams = 1, teams_number = 0; // of a teams region
   parker place_to_wait;
   void *block = nullptr;   // thread-local, of a lightweight thread
@@ -108,6 +116,11 @@ struct alignas(64) thread {
 extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));
 [[gnu::cold]] thread &become_thread() noexcept;
 inline thread &self() noexcept { return t_self ? *t_self : become_thread(); }
+/// For who asks for nothing of its own: the environment has been read.
+inline globals &of_process() noexcept {
+  (void)self();
+  return g_globals;
+}
 
 /// Looks before a thread is parked: fewer when the last ones were in vain, as they are beside busy processes, where the thread that is waited for has no cpu.
 class spell {
