@@ -51,27 +51,44 @@ void schedule_sample(timekeeper &k) noexcept {
   }
 }
 
-std::uint64_t close_gap(counter_block &c, timekeeper &k) noexcept {
+void close_gap(counter_block &c, timekeeper &k) noexcept {
   const std::uint64_t now = read_ticks();
   if (now > k.gap)
     count(c.overhead, ticks_to_ns(now - k.gap) * k.weight);
   k.gap = 0;
   schedule_sample(k);
-  return now;
 }
 
+namespace {
+
+/// Each task is timed: a gap ends where a task begins, and no weights, nor whether ticks are calibrated, have to be looked at.
+timed_task begin_exactly(counter_block &c, timekeeper &k, const task_name &name) noexcept {
+  const std::uint64_t now = read_ticks();
+  if (k.gap != 0 && now > k.gap)
+    count(c.overhead, ticks_to_ns(now - k.gap));
+  k.gap = 0;
+  k.until = 1;
+  type_time &type = type_of(c, k, name);
+  count(type.tasks);
+  return {&c, now, others_of(c), 1, &type};
+}
+
+} // namespace
+
 timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) noexcept {
-  const bool closes = k.gap != 0;
-  const std::uint64_t closed = closes ? close_gap(c, k) : 0;
-  const bool exact = g_time_mode == time_mode::exact;
+  if (g_time_mode == time_mode::exact)
+    return begin_exactly(c, k, name);
   const std::uint32_t weight = k.weight;
-  if (!closes)
-    schedule_sample(k); // a task that waits may end on another worker, and this one goes on sampling
-  if ((closes && !exact) || g_time_mode == time_mode::off || !ticks_are_calibrated())
+  if (k.gap != 0) {
+    close_gap(c, k);
+    return {};
+  }
+  schedule_sample(k); // a task that waits may end on another worker, and this one goes on sampling
+  if (g_time_mode == time_mode::off || !ticks_are_calibrated())
     return {};
   timed_task t{&c, 0, others_of(c), weight ? weight : 1, &type_of(c, k, name)};
   count(t.type->tasks, t.weight);
-  t.begin = closes ? closed : read_ticks();
+  t.begin = read_ticks();
   return t;
 }
 

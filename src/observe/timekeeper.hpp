@@ -30,8 +30,8 @@ void set_time_mode(time_mode mode) noexcept;
 /// When the next task is to be timed.
 void schedule_sample(timekeeper &k) noexcept;
 
-/// The gap is over: since when.
-WEFT_NOINLINE std::uint64_t close_gap(counter_block &c, timekeeper &k) noexcept;
+/// The gap is over.
+WEFT_NOINLINE void close_gap(counter_block &c, timekeeper &k) noexcept;
 WEFT_INLINE void end_gap(counter_block &c, timekeeper &k) noexcept {
   if (k.gap) [[unlikely]]
     close_gap(c, k);

@@ -173,7 +173,12 @@ void fail_unentered(task &t, ready_list &ready) {
 
 namespace {
 
-enum body_hook : std::uint8_t { k_measures_stacks = 1, k_traces_bodies = 2, k_halts = 4 };
+enum body_hook : std::uint8_t {
+  k_measures_stacks = 1,
+  k_traces_bodies = 2,
+  k_halts = 4,
+  k_traces_switches = 8
+}; // k_traces_switches: no more than these
 // Written before any task, but for k_halts, which is a hint: who misses it stops at the next body.
 std::atomic<std::uint8_t> g_body_hooks{0};
 WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory_order_relaxed); }
@@ -321,18 +326,25 @@ void invoke_measured(task &t) noexcept {
   (hooks() & k_measures_stacks) != 0 ? run_measured(t, invoke) : invoke(t);
 }
 
-WEFT_NOINLINE void run_hooked(task &t) noexcept {
-  const std::uint8_t h = hooks();
-  if (h & k_halts) [[unlikely]]
+WEFT_NOINLINE void run_watched(task &t, std::uint8_t by) noexcept {
+  if (by & k_halts) [[unlikely]]
     halt_here();
-  if (!(h & k_traces_bodies))
+  if (!(by & k_traces_bodies))
     return invoke_measured(t);
   const traced_body b = trace_begin(t);
-  if (h & k_measures_stacks) [[unlikely]]
+  if (by & k_measures_stacks) [[unlikely]]
     invoke_measured(t);
   else
     invoke_body(t);
   trace_end(t, b);
+}
+
+WEFT_NOINLINE void run_hooked(task &t) noexcept {
+  const std::uint8_t by = hooks();
+  if (by != (k_traces_bodies | k_traces_switches) || !trace_lone_begin(t))
+    return run_watched(t, by);
+  invoke_body(t);
+  trace_lone_end();
 }
 
 WEFT_INLINE void run_body(task &t) noexcept {
@@ -356,7 +368,8 @@ WEFT_COLD void run_specially(task &t) noexcept {
 } // namespace
 
 void hook_bodies(bool measure, bool trace) noexcept {
-  g_body_hooks.store(static_cast<std::uint8_t>((measure ? k_measures_stacks : 0) | (trace ? k_traces_bodies : 0)), std::memory_order_relaxed);
+  const int tracing = !trace ? 0 : traces(trace_level::tasks) ? k_traces_bodies : k_traces_bodies | k_traces_switches;
+  g_body_hooks.store(static_cast<std::uint8_t>((measure ? k_measures_stacks : 0) | tracing), std::memory_order_relaxed);
   g_traces_readiness = trace && traces(trace_level::graph);
 }
 

@@ -75,6 +75,22 @@ WEFT_INLINE void trace_end(task &t, const traced_body &b) noexcept {
     return trace_uncommon_end(*x, t, b);
   x->ring.end(b.type, b.task);
 }
+
+/// The same at level `switch` of a body that runs on no other's frame: its begin is all there is, for the next record of this worker tells the end.
+/// False: it is not such a body, and nothing is told.
+[[nodiscard]] WEFT_INLINE bool trace_lone_begin(task &t) noexcept {
+  tracer *const x = this_executor()->trace;
+  if (!x || x->ring.running != 0 || is_recorded(t)) [[unlikely]]
+    return false;
+  x->ring.running = t.trace_id = x->ring.fresh_id();
+  x->ring.put(trace_event::begin, x->types.find(t.label, t.ops->closure), t.trace_id);
+  return true;
+}
+WEFT_INLINE void trace_lone_end() noexcept {
+  if (tracer *const x = this_executor()->trace) [[likely]]
+    x->ring.running = 0;
+}
+
 WEFT_COLD void trace_skipped(task &t) noexcept;
 /// A thread stands in the worker; `root` is its task.
 WEFT_COLD void trace_root(tracer &x, task &root) noexcept;

@@ -65,6 +65,11 @@ bool trace_ring::turn() noexcept {
   return true;
 }
 
+void trace_ring::put_in_next(std::uint64_t when, std::uint64_t what, std::uint64_t a, std::uint64_t b) noexcept {
+  if (!turn() || !m_core.put(when, what, a, b))
+    m_core.discard(1);
+}
+
 std::size_t trace_ring::copy(std::uint64_t number, char *to) const noexcept {
   const auto [words, is_open] = m_core.copy(number, [to](std::size_t i, std::uint64_t w) { std::memcpy(to + i * 8, &w, 8); });
   const std::size_t bytes = words * 8;

@@ -28,29 +28,25 @@ class trace_ring {
   void put(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0, std::uint64_t b = 0) noexcept {
     if (m_shared.ended) [[unlikely]]
       tell_end();
-    look_at_clock();
-    put_now(e, type, task, a, b);
+    put_at(look_at_clock(), e, type, task, a, b);
   }
   /// One more of the same moment.
   void put_now(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a, std::uint64_t b) noexcept {
-    if (m_core.is_full() && !turn()) [[unlikely]]
-      return m_core.discard(1);
-    m_core.put(m_last, static_cast<std::uint64_t>(e) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32, a, b);
+    put_at(m_last, e, type, task, a, b);
   }
   /// A body begins that runs on no other's frame, and of which nothing more is to be told.
   void begin(std::uint16_t type, std::uint32_t task) noexcept {
-    look_at_clock();
-    const std::uint64_t ended = m_shared.ended;
+    const std::uint64_t now = look_at_clock(), ended = m_shared.ended;
     if (!ended)
-      return put_now(trace_event::begin, type, task, 0, 0);
+      return put_at(now, trace_event::begin, type, task, 0, 0);
     m_shared.ended = 0;
-    put_now(trace_event::next, type, task, m_shared.ended_task, ended);
+    put_at(now, trace_event::next, type, task, m_shared.ended_task, ended);
   }
   /// It has ended: that is told with what comes next.
   void end(std::uint16_t type, std::uint32_t task) noexcept {
-    look_at_clock();
+    const std::uint64_t now = look_at_clock();
     m_shared.ended_task = task | std::uint64_t{type} << 32;
-    m_shared.ended = m_last;
+    m_shared.ended = now;
   }
   /// What comes next may be told by nobody: an end that is still to be told is told.
   void settle() noexcept {
@@ -86,10 +82,16 @@ class trace_ring {
   [[nodiscard]] const packet_header &blank() const noexcept { return m_blank; }
 
  private:
-  void look_at_clock() noexcept {
+  std::uint64_t look_at_clock() noexcept {
     const std::uint64_t now = read_ticks();
-    m_last = now > m_last ? now : m_last; // clocks of processors may differ by some ticks
+    return m_last = now > m_last ? now : m_last; // clocks of processors may differ by some ticks
   }
+  void put_at(std::uint64_t when, trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a, std::uint64_t b) noexcept {
+    const std::uint64_t what = static_cast<std::uint64_t>(e) | std::uint64_t{type} << 16 | std::uint64_t{task} << 32;
+    if (!m_core.put(when, what, a, b)) [[unlikely]]
+      put_in_next(when, what, a, b);
+  }
+  WEFT_NOINLINE void put_in_next(std::uint64_t when, std::uint64_t what, std::uint64_t a, std::uint64_t b) noexcept;
   bool turn() noexcept;
   WEFT_COLD void tell_end() noexcept;
   void take_ids() noexcept;

@@ -54,14 +54,20 @@ class ring_core {
   // ---- the owner
 
   [[nodiscard]] bool is_full() const noexcept { return m_used == Shape::records; }
-  /// Not when it is full.
+  /// False: it is full, or none has been begun.
   template <class... Words>
-  void put(Words... record) noexcept {
+  [[nodiscard]] bool put(Words... record) noexcept {
     static_assert(sizeof...(Words) == Shape::record_words);
+    if (is_full()) [[unlikely]]
+      return false;
+    const std::uint64_t used = m_used; // before the words are stored, which might be any of these as far as a compiler knows
+    ring_words<P> &shared = m_shared;
     word *at = m_at;
     (at++->store(record, std::memory_order_release), ...); // O4
     m_at = at;
-    m_shared.used.store(++m_used, std::memory_order_release); // O3
+    m_used = used + 1;
+    shared.used.store(used + 1, std::memory_order_release); // O3
+    return true;
   }
   /// Room for the next packet; in flight mode the oldest is given up.
   [[nodiscard]] bool reserve() noexcept {

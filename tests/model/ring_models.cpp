@@ -43,7 +43,7 @@ struct ring_base {
     }
     if (is_read_plainly)
       plain[ring.filling() % Packets][in_packet++].set(n + 1);
-    ring.put(n + 1, ~(n + 1));
+    expect(ring.put(n + 1, ~(n + 1)), "there is room");
     return true;
   }
   struct packet {
