@@ -195,11 +195,17 @@ std::vector<std::memory_order> weaker(const site &s) {
   return {std::memory_order_relaxed};
 }
 
+/// Where the path below the root of the repository begins: a compiler cache may have made the front relative.
+std::size_t below_root(const std::string &file) {
+  const auto layer = file.rfind("layers/"), src = file.rfind("src/");
+  return layer != std::string::npos ? layer : src != std::string::npos ? src : 0;
+}
+
 /// The line that the site stands in, with single spaces.
 std::string source_line(const site &s) {
-#if defined(WEFT_SOURCE_DIR) // a compiler cache may have made the path relative
-  const auto src = s.file.rfind("src/");
-  std::ifstream file(src == std::string::npos ? s.file : WEFT_SOURCE_DIR "/" + s.file.substr(src));
+#if defined(WEFT_SOURCE_DIR)
+  const std::size_t at = below_root(s.file);
+  std::ifstream file(at == 0 ? s.file : WEFT_SOURCE_DIR "/" + s.file.substr(at));
 #else
   std::ifstream file(s.file);
 #endif
@@ -266,9 +272,8 @@ int run_mutants(const options &o) {
     excused += is_excused;
     const char *verdict = !m.killed_by.empty() ? "killed  " : is_excused ? "beyond  " : "SURVIVED";
     const char *to = s.part == 'l' || s.part == 'h' ? "no barrier" : name(m.order);
-    const auto src = s.file.rfind("src/");
-    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + (src == std::string::npos ? 0 : src), s.line,
-                s.part == 'f' ? "(on failure) " : "", name(s.order), to, m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
+    std::printf("%s %s:%u %s%s -> %s | %s\n", verdict, s.file.c_str() + below_root(s.file), s.line, s.part == 'f' ? "(on failure) " : "",
+                name(s.order), to, m.killed_by.empty() ? source_line(s).c_str() : m.killed_by.c_str());
   }
   std::printf("mutants: %zu of %zu killed, %zu beyond the model\n", killed, mutants.size() - excused, excused);
   return killed + excused == mutants.size() && !mutants.empty() ? 0 : 1;

@@ -2,7 +2,7 @@
 // Sinks and sources: for each outermost iteration, how many of its inner ones are posted, in the order of the nest.
 //
 // Orders      O1  store and load seq_cst of an entry, with `waiting`: either the poster sees who waits, or who waits sees the post.
-//             O2  load acquire of an entry, with O1: what was done before the post. turns fetch_add release, load acquire: O2 of share.hpp.
+//             O2  load acquire of an entry, with O1: what was done before the post. turns fetch_add release, load acquire: see share.hpp.
 #include "event.hpp"
 #include "team.hpp"
 

@@ -6,30 +6,19 @@
 // Orders      O1  exchange acquire, with O2: what the last holder wrote is seen.
 //             O2  store release, with O1.
 // Progress    Blocking, not fair. A holder never waits for anything.
+// Checked by  tests/model/omp_wait_models.cpp: omp_event_*
 #pragma once
 
-#include <atomic>
-
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "atomics.hpp"
+#include "mutant.hpp"
 
 namespace weft_omp {
-
-inline void cpu_pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// The kernel may run another thread of its own. sched_yield() is this layer's: see yield.cpp.
-inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 
 /// Held by the thread whose block is in use: it is not to be interrupted.
 extern thread_local int t_spin_locks __attribute__((tls_model("initial-exec")));
 
-class spin_lock {
+template <class P = real_atomics>
+class basic_spin_lock {
  public:
   void lock() noexcept {
     ++t_spin_locks;
@@ -37,18 +26,19 @@ class spin_lock {
     for (int looks = 0; m_held.exchange(true, std::memory_order_acquire);) // O1
       while (m_held.load(std::memory_order_relaxed))
         if (++looks % 64 == 0)
-          yield_kernel_thread(); // the holder may have lost its cpu
+          P::yield(); // the holder may have lost its cpu
         else
-          cpu_pause();
+          P::pause();
   }
   void unlock() noexcept {
-    m_held.store(false, std::memory_order_release); // O2
+    m_held.store(false, order_unless(bug::omp_spin_unlock_relaxed, std::memory_order_release)); // O2
     std::atomic_signal_fence(std::memory_order_seq_cst);
     --t_spin_locks;
   }
 
  private:
-  std::atomic<bool> m_held{false};
+  typename P::template atomic<bool> m_held{false};
 };
+using spin_lock = basic_spin_lock<>;
 
 } // namespace weft_omp

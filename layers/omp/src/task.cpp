@@ -70,60 +70,18 @@ void discard(thread &t, omp_task &x) noexcept { free_record(t, x); }
 
 namespace {
 
-/// One who had to find the record is gone; so may be records above.
+void wake(thread &me, thread &other) noexcept { other.place_to_wait.signal(&me); }
+
 void drop_reference(thread &me, omp_task *x) noexcept {
-  while (x->word.fetch_sub(omp_task::k_reference, std::memory_order_acq_rel) - omp_task::k_reference == omp_task::k_over) { // O1
-    omp_task *const parent = x->parent;
-    free_record(me, *x);
-    x = parent;
-  }
-}
-
-/// What its thread has counted, added to the rest; nobody counts on that thread any more.
-void settle(omp_task &x) noexcept {
-  x.on.store(nullptr, std::memory_order_relaxed);
-  const std::int64_t mine = x.open_here();
-  x.made = x.ended_here = 0;
-  x.word.fetch_add(mine, std::memory_order_acq_rel); // O5
-}
-
-/// The body is over. True: nobody refers to the record any more; else the last who does gives it back, and until then it keeps its parent's.
-bool is_left(omp_task &x) noexcept {
-  const std::int64_t mine = x.open_here();
-  x.on.store(nullptr, std::memory_order_relaxed);
-  if (mine == 0 && x.word.load(std::memory_order_acquire) == 0) [[likely]] // O5
-    return true;
-  x.parent->word.fetch_add(omp_task::k_reference, std::memory_order_relaxed);
-  if (x.word.fetch_add(mine + omp_task::k_over, std::memory_order_acq_rel) + mine != 0) // O5
-    return false;
-  x.parent->word.fetch_sub(omp_task::k_reference, std::memory_order_relaxed); // not the last one: x counts as its child
-  return true;
+  drop_reference(x, [&me](omp_task &y) { free_record(me, y); });
 }
 
 void end_child(thread &me, omp_task &parent) noexcept {
-  thread *const on = parent.on.load(std::memory_order_relaxed);
-  if (on == &me) {
-    ++parent.ended_here;
-    return;
-  }
-  const std::int64_t left = parent.word.fetch_sub(1, std::memory_order_acq_rel) - 1; // O1
-  if (left == omp_task::k_over) {
-    omp_task *const above = parent.parent;
-    free_record(me, parent);
-    drop_reference(me, above);
-  } else if (on && (left & omp_task::k_number) == 0) {
-    on->place_to_wait.signal(&me);
-  }
+  end_child(me, parent, [&me](omp_task &y) { free_record(me, y); }, [&me](thread &t) { wake(me, t); });
 }
 
 void end_in_group(thread &me, task_group &g) noexcept {
-  thread *const owner = g.owner;
-  if (owner == &me) {
-    --g.here;
-    return;
-  }
-  if (g.others.fetch_sub(1, std::memory_order_acq_rel) == 1 && owner) // O1 of task_group
-    owner->place_to_wait.signal(&me);
+  end_in_group(me, g, [&me](thread &t) { wake(me, t); });
 }
 
 /// Its creator has waited for its body, and it was counted nowhere.
@@ -136,7 +94,7 @@ void end_uncounted(thread &t, omp_task &x) {
 
 /// Kept until its creator has seen its end.
 void count_undeferred(thread &t, omp_task &x) noexcept {
-  x.word.fetch_add(omp_task::k_reference, std::memory_order_relaxed);
+  keep(x);
   count_in(t, x);
 }
 
@@ -172,7 +130,7 @@ void call_body(thread &t, omp_task &x) {
 /// Of a counted task.
 void end_body(thread &t, omp_task &x) {
   if (x.detachable) [[unlikely]] {
-    settle(x); // another thread may end it
+    leave_runner(x); // another thread may end it
     if ((x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) == 0) // O2
       return;
   }
@@ -226,7 +184,7 @@ bool is_cancelled(const thread &, const omp_task &x) noexcept {
 void run_task(thread &t, omp_task &x) {
   call_body(t, x);
   if (std::exchange(x.again, false)) [[unlikely]] {
-    settle(x); // the next part may run elsewhere
+    leave_runner(x); // the next part may run elsewhere
     return offer_again(t, x);
   }
   end_body(t, x);
@@ -267,7 +225,7 @@ void end_task(thread &me, omp_task &x) {
     complete(me, x, *creator);
   if (me.crew == &c) [[likely]]
     --slot_of(me).balance;
-  else if (c.tasks.fetch_sub(1, std::memory_order_seq_cst) == 1) // O3 of team.hpp
+  else if (c.end_task())
     end_barrier_if_due(me, c);
 }
 

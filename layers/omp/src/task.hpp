@@ -3,10 +3,12 @@
 // Tasks that depend on others are entered into Weft's dependency system as held tasks, and are ready when that says so.
 //
 // Who counts: a task's children are counted by the thread that runs it, in plain fields, as long as it makes them and ends them itself; ends on other
-// threads are counted in `word`. The two are added up when somebody must wait for the rest, or the task is over.
+// threads are counted in `word`. The two are added up when somebody must wait for the rest, or the task is over (task_count.hpp).
 #pragma once
 
 #include "icv.hpp"
+#include "task_count.hpp"
+#include "wait_flag.hpp"
 
 #include <utility>
 
@@ -27,18 +29,10 @@ struct llvm_copies;
 /// An implicit or explicit task.
 //
 // Roles       Runner: the thread that runs the task (`on`). Enders: threads on which a child ends.
-// Word        `word`: k_over once the body is over and children were left; k_reference for each record that must find this one: of a child that is over and
-//             has children left, and of who waits for an undeferred task; the rest is a number of children, see I1.
-// Invariants  I1  made - ended_here + number in `word` is how many children are not over. The number is negative or 0 while the task runs, and at most
-//                 that many once its thread has added made - ended_here to it, to wait or at the end.
-//             I2  The record is given back by who brings `word` to k_over exactly, or by its last thread when there is nothing to add.
-// Orders      O1  word fetch_sub acq_rel: what the child did is seen by who finds the sum to be 0, and who gives back sees all others done.
+// Orders      Of made, ended_here, word: task_count.hpp.
 //             O2  detached fetch_or acq_rel: body and event, whoever comes second ends the task.
 //             O3  complete store release, load acquire: what the task did.
 //             O4  ready store release, load acquire: what the tasks before it did.
-//             O5  word load acquire and fetch_add acq_rel: with O1.
-//             O6  waits, of a task and of a group, store seq_cst by who is about to sleep, then the numbers of ready tasks; these are raised, then waits is
-//                 loaded: all seq_cst, one of the two sees the other.
 struct alignas(64) omp_task {
   omp_task *parent = nullptr;
   team *crew = nullptr;
@@ -63,9 +57,8 @@ struct alignas(64) omp_task {
   bool has_unmarked = false; // children with dependences that do not read the place of omp_all_memory: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
   bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
-  std::atomic<bool> waits{false}; // its runner is about to sleep, until a descendant is ready
+  wait_flag waits; // its runner, until a descendant is ready
 
-  static constexpr std::int64_t k_over = std::int64_t{1} << 43, k_reference = std::int64_t{1} << 44, k_number = k_over - 1;
   alignas(64) std::atomic<std::int64_t> word{0};
   icvs *own = nullptr; // once changed
   omp_task *next_of_loop = nullptr;
@@ -74,26 +67,21 @@ struct alignas(64) omp_task {
   std::atomic<bool> complete{false};
   std::atomic<std::uint8_t> detached{0}; // 1: the body is over, 2: the event is fulfilled
 
-  [[nodiscard]] std::int64_t open_here() const noexcept { return static_cast<std::int32_t>(made - ended_here); }
   void become_implicit(team &c, const icvs &from, unsigned number) noexcept;
   void end_implicit(thread &me) noexcept;
 };
 static_assert(sizeof(omp_task) == 192);
 
-/// Lives on the heap from start to end. Counted as a task's children are: by the thread that waits for it, and by others.
-//
-// Orders      O1  others fetch_sub acq_rel, with the load acquire and fetch_add acq_rel of who waits: what the tasks did.
+/// Lives on the heap from start to end. Counted as a task's children are: by the thread that waits for it, and by others (task_count.hpp).
 struct task_group {
   task_group *outer = nullptr;
   thread *owner = nullptr; // null: nobody waits for it
   std::int64_t here = 0; // of the owner: tasks that it made less those that ended on it
-  std::atomic<bool> waits{false};
+  wait_flag waits;
   std::atomic<bool> cancelled{false};
   bool of_share = false; // made for the reductions of a worksharing region
   std::uintptr_t *reductions = nullptr;
   llvm_reductions *of_llvm = nullptr;
-  static constexpr std::int64_t k_bias = std::int64_t{1}
-                                         << 40; // so that others bring it to 0 only when its owner has added what it counted, and waits
   alignas(64) std::atomic<std::int64_t> others{-k_bias};
 };
 

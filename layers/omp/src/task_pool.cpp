@@ -23,7 +23,7 @@ constexpr unsigned k_batch = 32; // a returned record is a miss of the cache for
 
 /// What others have brought back.
 void collect(record_pool &p) noexcept {
-  omp_task *x = p.returned.load(std::memory_order_relaxed) ? p.returned.exchange(nullptr, std::memory_order_acquire) : nullptr; // O2
+  omp_task *x = p.returned.take_all();
   while (x) {
     omp_task *const next = x->newer;
     x->newer = p.free[x->pool_class];
@@ -65,11 +65,7 @@ omp_task *cut_block(unsigned c) {
 void bring_home(record_pool &mine) noexcept {
   if (mine.count == 0)
     return;
-  std::atomic<omp_task *> &place = mine.of->pool.returned;
-  omp_task *seen = place.load(std::memory_order_relaxed);
-  do
-    mine.last->newer = seen;
-  while (!place.compare_exchange_weak(seen, mine.first, std::memory_order_release, std::memory_order_relaxed)); // O1
+  mine.of->pool.returned.push(*mine.first, *mine.last);
   mine.count = 0;
 }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of tasks, kept by the thread that made them. Those that are over on another thread go back in batches.
 //
-// Roles       Owner: all but `returned`. Others: give_back.
-// Orders      O1  returned compare_exchange release, with O2: a record is no longer used.
-//             O2  exchange acquire.
-// Reclamation The owner takes the whole list at once, so nobody meets a record that was taken and came back.
+// Those that come back are `returned` (returned_list.hpp); all else is the owner's.
 #pragma once
 
-#include <atomic>
+#include "returned_list.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -22,7 +20,7 @@ struct record_pool {
   static constexpr std::size_t k_smallest = 256;
 
   omp_task *free[k_classes] = {};
-  alignas(64) std::atomic<omp_task *> returned{nullptr};
+  alignas(64) returned_list<omp_task> returned;
   alignas(64) thread *of = nullptr; // whose records are collected here
   omp_task *first = nullptr, *last = nullptr;
   unsigned count = 0;

@@ -17,9 +17,9 @@ constexpr std::uint64_t k_most_at_once = 16; // for a thief: so that it meets th
 struct sleepers {
   thread *of_parent = nullptr, *of_group = nullptr;
   void look(const omp_task &x) noexcept {
-    if (x.parent->waits.load(std::memory_order_seq_cst)) // O6 of task.hpp
+    if (x.parent->waits.is_raised())
       of_parent = x.parent->on.load(std::memory_order_relaxed);
-    if (x.group && x.group->waits.load(std::memory_order_seq_cst)) // O6 of task.hpp
+    if (x.group && x.group->waits.is_raised())
       of_group = x.group->owner;
   }
   void wake(thread *me) const noexcept {
@@ -53,7 +53,7 @@ void offer_to_all(thread *me, omp_task &x) {
   {
     std::lock_guard lock(c.lock);
     insert_by_priority(c, x);
-    c.listed.fetch_add(1, std::memory_order_seq_cst); // O6 of team.hpp
+    c.listed.fetch_add(1, std::memory_order_seq_cst); // O6 of barrier_words.hpp
     s.look(x);
   }
   s.wake(me);
@@ -175,7 +175,7 @@ namespace {
 
 template <class F>
 omp_task *take_listed(team &c, F suits) noexcept {
-  if (c.listed.load(std::memory_order_seq_cst) == 0) [[likely]] // O6 of team.hpp and of task.hpp
+  if (c.listed.load(std::memory_order_seq_cst) == 0) [[likely]] // O6 of barrier_words.hpp, O1 of wait_flag.hpp
     return nullptr;
   std::lock_guard lock(c.lock);
   omp_task *x = c.first;
@@ -230,7 +230,7 @@ omp_task *take_below(thread &t, const omp_task &above) noexcept {
 bool has_work(const team &c) noexcept {
   if (!c.has_tasks.load(std::memory_order_relaxed))
     return false;
-  if (c.listed.load(std::memory_order_seq_cst) != 0) // O6 of team.hpp
+  if (c.listed.load(std::memory_order_seq_cst) != 0) // O6 of barrier_words.hpp
     return true;
   for (unsigned i = 0; i < c.size; ++i)
     if (c.slots[i].ready.any())

@@ -9,24 +9,28 @@
 //             O2  store release: gives it back.
 //             O3  load seq_cst, of who goes to sleep: I2.
 // Progress    Blocking: a holder runs a dozen instructions, and is in this library, where no thread is interrupted (preempt.cpp).
+// Checked by  tests/model/omp_task_models.cpp: omp_stack_*, omp_wait_*
 #pragma once
 
-#include "spin.hpp"
-#include "task.hpp"
+#include "atomics.hpp"
+#include "mutant.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace weft_omp {
 
-class task_stack {
+/// Linked by `newer` and `older`.
+template <class Task, class P = real_atomics>
+class basic_task_stack {
  public:
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(m_word.load(std::memory_order_relaxed) / 2); }
   [[nodiscard]] bool any() const noexcept { return m_word.load(std::memory_order_seq_cst) > 1; } // O3
 
   /// `with` is called while nobody can take the task.
   template <class F>
-  void push(omp_task &x, F with) noexcept {
+  void push(Task &x, F with) noexcept {
     const std::uint64_t n = lock(1);
     append(x);
     with();
@@ -35,11 +39,13 @@ class task_stack {
 
   /// The newest, if it suits.
   template <class F>
-  omp_task *pop(F suits) noexcept {
+  Task *pop(F suits) noexcept {
     if (size() == 0)
       return nullptr;
     const std::uint64_t n = lock(0);
-    omp_task *const x = m_newest && suits(*m_newest) ? m_newest : nullptr;
+    Task *x = m_newest;
+    if (x && !suits(*x))
+      x = nullptr;
     if (x)
       remove(*x);
     unlock(x ? n - 1 : n);
@@ -48,11 +54,11 @@ class task_stack {
 
   /// The oldest one that suits.
   template <class F>
-  omp_task *take(F suits) noexcept {
+  Task *take(F suits) noexcept {
     if (!any())
       return nullptr;
     const std::uint64_t n = lock(0);
-    omp_task *x = m_oldest;
+    Task *x = m_oldest;
     while (x && !suits(*x))
       x = x->newer;
     if (x)
@@ -62,12 +68,12 @@ class task_stack {
   }
 
   /// The oldest half, `most` at most; all but the first of them go to `rest`, the thief's.
-  omp_task *take_some(std::uint64_t most, task_stack &rest) noexcept {
+  Task *take_some(std::uint64_t most, basic_task_stack &rest) noexcept {
     if (!any())
       return nullptr;
     const std::uint64_t n = lock(0), count = std::min((n + 1) / 2, most);
-    omp_task *const first = m_oldest;
-    omp_task *last = first;
+    Task *const first = m_oldest;
+    Task *last = first;
     for (std::uint64_t i = 1; i < count; ++i)
       last = last->newer;
     if (count != 0) {
@@ -85,37 +91,42 @@ class task_stack {
   /// The number of tasks that there are, `more` included.
   std::uint64_t lock(std::uint64_t more) noexcept {
     std::uint64_t seen = m_word.load(std::memory_order_relaxed) & ~std::uint64_t{1};
-    for (int looks = 0; !m_word.compare_exchange_weak(seen, (seen + 2 * more) | 1, std::memory_order_seq_cst, std::memory_order_relaxed); // O1
+    for (int looks = 0; !m_word.compare_exchange_weak(seen, raised(seen, more) | 1, std::memory_order_seq_cst, std::memory_order_relaxed); // O1
          seen &= ~std::uint64_t{1}) {
       if (++looks % 64 == 0)
-        yield_kernel_thread(); // the holder may have lost its cpu
+        P::yield(); // the holder may have lost its cpu
       else
-        cpu_pause();
+        P::pause();
     }
     return seen / 2 + more;
   }
-  void unlock(std::uint64_t count) noexcept { m_word.store(2 * count, std::memory_order_release); } // O2
+  static std::uint64_t raised(std::uint64_t seen, std::uint64_t more) noexcept {
+    return mutant(bug::omp_stack_raises_late) ? seen : seen + 2 * more; // I2
+  }
+  void unlock(std::uint64_t count) noexcept {
+    m_word.store(2 * count, order_unless(bug::omp_stack_unlock_relaxed, std::memory_order_release)); // O2
+  }
 
-  void append(omp_task &x) noexcept {
+  void append(Task &x) noexcept {
     x.newer = nullptr;
     x.older = m_newest;
     (m_newest ? m_newest->newer : m_oldest) = &x;
     m_newest = &x;
   }
-  void append_all(omp_task &first, omp_task &last, std::uint64_t count) noexcept {
+  void append_all(Task &first, Task &last, std::uint64_t count) noexcept {
     const std::uint64_t n = lock(count);
     first.older = m_newest;
     (m_newest ? m_newest->newer : m_oldest) = &first;
     m_newest = &last;
     unlock(n);
   }
-  void remove(omp_task &x) noexcept {
+  void remove(Task &x) noexcept {
     (x.newer ? x.newer->older : m_newest) = x.older;
     (x.older ? x.older->newer : m_oldest) = x.newer;
   }
 
-  std::atomic<std::uint64_t> m_word{0};
-  omp_task *m_oldest = nullptr, *m_newest = nullptr; // I1
+  typename P::template atomic<std::uint64_t> m_word{0};
+  typename P::template plain<Task *> m_oldest{}, m_newest{}; // I1
 };
 
 } // namespace weft_omp

@@ -10,35 +10,19 @@ namespace {
 
 /// Sleeps, unless there is a descendant to run; `settle` adds up what the thread has counted, and tells whether there is something to wait for.
 template <class Settle>
-void sleep_in(thread &t, omp_task &x, std::atomic<bool> *also, Settle settle) {
-  x.waits.store(true, std::memory_order_seq_cst); // O6 of task.hpp
+void sleep_in(thread &t, omp_task &x, wait_flag *also, Settle settle) {
+  x.waits.raise();
   if (also)
-    also->store(true, std::memory_order_seq_cst); // O6 of task.hpp
+    also->raise();
   omp_task *const next = take_below(t, x);
   if (!next && settle())
     t.place_to_wait.wait(t, spins_for(*t.crew));
-  x.waits.store(false, std::memory_order_relaxed);
+  x.waits.lower();
   if (also)
-    also->store(false, std::memory_order_relaxed);
+    also->lower();
   if (next)
     run_task(t, *next);
 }
-
-/// Children that are not over.
-std::int64_t children_of(const omp_task &x) noexcept {
-  const std::int64_t n = x.word.load(std::memory_order_acquire) & omp_task::k_number; // O5
-  const std::int64_t elsewhere = n > omp_task::k_over / 2 ? n - omp_task::k_over : n; // negative while the task runs
-  return x.open_here() + elsewhere;
-}
-
-void settle_children(omp_task &x) noexcept {
-  if (const std::int64_t mine = x.open_here()) {
-    x.made = x.ended_here = 0;
-    x.word.fetch_add(mine, std::memory_order_acq_rel); // O5
-  }
-}
-
-std::int64_t tasks_of(const task_group &g) noexcept { return g.here + g.others.load(std::memory_order_acquire) + task_group::k_bias; } // O1
 
 } // namespace
 
@@ -54,7 +38,7 @@ void wait_for_children(thread &t) {
       return children_of(x) != 0;
     });
   }
-  settle_children(x); // to 0: see I1
+  settle_children(x); // to 0: see I1 of task_count.hpp
 }
 
 void begin_group(thread &t) {
@@ -80,11 +64,10 @@ void end_group(thread &t) {
     bool biased = true;
     sleep_in(t, x, &g->waits, [g, &biased] {
       biased = false;
-      const std::int64_t mine = std::exchange(g->here, 0) + task_group::k_bias;
-      return g->others.fetch_add(mine, std::memory_order_acq_rel) + mine != 0; // O1
+      return settle_group(*g);
     });
     if (!biased)
-      g->others.fetch_sub(task_group::k_bias, std::memory_order_relaxed);
+      unsettle_group(*g);
   }
   if (g->of_llvm)
     finish_reductions(t, *g);

@@ -2,6 +2,7 @@
 #include "team.hpp"
 
 #include "affinity.hpp"
+#include "thread_count.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -10,7 +11,7 @@
 namespace weft_omp {
 namespace {
 
-std::atomic<unsigned> g_busy{1}; // threads in teams, for OMP_THREAD_LIMIT
+basic_thread_count<> g_busy;
 
 void reserve_room(team &c, unsigned size) {
   if (size <= c.capacity && c.members)
@@ -127,16 +128,11 @@ namespace {
 unsigned take_threads(const thread &t, unsigned n, unsigned limit) noexcept {
   if (n <= 1)
     return 1;
-  if (limit == UINT_MAX || t.crew->level == 0) { // the count is of nested threads, or nobody asks for it
-    n = std::min(n, std::max(limit, 1u));
-    g_busy.fetch_add(n - 1, std::memory_order_relaxed);
-    return n;
-  }
-  unsigned busy = g_busy.load(std::memory_order_relaxed), can = 0;
-  do
-    can = std::min(n, limit > busy ? limit - busy + 1 : 1);
-  while (can > 1 && !g_busy.compare_exchange_weak(busy, busy + can - 1, std::memory_order_relaxed)); // siblings ask at the same time
-  return can;
+  if (limit != UINT_MAX && t.crew->level != 0)
+    return g_busy.take(n, limit);
+  n = std::min(n, std::max(limit, 1u)); // the count is of nested threads, or nobody asks for it
+  g_busy.add(n - 1);
+  return n;
 }
 
 } // namespace
@@ -183,13 +179,13 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
   c.size = have;
   set_up(c, t, bind);
   if (have < threads)
-    g_busy.fetch_sub(threads - have, std::memory_order_relaxed);
+    g_busy.give_back(threads - have);
   join_team(c, t, 0);
   settle(t);
   return c;
 }
 
-unsigned threads_in_teams() noexcept { return g_busy.load(std::memory_order_relaxed); }
+unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
 void launch(thread &t, team &c, void (*body)(void *), void *argument) {
   c.body = body;
@@ -249,7 +245,7 @@ void end_team(thread &t) {
   for (unsigned i = 0; i < c.size; ++i)
     c.implicit[i].end_implicit(t);
   if (c.size > 1)
-    g_busy.fetch_sub(c.size - 1, std::memory_order_relaxed);
+    g_busy.give_back(c.size - 1);
   t.crew = c.outer;
   t.number = c.number_in_outer;
   t.task = c.outer_task;

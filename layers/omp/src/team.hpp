@@ -2,6 +2,7 @@
 // A team: the threads of a parallel region, their barrier, the tasks they run, and their worksharing regions.
 #pragma once
 
+#include "barrier_words.hpp"
 #include "share.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
@@ -15,7 +16,9 @@ namespace weft_omp {
 /// Places for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
 inline constexpr unsigned k_open_shares = 8;
 
-inline constexpr unsigned k_most_members = (1u << 20) - 1; // see team::phase
+inline constexpr unsigned k_most_members = (1u << 20) - 1; // see barrier_words::phase
+
+using task_stack = basic_task_stack<omp_task>;
 
 /// What a member has to itself of its team's tasks.
 struct alignas(64) member_slot {
@@ -23,22 +26,10 @@ struct alignas(64) member_slot {
   std::int64_t balance = 0; // tasks that it made, less those that ended on it, and that the team was not told of
 };
 
-/// Lives as long as the process; the next region of the same thread uses it again.
+/// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
 //
-// Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
-// Words       phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
-//             that are not complete, as far as members have told; an idle one has told all. parked: idle members that may be asleep.
-// Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
-//             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
-//             The two numbers in `phase` differ because a cancelled region leaves the former behind.
-// Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
-//             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker).
-//             O3  tasks fetch_add and fetch_sub, then a look at phase; an arrival, then a look at tasks: all seq_cst, one of the two sees the other.
-//             O4  cancelled store seq_cst, load acquire: what who cancels did before is seen by who leaves because of it.
-//             O5  copied store release, load acquire: the data that it points to.
-//             O6  parked fetch_add, then the places of ready tasks; a push, then parked: all seq_cst, one of the two sees the other.
-//             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
-struct team {
+// Orders      O5  copied store release, load acquire: the data that it points to.
+struct team : barrier_words<> {
   unsigned size = 1;
   unsigned capacity = 1;
   thread **members = nullptr; // [capacity]; the first is who began the region
@@ -59,19 +50,13 @@ struct team {
   bool shows_affinity = false;
   bool begins_in_share = false; // members begin in a worksharing region that is set up
 
-  alignas(64) std::atomic<std::uint64_t> phase{0};
-  alignas(64) std::atomic<std::int64_t> tasks{0};
-  std::atomic<bool> has_tasks{false}; // in this region
-  std::atomic<std::uint32_t> parked{0};
-  std::atomic<std::uint32_t> woken_last{0}; // number of the member
+  alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};
   spin_lock lock;
   omp_task *first = nullptr, *last = nullptr; // ready ones that no member has to itself, by priority; with the lock
 
   alignas(64) std::atomic<std::uint64_t> singles{0};
   std::atomic<void *> copied{nullptr};
-  std::atomic<bool> cancelled{false};
-  std::atomic<bool> share_cancelled{false};
   std::uintptr_t *reductions = nullptr; // of GOMP_parallel_reductions
   llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
   work_share shares[k_open_shares];
@@ -111,7 +96,7 @@ void cancel_team(thread &t) noexcept;
 void wake_members(thread *me, team &crew, unsigned first) noexcept;
 /// A task was made ready: somebody who sleeps at the barrier may take it. `me` null: inside of Weft.
 inline void wake_idle(thread *me, team &crew) noexcept {
-  if (crew.parked.load(std::memory_order_seq_cst) != 0) [[unlikely]] // O6
+  if (crew.may_have_sleepers()) [[unlikely]]
     wake_one_idle(me, crew);
 }
 /// next_chunk() of the commonest loops: one addition, and what follows from it.

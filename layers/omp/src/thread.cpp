@@ -89,19 +89,12 @@ thread &become_thread() noexcept {
 
 void parker::publish(weft::detail::runnable &parked, void *p) {
   const visit v = *static_cast<visit *>(p); // it lies on the stack that may go on at once
-  auto &word = v.place->m_word;
-  void *expected = nullptr;
-  if (!word.compare_exchange_strong(expected, &parked, std::memory_order_seq_cst, std::memory_order_relaxed)) // O1
-    return weft::layer::unpark(parked); // signalled meanwhile
-  if (!v.why.holds || v.why.holds(v.why)) // O5
-    return;
-  expected = &parked;
-  if (word.compare_exchange_strong(expected, nullptr, std::memory_order_seq_cst, std::memory_order_relaxed)) // O4
+  if (!v.place->m_word.publish(parked, [&v] { return !v.why.holds || v.why.holds(v.why); }))
     weft::layer::unpark(parked);
 }
 
 void parker::park(thread &me, visit v) noexcept {
-  if (m_word.load(std::memory_order_relaxed) == nullptr) {
+  if (!m_word.is_signalled()) {
     try {
       in_core(&me, [&v] {
         try {
@@ -114,15 +107,14 @@ void parker::park(thread &me, visit v) noexcept {
       fatal("a thread cannot wait");
     }
   }
-  if (m_word.load(std::memory_order_relaxed))
-    m_word.exchange(nullptr, std::memory_order_acquire); // O3
+  m_word.clear();
 }
 
 void parker::wait(thread &me, int spins) noexcept {
   spell s(me, spins);
-  bool there = m_word.load(std::memory_order_relaxed) != nullptr;
+  bool there = m_word.is_signalled();
   while (!there && s.goes_on())
-    there = m_word.load(std::memory_order_relaxed) != nullptr;
+    there = m_word.is_signalled();
   s.end(there);
   park(me, {this, {}});
 }
@@ -133,16 +125,8 @@ void parker::wait_for(thread &me, const reason &why) noexcept {
 }
 
 void parker::signal(thread *me) noexcept {
-  void *const before = m_word.exchange(token(), std::memory_order_acq_rel); // O2
-  if (before && before != token())
-    in_core(me, [before] { weft::layer::unpark(*static_cast<weft::detail::runnable *>(before)); });
-}
-
-weft::detail::runnable *parker::take() noexcept {
-  void *there = m_word.load(std::memory_order_seq_cst); // O4
-  if (!there || there == token() || !m_word.compare_exchange_strong(there, nullptr, std::memory_order_seq_cst, std::memory_order_relaxed)) // O4
-    return nullptr;
-  return static_cast<weft::detail::runnable *>(there);
+  if (weft::detail::runnable *const f = m_word.signal())
+    in_core(me, [f] { weft::layer::unpark(*f); });
 }
 
 void give_way(thread &me) noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "icv.hpp"
+#include "parker_word.hpp"
 #include "spin.hpp"
 #include "task_pool.hpp"
 #include "tls.hpp"
@@ -24,14 +25,7 @@ struct work_share;
 struct thread;
 
 /// Where one thread waits until somebody signals it, or until what it waits for is there. A signal that comes first is kept, one of them; a wait may
-/// end for no reason.
-//
-// Word        null, k_signalled, or what layer::park() handed out.
-// Orders      O1  compare_exchange seq_cst, with O2: who resumes sees the suspended stack; and O5.
-//             O2  exchange acq_rel: takes the waiter; publishes what the signal is about.
-//             O3  exchange acquire, with O2.
-//             O4  load and compare_exchange seq_cst of who wakes, after it has changed (seq_cst) what is waited for; with O1
-//             O5  ... after which who is parked looks at that again: one of the two sees the other.
+/// end for no reason. The protocol stands in parker_word.hpp.
 class parker {
  public:
   /// What is waited for, copied: it is asked about on another stack.
@@ -47,17 +41,16 @@ class parker {
   /// Any thread; `me` is the caller, or null for who is inside of Weft already.
   void signal(thread *me) noexcept;
   /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
-  [[nodiscard]] weft::detail::runnable *take() noexcept;
+  [[nodiscard]] weft::detail::runnable *take() noexcept { return m_word.take(); }
 
  private:
-  static void *token() noexcept { return reinterpret_cast<void *>(std::uintptr_t{1}); }
   static void publish(weft::detail::runnable &self, void *visit);
   struct visit {
     parker *place;
     reason why;
   };
   void park(thread &me, visit v) noexcept;
-  std::atomic<void *> m_word{nullptr};
+  parker_word<weft::detail::runnable> m_word;
 };
 
 /// What a worksharing region leaves with each thread.

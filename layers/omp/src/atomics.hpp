@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lock-free parts touch memory through. The model checker puts its own in this place (tests/model/omp_*.cpp).
+#pragma once
+
+#include <atomic>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace weft_omp {
+
+inline void cpu_pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// The kernel may run another thread of its own. sched_yield() is this layer's: see yield.cpp.
+inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
+
+struct real_atomics {
+  template <class T>
+  using atomic = std::atomic<T>;
+  /// Memory that something else orders: the checker sees whether it does.
+  template <class T>
+  using plain = T;
+  static void pause() noexcept { cpu_pause(); }
+  static void yield() noexcept { yield_kernel_thread(); }
+};
+
+} // namespace weft_omp

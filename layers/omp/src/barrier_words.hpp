@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of a team's barrier: who is idle, what is left to do, who sleeps.
+//
+// Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
+// Words       phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
+//             that are not complete, as far as members have told; an idle one has told all. parked: idle members that may be asleep.
+// Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
+//             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
+//             The two numbers in `phase` differ because a cancelled region leaves the former behind.
+// Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
+//             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker_word.hpp).
+//             O3  tasks fetch_add and fetch_sub, then a look at phase; an arrival, then a look at tasks: all seq_cst, one of the two sees the other.
+//             O4  cancelled store seq_cst, load acquire: what who cancels did before is seen by who leaves because of it.
+//             O6  parked fetch_add, then the places of ready tasks; a push, then parked: all seq_cst, one of the two sees the other.
+//             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
+// Progress    Lock-free.
+// Checked by  tests/model/omp_barrier_models.cpp
+#pragma once
+
+#include "atomics.hpp"
+#include "mutant.hpp"
+
+#include <cstdint>
+
+namespace weft_omp {
+
+/// Who is to be woken when something was moved on.
+enum class barrier_end : std::uint8_t { not_yet, inside, of_region };
+
+template <class P = real_atomics>
+struct barrier_words {
+  template <class T>
+  using atomic = typename P::template atomic<T>;
+
+  static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
+
+  alignas(64) atomic<std::uint64_t> phase{0};
+  alignas(64) atomic<std::int64_t> tasks{0};
+  atomic<bool> has_tasks{false}; // in this region
+  atomic<std::uint32_t> parked{0};
+  alignas(64) atomic<bool> cancelled{false};
+  atomic<bool> share_cancelled{false};
+
+  static constexpr std::uint64_t passed_of(std::uint64_t seen) noexcept { return seen / k_passed; }
+  /// Barriers that are over, of a member that is not idle.
+  [[nodiscard]] std::uint64_t passed() const noexcept { return passed_of(phase.load(std::memory_order_relaxed)); }
+
+  /// A member has become idle; `phase` after that.
+  std::uint64_t arrive(std::uint64_t unit) noexcept { return phase.fetch_add(unit, std::memory_order_seq_cst) + unit; } // O1
+
+  /// `number`: barriers before the one that is meant.
+  [[nodiscard]] bool is_over(std::uint64_t number) const noexcept { return passed_of(phase.load(std::memory_order_acquire)) != number; } // O2
+
+  /// The member is no longer idle. False: the barrier is over.
+  bool take_back(std::uint64_t number, std::uint64_t unit) noexcept {
+    std::uint64_t seen = phase.load(std::memory_order_relaxed);
+    do
+      if (passed_of(seen) != number) {
+        (void)phase.load(std::memory_order_acquire); // O2
+        return false;
+      }
+    while (!mutant(bug::omp_barrier_task_of_idle) &&
+           !phase.compare_exchange_weak(seen, seen - unit, std::memory_order_relaxed, std::memory_order_relaxed));
+    return true;
+  }
+
+  /// The barrier is over, where it is due. `seen`: phase as last seen.
+  barrier_end try_to_end(std::uint64_t seen, unsigned size) noexcept {
+    while (is_due(seen, size)) {
+      const bool of_region = all_ended(seen, size);
+      share_cancelled.store(false, std::memory_order_relaxed);
+      if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_relaxed)) // O1
+        return of_region ? barrier_end::of_region : barrier_end::inside;
+    }
+    return barrier_end::not_yet;
+  }
+  /// The same for who has ended a task.
+  barrier_end try_to_end(unsigned size) noexcept { return try_to_end(phase.load(std::memory_order_seq_cst), size); } // O3
+
+  /// What a member has counted and the team was not told of. Before it is idle.
+  void tell(std::int64_t more) noexcept { tasks.fetch_add(more, std::memory_order_relaxed); } // its arrival comes after it: O1
+  /// A task ended elsewhere than on a member. True: none is left, see try_to_end().
+  bool end_task() noexcept { return tasks.fetch_sub(1, std::memory_order_seq_cst) == 1; } // O3
+
+  /// Of who is parked, before it sleeps.
+  [[nodiscard]] bool goes_on(std::uint64_t number, bool cancellable) const noexcept {
+    return passed_of(phase.load(std::memory_order_seq_cst)) == number && // O2
+           !(cancellable && cancelled.load(std::memory_order_seq_cst)); // O4
+  }
+  [[nodiscard]] bool is_cancelled() const noexcept { return cancelled.load(std::memory_order_acquire); } // O4
+  void cancel() noexcept { cancelled.store(true, std::memory_order_seq_cst); } // O4
+
+  void set_has_tasks() noexcept { has_tasks.store(true, order_unless(bug::omp_barrier_tasks_unsaid, std::memory_order_seq_cst)); } // O7
+  /// Without tasks nobody looks for sleepers.
+  [[nodiscard]] bool is_without_tasks() const noexcept { return !has_tasks.load(std::memory_order_seq_cst); } // O7
+
+  void begin_to_park() noexcept { parked.fetch_add(1, order_unless(bug::omp_barrier_sleeper_uncounted, std::memory_order_seq_cst)); } // O6
+  void end_to_park() noexcept { parked.fetch_sub(1, std::memory_order_relaxed); }
+  [[nodiscard]] bool may_have_sleepers() const noexcept { return parked.load(std::memory_order_seq_cst) != 0; } // O6
+
+ private:
+  static constexpr bool all_ended(std::uint64_t seen, unsigned size) noexcept { return (seen / k_ended & k_count) == size; }
+  /// Everybody is idle, and nothing is left to do.
+  [[nodiscard]] bool is_due(std::uint64_t seen, unsigned size) const noexcept {
+    return (all_ended(seen, size) || ((seen & k_count) == size && !cancelled.load(std::memory_order_relaxed))) &&
+           (mutant(bug::omp_barrier_ends_early) || tasks.load(std::memory_order_seq_cst) == 0); // O3
+  }
+};
+
+} // namespace weft_omp

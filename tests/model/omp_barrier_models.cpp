@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads: images of barrier.cpp and task_queue.cpp.
+#include "omp_parts.hpp"
+
+#include "layers/omp/src/barrier_words.hpp"
+#include "layers/omp/src/task_stack.hpp"
+
+#include <utility>
+
+namespace {
+
+using namespace weft_model;
+using enum std::memory_order;
+using P = omp_atomics;
+using words = weft_omp::barrier_words<P>;
+
+struct barrier_task {
+  P::plain<barrier_task *> newer, older;
+  int round = 0;                    // barriers before it
+  barrier_task *makes = nullptr;
+  model_var<int> done{0};
+  model_atomic<int> is_over{0};
+};
+
+template <unsigned Members>
+struct barrier_base {
+  static constexpr auto any = [](const barrier_task &) { return true; };
+
+  words w;
+  struct member {
+    omp_model_thread place;
+    weft_omp::basic_task_stack<barrier_task, P> ready;
+    std::int64_t balance = 0;
+    int passed = 0;
+  } members[Members];
+
+  void wake_all(unsigned me) {
+    for (unsigned i = 0; i < Members; ++i)
+      if (i != me)
+        members[i].place.wake();
+  }
+  void wake_one(unsigned me) {
+    for (unsigned i = 0; i < Members; ++i)
+      if (i != me && members[i].place.wake())
+        return;
+  }
+  /// At the end of a region it is the next one that wakes all but the first.
+  bool wake_after(unsigned me, weft_omp::barrier_end e) {
+    if (e != weft_omp::barrier_end::not_yet)
+      wake_all(me);
+    return e != weft_omp::barrier_end::not_yet;
+  }
+  void push(unsigned me, barrier_task &x) {
+    ++members[me].balance;
+    if (!w.has_tasks.load(relaxed)) {
+      w.set_has_tasks();
+      wake_all(me);
+    }
+    members[me].ready.push(x, [] {});
+    if (w.may_have_sleepers())
+      wake_one(me);
+  }
+  barrier_task *take_any(unsigned me) {
+    if (barrier_task *x = members[me].ready.pop(any))
+      return x;
+    for (unsigned i = 0; i < Members; ++i)
+      if (i != me)
+        if (barrier_task *x = members[i].ready.take_some(2, members[me].ready))
+          return x;
+    return nullptr;
+  }
+  bool has_work() {
+    if (!w.has_tasks.load(relaxed))
+      return false;
+    for (member &m : members)
+      if (m.ready.any())
+        return true;
+    return false;
+  }
+  void run_tasks(unsigned me) {
+    member &mine = members[me];
+    while (barrier_task *x = take_any(me)) {
+      expect(x->round == mine.passed, "no task begins before its runner has seen the end of the barrier before it");
+      x->done.set(1);
+      x->is_over.store(1, release);
+      if (x->makes)
+        push(me, *x->makes);
+      --mine.balance;
+    }
+    if (const std::int64_t n = std::exchange(mine.balance, 0))
+      w.tell(n);
+  }
+  void sleep(unsigned me, std::uint64_t number, bool cancellable) {
+    const auto holds = [&] { return w.goes_on(number, cancellable) && !has_work(); };
+    if (!w.has_tasks.load(relaxed))
+      return members[me].place.wait_for([&] { return w.is_without_tasks() && holds(); });
+    w.begin_to_park();
+    members[me].place.wait_for(holds);
+    w.end_to_park();
+  }
+  enum class outcome { over, cancelled, work };
+  outcome idle(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
+    for (;;) {
+      if (w.is_over(number))
+        return outcome::over;
+      const bool leaves = cancellable && w.is_cancelled();
+      if (leaves || has_work()) {
+        if (!w.take_back(number, unit))
+          return outcome::over;
+        return leaves ? outcome::cancelled : outcome::work;
+      }
+      sleep(me, number, cancellable);
+    }
+  }
+  bool barrier(unsigned me, std::uint64_t unit = words::k_arrived, bool cancellable = false) {
+    const std::uint64_t number = w.passed();
+    for (outcome o = outcome::work; o == outcome::work;) {
+      if (w.has_tasks.load(relaxed))
+        run_tasks(me);
+      if (!wake_after(me, w.try_to_end(w.arrive(unit), Members)))
+        o = idle(me, number, unit, cancellable);
+      else
+        o = outcome::over;
+      if (o == outcome::cancelled)
+        return false;
+    }
+    ++members[me].passed;
+    return true;
+  }
+};
+
+/// What members did before is seen after, twice.
+template <unsigned Members, int Rounds>
+struct barrier_alone : barrier_base<Members> {
+  static constexpr int threads = Members;
+  model_var<int> data[Members];
+  void run(int t) {
+    for (int n = 1; n <= Rounds; ++n) {
+      data[t].set(n);
+      this->barrier(static_cast<unsigned>(t));
+      for (auto &d : data)
+        expect(d.get() == n, "what others did before the barrier is seen");
+      this->barrier(static_cast<unsigned>(t), n == Rounds ? words::k_ended : words::k_arrived);
+    }
+  }
+  void check() {}
+};
+const passes<barrier_alone<2, 1>> b1{"omp_barrier_two_members"};
+const passes<barrier_alone<2, 2>> b2{"omp_barrier_two_members_again"};
+const passes<barrier_alone<3, 1>> b3{"omp_barrier_three_members"};
+
+/// The first member makes tasks; whoever runs one makes another.
+template <unsigned Members, int Tasks, bool Nested>
+struct barrier_with_tasks : barrier_base<Members> {
+  static constexpr int threads = Members;
+  barrier_task tasks[Tasks], nested;
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0) {
+      if (Nested)
+        tasks[0].makes = &nested;
+      for (barrier_task &x : tasks)
+        this->push(me, x);
+    }
+    this->barrier(me);
+    for (barrier_task &x : tasks)
+      expect(x.done.get() == 1, "a barrier ends all tasks");
+    expect(!Nested || nested.done.get() == 1, "and those that tasks made");
+  }
+  void check() { expect(this->w.tasks.load(relaxed) == 0, "the count is settled"); }
+};
+const passes<barrier_with_tasks<2, 1, false>> t1{"omp_barrier_one_task"};
+const passes<barrier_with_tasks<2, 2, false>> t2{"omp_barrier_two_tasks"};
+const passes<barrier_with_tasks<2, 1, true>> t3{"omp_barrier_task_makes_task"};
+const passes<barrier_with_tasks<3, 2, false>> t4{"omp_barrier_tasks_of_three"};
+
+/// The first member waits for its task before it comes to the barrier: so the other one must find it, asleep or not.
+template <int Tasks>
+struct barrier_wakes_for_tasks : barrier_base<2> {
+  static constexpr int threads = 2;
+  barrier_task tasks[Tasks];
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0)
+      for (barrier_task &x : tasks) {
+        push(me, x);
+        P::await(x.is_over, [](int over) { return over == 1; }, acquire);
+      }
+    barrier(me);
+  }
+  void check() {}
+};
+const passes<barrier_wakes_for_tasks<1>> t8{"omp_barrier_wakes_for_a_task"};
+const passes<barrier_wakes_for_tasks<2>> t9{"omp_barrier_wakes_for_tasks"};
+
+/// Tasks of before and after a barrier.
+struct barrier_between_tasks : barrier_base<2> {
+  static constexpr int threads = 2;
+  barrier_task before, after;
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0)
+      push(me, before);
+    barrier(me);
+    if (t == 0) {
+      after.round = 1;
+      push(me, after);
+    }
+    barrier(me);
+    expect(before.done.get() == 1 && after.done.get() == 1, "barriers end all tasks");
+  }
+  void check() {}
+};
+const passes<barrier_between_tasks> t5{"omp_barrier_between_tasks"};
+
+/// A task of the team ends on a thread that is none of its members, as one that is detached may.
+struct barrier_ended_from_outside : barrier_base<2> {
+  static constexpr int threads = 3;
+  model_var<int> done{0};
+  barrier_ended_from_outside() {
+    w.set_has_tasks();
+    w.tell(1);
+  }
+  void run(int t) {
+    if (t == 2) {
+      done.set(1);
+      if (w.end_task())
+        wake_after(2, w.try_to_end(2));
+      return;
+    }
+    barrier(static_cast<unsigned>(t));
+    expect(done.get() == 1, "the task is over");
+  }
+  void check() {}
+};
+const passes<barrier_ended_from_outside> t6{"omp_barrier_ended_from_outside"};
+
+/// One waits at a barrier, the other cancels the region; both come to its end.
+struct barrier_cancelled : barrier_base<2> {
+  static constexpr int threads = 2;
+  model_var<int> data{0};
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0) {
+      data.set(1);
+      w.cancel();
+      wake_all(me);
+    } else if (!w.is_cancelled()) {
+      expect(!barrier(me, words::k_arrived, true), "a barrier of a cancelled region is left");
+      expect(data.get() == 1, "what who cancels did is seen");
+    } else {
+      expect(data.get() == 1, "what who cancels did is seen");
+    }
+    barrier(me, words::k_ended);
+  }
+  void check() {}
+};
+const passes<barrier_cancelled> t7{"omp_barrier_cancelled"};
+
+} // namespace

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the models of layers/omp share: the policy, and a thread that parks as an OpenMP thread does (images of parker in layers/omp/src/thread.cpp).
+#pragma once
+
+#include "suspension.hpp"
+
+#include "layers/omp/src/parker_word.hpp"
+
+namespace weft_model {
+
+/// The layer's parts write their plain memory as plain memory is written.
+struct omp_atomics : model_atomics {
+  template <class T>
+  class plain {
+   public:
+    plain(T v = T{}) : m_var(v) {}
+    plain(const plain &) = delete;
+    plain &operator=(const plain &other) { return *this = other.m_var.get(); }
+    plain &operator=(T v) {
+      m_var.set(v);
+      return *this;
+    }
+    operator T() const { return m_var.get(); }
+    T operator->() const { return m_var.get(); }
+    plain &operator++() { return *this = static_cast<T>(m_var.get() + 1); }
+    plain &operator-=(T less) { return *this = static_cast<T>(m_var.get() - less); }
+
+   private:
+    model_var<T> m_var;
+  };
+};
+
+class omp_model_thread {
+ public:
+  /// Until it is signalled, or for no reason.
+  void wait() {
+    if (!m_word.is_signalled())
+      park([] { return true; });
+    m_word.clear();
+  }
+  template <class Holds>
+  void wait_for(Holds holds) {
+    if (!holds())
+      return;
+    if (!m_word.is_signalled())
+      park(holds);
+    m_word.clear();
+  }
+  void signal() {
+    if (model_frame *const f = m_word.signal())
+      make_ready(*f);
+  }
+  bool wake() {
+    model_frame *const f = m_word.take();
+    if (f)
+      make_ready(*f);
+    return f != nullptr;
+  }
+
+ private:
+  template <class Holds>
+  void park(Holds holds) {
+    suspend([&](model_frame &f) { return m_word.publish(f, holds); });
+  }
+
+  weft_omp::parker_word<model_frame, omp_atomics> m_word;
+};
+
+} // namespace weft_model

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of how OpenMP threads wait: layers/omp/src/parker_word.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
+#include "omp_parts.hpp"
+
+#include "layers/omp/src/event.hpp"
+#include "layers/omp/src/sleeper_list.hpp"
+
+#include <cstdint>
+
+namespace weft_omp {
+thread_local int t_spin_locks = 0; // of preempt.cpp
+}
+
+namespace {
+
+using namespace weft_model;
+using enum std::memory_order;
+using P = omp_atomics;
+
+/// A signal alone: it comes before the wait, meanwhile, or after.
+struct parker_signal {
+  static constexpr int threads = 2;
+  omp_model_thread waiter;
+  model_var<int> data{0};
+  void run(int t) {
+    if (t == 0) {
+      data.set(1);
+      return waiter.signal();
+    }
+    waiter.wait();
+    expect(data.get() == 1, "what the signal is about is seen");
+  }
+  void check() {}
+};
+const passes<parker_signal> p1{"omp_parker_signal"};
+
+/// One of two signals may be lost, but not what they are about.
+struct parker_two_signals {
+  static constexpr int threads = 3;
+  omp_model_thread waiter;
+  model_atomic<int> done{0};
+  void run(int t) {
+    if (t == 0) {
+      while (done.load(acquire) != 2)
+        waiter.wait();
+      return;
+    }
+    done.fetch_add(1, release);
+    waiter.signal();
+  }
+  void check() { expect(done.load(relaxed) == 2, "both have signalled"); }
+};
+const passes<parker_two_signals> p2{"omp_parker_two_signals"};
+
+/// Without signals: who changes what is waited for looks for sleepers, who sleeps looks at that.
+template <int Rounds>
+struct parker_condition {
+  static constexpr int threads = 2;
+  omp_model_thread waiter;
+  model_atomic<int> round{0};
+  model_var<int> data[Rounds];
+  void run(int t) {
+    for (int n = 0; n < Rounds; ++n)
+      if (t == 0) {
+        data[n].set(1);
+        round.store(n + 1, seq_cst);
+        waiter.wake();
+      } else {
+        while (round.load(acquire) <= n)
+          waiter.wait_for([&] { return round.load(seq_cst) <= n; });
+        expect(data[n].get() == 1, "what came before the change is seen");
+      }
+  }
+  void check() {}
+};
+const passes<parker_condition<1>> p3{"omp_parker_condition"};
+const passes<parker_condition<2>> p4{"omp_parker_condition_twice"};
+
+struct event_base {
+  weft_omp::sleeper_list<omp_model_thread, P> list;
+  omp_model_thread members[3];
+  void wait_while(omp_model_thread &me, const model_atomic<std::uint32_t> &word, std::uint32_t value) {
+    weft_omp::word_sleeper<omp_model_thread, P> s{&word, &me};
+    if (!list.enter(s, word, value))
+      return;
+    while (!s.is_woken())
+      me.wait();
+  }
+  bool wake_one(const void *word) {
+    omp_model_thread *const found = list.take(word);
+    if (found)
+      found->signal();
+    return found != nullptr;
+  }
+};
+
+/// One waits for a word.
+struct event_one : event_base {
+  static constexpr int threads = 2;
+  model_atomic<std::uint32_t> word{0};
+  model_var<int> data{0};
+  void run(int t) {
+    if (t == 0) {
+      data.set(1);
+      word.store(1, release);
+      wake_one(&word);
+      return;
+    }
+    wait_while(members[1], word, 0);
+    expect(data.get() == 1, "what came before the change is seen");
+  }
+  void check() {}
+};
+const passes<event_one> e1{"omp_event_one"};
+
+/// Two wait for words of their own that share the list.
+struct event_two_words : event_base {
+  static constexpr int threads = 3;
+  model_atomic<std::uint32_t> words[2];
+  void run(int t) {
+    if (t > 0)
+      return wait_while(members[t], words[t - 1], 0);
+    for (auto &word : words) {
+      word.store(1, release);
+      while (wake_one(&word)) {
+      }
+    }
+  }
+  void check() {}
+};
+const passes<event_two_words> e2{"omp_event_two_words"};
+
+template <int Threads>
+struct event_lock : event_base {
+  static constexpr int threads = Threads;
+  weft_omp::lock_state<P> state;
+  model_var<int> sum{0};
+  void run(int t) {
+    if (!state.try_take())
+      while (!state.take_or_mark())
+        wait_while(members[t], state.place(), state.k_marked);
+    sum.set(sum.get() + 1);
+    if (state.give_up())
+      wake_one(&state.place());
+  }
+  void check() { expect(sum.get() == Threads, "all have had the lock"); }
+};
+const passes<event_lock<2>> l1{"omp_event_lock_two_threads"};
+const passes<event_lock<3>> l2{"omp_event_lock_three_threads"};
+
+} // namespace
