@@ -167,6 +167,7 @@ int run_all(const options &o) {
 struct mutant {
   int site;
   std::memory_order order;
+  std::size_t first; // the model that comes there first
   std::string killed_by;
 };
 
@@ -248,18 +249,19 @@ int run_mutants(const options &o) {
     for (std::size_t s = known; s < e.sites().size(); ++s)
       if (e.sites()[s].file.find("tests/model/") == std::string::npos)
         for (std::memory_order order : weaker(e.sites()[s]))
-          mutants.push_back({static_cast<int>(s), order, {}});
+          mutants.push_back({static_cast<int>(s), order, i, {}});
   }
-  const double share = o.seconds / static_cast<double>(mutants.size() + 1) / 4;
+  const double share = o.seconds / 300;
   for (mutant &m : mutants) {
     if (is_beyond(e.sites()[static_cast<std::size_t>(m.site)]))
       continue;
     e.weaken(m.site, m.order);
-    for (double budget : {share / 4, share * 2}) { // most mutants die at once; the stubborn ones get longer
+    for (double budget : {share / 4, share * 2, share * 8}) { // most mutants die at once; the stubborn ones get longer
       for (std::size_t i = 0; i < chosen.size() && m.killed_by.empty(); ++i) {
-        const result r = explore(chosen[i]->what, budget, o.seed);
+        const auto &c = chosen[(m.first + i) % chosen.size()]->what; // models of one part stand together
+        const result r = explore(c, budget, o.seed);
         if (r.last.failed)
-          m.killed_by = std::string(chosen[i]->what.name) + ": " + r.last.failure;
+          m.killed_by = std::string(c.name) + ": " + r.last.failure;
       }
     }
   }
