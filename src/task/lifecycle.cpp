@@ -177,8 +177,8 @@ enum body_hook : std::uint8_t {
   k_measures_stacks = 1,
   k_traces_bodies = 2,
   k_halts = 4,
-  k_traces_switches = 8
-}; // k_traces_switches: no more than these
+  k_traces_switches = 8 // with k_traces_bodies: no more than these
+};
 // Written before any task, but for k_halts, which is a hint: who misses it stops at the next body.
 std::atomic<std::uint8_t> g_body_hooks{0};
 WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory_order_relaxed); }
