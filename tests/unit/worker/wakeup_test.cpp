@@ -26,9 +26,41 @@ bool soon(Condition condition) {
   return false;
 }
 
-/// The other worker stands in the eventcount.
-bool is_asleep() {
-  return soon([] { return the_runtime().idle.announced(1); });
+/// The worker, of two the other one, stands in the eventcount.
+bool is_asleep(unsigned slot = 1) {
+  return soon([slot] { return the_runtime().idle.announced(slot); });
+}
+
+TEST(wakeup, a_task_wakes_a_sleeper) {
+  auto end = test::in_process(alone(), [] {
+    weft::start();
+    for (int i = 0; i != 20; ++i) {
+      ASSERT_TRUE(is_asleep());
+      std::atomic<bool> ran{false};
+      weft::spawn([&] { ran = true; });
+      EXPECT_TRUE(soon([&] { return ran.load(); }));
+      weft::taskwait();
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(wakeup, the_stack_of_a_thread_wakes_that_thread) {
+  auto end = test::in_process(alone(), [] {
+    const weft::task_ref main = weft::this_task::self();
+    for (int i = 0; i != 20; ++i) {
+      std::atomic<bool> begun{false};
+      weft::spawn([&] {
+        begun = true;
+        EXPECT_TRUE(is_asleep(0));
+        weft::unblock(main);
+      });
+      ASSERT_TRUE(soon([&] { return begun.load(); })); // on the other worker
+      weft::this_task::block();
+      weft::taskwait();
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(wakeup, a_branch_of_a_join_wakes_a_sleeper) {
