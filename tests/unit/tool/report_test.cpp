@@ -24,6 +24,12 @@ std::string weft_program() {
 }
 bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
+/// What a program of that number has left, which was killed: of this test, or long ago.
+void forget(pid_t pid) {
+  unlink(weft::rt::segment_path(pid).c_str());
+  unlink((weft::rt::segment_path(pid) + ".waits").c_str());
+}
+
 /// Processor time of the thread, so that neighbours change nothing.
 void compute(double ms) {
   const auto now = [] {
@@ -242,8 +248,7 @@ TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
   waitpid(child, nullptr, 0);
   end = weft({"dump", pid});
   EXPECT_TRUE(contains(end.output, "was killed") && contains(end.output, "task 'pong'")) << end;
-  unlink(weft::rt::segment_path(child).c_str());
-  unlink((weft::rt::segment_path(child) + ".waits").c_str());
+  forget(child);
 }
 
 TEST_F(reports, a_pid_that_is_no_weft_program_is_said_to_be_none) {
@@ -252,6 +257,7 @@ TEST_F(reports, a_pid_that_is_no_weft_program_is_said_to_be_none) {
     execlp("sleep", "sleep", "60", nullptr);
     _exit(1);
   }
+  forget(stranger);
   auto end = weft({"dump", std::to_string(stranger)});
   kill(stranger, SIGKILL);
   waitpid(stranger, nullptr, 0);
@@ -261,6 +267,7 @@ TEST_F(reports, a_pid_that_is_no_weft_program_is_said_to_be_none) {
   if (gone == 0)
     _exit(0);
   waitpid(gone, nullptr, 0);
+  forget(gone);
   end = weft({"dump", std::to_string(gone)});
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(contains(end.output, "there is no program with pid")) << end;
