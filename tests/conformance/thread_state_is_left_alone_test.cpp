@@ -104,7 +104,7 @@ TEST(thread_state, no_signal_handler_of_the_user_is_replaced) {
   struct sigaction act{};
   for (int signal : {SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGTERM, SIGINT, SIGPIPE}) {
     sigaction(signal, nullptr, &act);
-    EXPECT_EQ(act.sa_handler, SIG_DFL) << signal;
+    EXPECT_TRUE(act.sa_handler == SIG_DFL || act.sa_handler == SIG_IGN) << signal; // a shell's command in the background ignores some
   }
 }
 

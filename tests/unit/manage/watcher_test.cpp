@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watcher alone, in a world where nothing happens.
 #include "manage/watcher.hpp"
+#include "os/thread_state.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace {
 
 using namespace weft::rt;
 
 struct desert final : watched {
-  std::atomic<int> examined{0};
+  std::atomic<int> examined{0}, tid{0};
   unsigned slots() const override { return 0; }
   bool read(unsigned, reading &) const override { return false; }
   bool somebody_looks() const override { return false; }
@@ -17,7 +19,7 @@ struct desert final : watched {
   bool chores_wait() const override { return false; }
   std::uint64_t cpu_ns(int) const override { return 0; }
   bool sleeps(int) const override { return false; }
-  void publish() override {}
+  void publish() override { tid = gettid(); }
   unsigned spares() const override { return 0; }
   bool add_spare() override { return false; }
   void retire_spare(unsigned) override {}
@@ -28,8 +30,9 @@ struct watcher_alone : testing::Test {
   desert world;
   eventcount<> idle{1};
   watcher w{world, idle, 0, 50'000'000, 50'000'000};
+  /// Until it has looked for the last time and sleeps.
   void rests() {
-    while (!idle.announced(0))
+    while (!idle.announced(0) || !thread_sleeps(world.tid))
       os_yield();
   }
 };
