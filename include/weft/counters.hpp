@@ -49,6 +49,12 @@ struct value {
   double number = 0; ///< NaN: nothing to tell, such as a mean over no tasks, or an absent counter
 };
 
+/// A part of a histogram: values from `least` on, up to the `least` of the next.
+struct bucket {
+  double least = 0;
+  std::uint64_t count = 0;
+};
+
 enum class format { text, csv, json };
 
 /// All counters at one moment, or the difference of two. Copies share what they hold; const members from any thread. What runs meanwhile
@@ -61,7 +67,10 @@ class WEFT_API snapshot {
   /// All that a list of names, separated by commas, stands for. Throws weft::error as value() does, but wildcards may find nothing and
   /// what is absent is NaN. Formulas (/arithmetics/divide@/a/b,/c/d) are of this snapshot.
   [[nodiscard]] std::vector<counters::value> values(std::string_view names) const;
-  /// The same as text.
+  /// What is in a histogram (/threads/time/duration: tasks by how long they ran), the smallest first; buckets that are empty are left out.
+  /// Throws weft::error as value() does, and where the name is of none.
+  [[nodiscard]] std::vector<bucket> histogram(std::string_view name) const;
+  /// The same as text; JSON has histograms bucket by bucket.
   [[nodiscard]] std::string text(std::string_view names, format f = format::text) const;
   /// Everything in the exposition format of OpenMetrics.
   [[nodiscard]] std::string open_metrics() const;

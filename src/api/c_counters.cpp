@@ -26,6 +26,19 @@ namespace {
 
 user_counter &counter_of(weft_counter *c) noexcept { return *reinterpret_cast<user_counter *>(c); }
 
+/// Cut to the buffer, and ended by a zero.
+void give_text(const char *function, const std::string &text, char *buffer, size_t size, size_t *needed) {
+  require(needed, function, "needed");
+  if (size)
+    require(buffer, function, "buffer");
+  *needed = text.size() + 1;
+  if (!size)
+    return;
+  const size_t n = std::min(size - 1, text.size());
+  std::memcpy(buffer, text.data(), n);
+  buffer[n] = '\0';
+}
+
 void require_format(int f) {
   if (f != WEFT_FORMAT_TEXT && f != WEFT_FORMAT_CSV && f != WEFT_FORMAT_JSON)
     weft::rt::throw_error(weft::errc::invalid_argument, "weft_snapshot_text: there is no format %d; pass one of weft_format", f);
@@ -80,17 +93,26 @@ int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int for
   return guarded([&] {
     require(snapshot, "weft_snapshot_text", "snapshot");
     require(names, "weft_snapshot_text", "names");
-    require(needed, "weft_snapshot_text", "needed");
-    if (size)
-      require(buffer, "weft_snapshot_text", "buffer");
     require_format(format);
-    const std::string text = snapshot->taken.text(names, static_cast<counters::format>(format));
-    *needed = text.size() + 1;
-    if (size) {
-      const size_t n = std::min(size - 1, text.size());
-      std::memcpy(buffer, text.data(), n);
-      buffer[n] = '\0';
-    }
+    give_text("weft_snapshot_text", snapshot->taken.text(names, static_cast<counters::format>(format)), buffer, size, needed);
+  });
+}
+
+int weft_snapshot_open_metrics(const weft_snapshot *snapshot, char *buffer, size_t size, size_t *needed) {
+  return guarded([&] {
+    require(snapshot, "weft_snapshot_open_metrics", "snapshot");
+    give_text("weft_snapshot_open_metrics", snapshot->taken.open_metrics(), buffer, size, needed);
+  });
+}
+
+int weft_snapshot_histogram(const weft_snapshot *snapshot, const char *name, void (*use)(double least, uint64_t count, void *context),
+                            void *context) {
+  return guarded([&] {
+    require(snapshot, "weft_snapshot_histogram", "snapshot");
+    require(name, "weft_snapshot_histogram", "name");
+    require_body(use, "weft_snapshot_histogram");
+    for (const auto &b : snapshot->taken.histogram(name))
+      use(b.least, b.count, context);
   });
 }
 
@@ -135,6 +157,20 @@ int weft_counter_define(const char *name, const char *unit, const char *help, we
     require(counter, "weft_counter_define", "counter");
     *counter = reinterpret_cast<weft_counter *>(&define_counter(name, unit, help, counter_kind::count));
   });
+}
+
+int weft_level_define(const char *name, const char *unit, const char *help, double (*value)(void *context), void *context, weft_level **level) {
+  return guarded([&] {
+    require(name, "weft_level_define", "name");
+    require_body(value, "weft_level_define");
+    require(level, "weft_level_define", "level");
+    *level = reinterpret_cast<weft_level *>(&define_counter(name, unit, help, counter_kind::level, value, context));
+  });
+}
+
+void weft_level_withdraw(weft_level *level) {
+  if (level)
+    withdraw_level(*reinterpret_cast<user_counter *>(level));
 }
 
 void weft_counter_add(weft_counter *counter, uint64_t n) {

@@ -45,6 +45,13 @@ std::vector<counters::value> snapshot::values(std::string_view names) const {
   return all;
 }
 
+std::vector<bucket> snapshot::histogram(std::string_view name) const {
+  std::vector<bucket> all;
+  for (const auto &[least, count] : histogram_of(*m_reading, parse_counter_name(name)))
+    all.push_back({least, count});
+  return all;
+}
+
 std::string snapshot::text(std::string_view names, format f) const {
   return write_values(static_cast<output_format>(f), *m_reading, evaluate(*m_reading, names), true);
 }

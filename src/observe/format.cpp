@@ -56,6 +56,20 @@ std::string values_as_csv(const reading &r, const std::vector<evaluator::result>
   return out + "\n";
 }
 
+/// Nothing where there is none; else [least, count] of each bucket.
+std::string histograms_as_json(const std::vector<evaluator::result> &values) {
+  std::string out;
+  for (const auto &v : values) {
+    if (v.buckets.empty())
+      continue;
+    out += (out.empty() ? ",\"histograms\":{" : ",") + json_text(v.name) + ":";
+    for (std::size_t i = 0; i < v.buckets.size(); ++i)
+      out += (i ? ",[" : "[[") + number_text(v.buckets[i].first) + "," + std::to_string(v.buckets[i].second) + "]";
+    out += "]";
+  }
+  return out.empty() ? out : out + "}";
+}
+
 std::string values_as_json(const reading &r, const std::vector<evaluator::result> &values) {
   std::string out = "{\"program\":" + json_text(r.program) + ",\"pid\":" + std::to_string(r.pid) +
                     ",\"seconds\":" + number_text(seconds(r.taken_ns - r.started_ns)) + ",\"running\":" + (r.alive && !r.ended ? "true" : "false") +
@@ -66,7 +80,7 @@ std::string values_as_json(const reading &r, const std::vector<evaluator::result
     out += json_text(v.name) + ":" + json_number(v.number);
     first = false;
   }
-  return out + "}}\n";
+  return out + "}" + histograms_as_json(values) + "}\n";
 }
 
 const char *word_of(counter_kind k) {
@@ -129,7 +143,11 @@ void write_histogram(std::string &out, const reading &r, const counter_info &abo
     if (i % 4 == 3 && i + 1 < k_duration_buckets) // each power of two is enough here
       out += name + "_bucket{le=\"" + number_text(static_cast<double>(bucket_floor(i + 1))) + "\"} " + std::to_string(below) + "\n";
   }
-  out += name + "_bucket{le=\"+Inf\"} " + std::to_string(below) + "\n" + name + "_count " + std::to_string(below) + "\n";
+  std::uint64_t sum = 0; // the types were told the same durations
+  for (const reading::type &t : r.types)
+    sum += t.ns;
+  out += name + "_bucket{le=\"+Inf\"} " + std::to_string(below) + "\n" + name + "_count " + std::to_string(below) + "\n" + name + "_sum " +
+         std::to_string(sum) + "\n";
 }
 
 } // namespace
@@ -156,6 +174,15 @@ std::string json_text(std::string_view s) {
   return out + "\"";
 }
 
+std::string csv_text(std::string_view s) {
+  if (s.find_first_of(",\"\n") == std::string_view::npos)
+    return std::string(s);
+  std::string out = "\"";
+  for (const char c : s)
+    out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
 std::string json_number(double v) { return std::isnan(v) ? "null" : number_text(v); }
 
 std::string write_values(output_format f, const reading &r, const std::vector<evaluator::result> &values, bool header) {
@@ -179,8 +206,8 @@ std::string write_catalogue(output_format f, const std::vector<counter_info> &al
              "\",\"unit\":" + json_text(c.unit) + ",\"per_worker\":" + (c.per_worker ? "true" : "false") +
              ",\"absent\":" + (c.absent ? "true" : "false") + ",\"help\":" + json_text(c.help) + "}";
     } else if (f == output_format::csv) {
-      out +=
-          c.name + "," + word_of(c.kind) + "," + c.unit + "," + (c.per_worker ? "yes," : "no,") + (c.absent ? "yes,\"" : "no,\"") + c.help + "\"\n";
+      out += c.name + "," + word_of(c.kind) + "," + csv_text(c.unit) + "," + (c.per_worker ? "yes," : "no,") + (c.absent ? "yes," : "no,") +
+             csv_text(c.help) + "\n";
     } else {
       std::string line = c.name;
       pad(line, 44);

@@ -12,6 +12,8 @@ enum class output_format { text, csv, json };
 /// Shortest text that reads back as the same number; "" for NaN.
 [[nodiscard]] std::string number_text(double v);
 [[nodiscard]] std::string json_text(std::string_view s);
+/// As a field of CSV: in quotes where it needs them.
+[[nodiscard]] std::string csv_text(std::string_view s);
 /// null for NaN.
 [[nodiscard]] std::string json_number(double v);
 

@@ -92,6 +92,12 @@ double result_of(const operation &o, const std::vector<double> &v) {
   return std::isfinite(number) ? number : k_nothing;
 }
 
+std::vector<std::pair<double, std::uint64_t>> buckets_of(const reading &r, const row &found) {
+  if (found.about.kind != counter_kind::histogram)
+    return {};
+  return histogram_of(r, parse_counter_name(found.about.name));
+}
+
 std::string text_of_worker(const counter_info &about, unsigned worker) { return name_of_worker(about.name, worker); }
 
 } // namespace
@@ -162,7 +168,7 @@ std::vector<evaluator::result> evaluator::evaluate(const reading &r, const readi
     }
     for (const auto &found : rows_of(r, w.name)) {
       if (w.name.instance == counter_name::of::total || !found.about.per_worker)
-        results.push_back({found.about.name, found.about.unit, found.total, found.about.absent});
+        results.push_back({found.about.name, found.about.unit, found.total, found.about.absent, buckets_of(r, found)});
       for (const auto &part : found.workers)
         results.push_back({text_of_worker(found.about, part.worker), found.about.unit, part.number, found.about.absent});
     }

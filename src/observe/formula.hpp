@@ -19,6 +19,7 @@ class evaluator {
     std::string name, unit;
     double number; // NaN: nothing to tell
     bool absent = false;
+    std::vector<std::pair<double, std::uint64_t>> buckets{}; // of a histogram
   };
   /// `r` holds the values that are shown, `interval` those since the last call: what statistics are of.
   [[nodiscard]] std::vector<result> evaluate(const reading &r, const reading &interval);

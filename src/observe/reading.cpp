@@ -106,6 +106,19 @@ void read_types(reading &r, const view &v) {
     r.types.push_back({name, t.tasks, t.timed, t.ns});
 }
 
+/// Levels that follow from counts since the start: a difference keeps them.
+void read_levels(reading &r) {
+  const auto total = [&r](const char *name) {
+    const std::size_t e = r.find(name);
+    return e == r.catalogue.size() ? 0 : r.total(e);
+  };
+  const std::int64_t created =
+      total("/dependencies/count/without-accesses") + total("/dependencies/count/waited") + total("/dependencies/count/free-at-once");
+  const std::int64_t begun = total("/threads/count/executed") - total("/threads/count/reruns");
+  r.in_graph = std::max<std::int64_t>(0, created - begun - total("/managers/queue/new"));
+  r.suspended = std::max<std::int64_t>(0, total("/threads/count/suspended") - total("/threads/count/resumed"));
+}
+
 std::uint64_t resident_bytes_of(unsigned pid) {
   const auto statm = read_file("/proc/" + std::to_string(pid) + "/statm");
   if (!statm)
@@ -161,6 +174,7 @@ reading read_segment(const char *base, bool alive) {
   }
   read_cells(r, v);
   read_types(r, v);
+  read_levels(r);
   if (alive)
     r.resident_bytes = resident_bytes_of(r.pid);
   return r;

@@ -23,18 +23,18 @@ struct sums {
 #define WEFT_COUNTER(field, ...) double field = 0;
 #define WEFT_GAUGE WEFT_COUNTER
 #include "observe/counters.def"
-  double span_ns = 0, resident_bytes = 0, present = 0, idle_now = 0, reference_task_ns = 0, reference_run_ns = 0;
+  double span_ns = 0, run_ns = 0, resident_bytes = 0, present = 0, idle_now = 0, active = 0, reference_task_ns = 0, reference_run_ns = 0;
+  double in_graph = 0, suspended_now = 0;
   const reading::buckets *durations = nullptr;
 
   [[nodiscard]] double tasks() const noexcept { return executed + rounds; }
   [[nodiscard]] double created() const noexcept { return without_accesses + waited + free_at_once; }
   [[nodiscard]] double phases() const noexcept { return tasks() + resumed; }
   [[nodiscard]] double accesses() const noexcept { return at_least_0(phases() - successors) + misses; }
-  [[nodiscard]] double in_graph() const noexcept { return at_least_0(created() + reruns - executed - news_queued); }
   [[nodiscard]] double exec() const noexcept { return at_least_0(overall - idle - overhead); }
   [[nodiscard]] double not_exec() const noexcept { return overall - exec(); }
   [[nodiscard]] double wait() const noexcept { return reference_task_ns > 0 ? exec() / tasks() - reference_task_ns : k_nothing; }
-  [[nodiscard]] double speedup() const noexcept { return reference_run_ns > 0 ? reference_run_ns / span_ns : k_nothing; }
+  [[nodiscard]] double speedup() const noexcept { return reference_run_ns > 0 ? reference_run_ns / run_ns : k_nothing; }
 };
 
 struct field_of_name {
@@ -68,12 +68,16 @@ sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
     if (const std::size_t e = r.find(f.name); e != r.catalogue.size())
       s.*f.field = static_cast<double>(slot == k_all ? r.total(e) : r.of_slot(e, slot));
   s.span_ns = static_cast<double>(r.span_ns);
+  s.run_ns = static_cast<double>(r.taken_ns - r.started_ns);
+  s.in_graph = static_cast<double>(r.in_graph);
+  s.suspended_now = static_cast<double>(r.suspended);
   s.resident_bytes = r.resident_bytes ? static_cast<double>(r.resident_bytes) : k_nothing;
   const std::size_t overall = r.find("/threads/time/overall");
   for (std::size_t i = 0; i < r.slots.size(); ++i) {
     const bool counts = r.slots[i].present || (overall != r.catalogue.size() && r.of_slot(overall, i) > 0);
     s.present += counts && (slot == k_all || slot == i);
     s.idle_now += r.slots[i].idle && (slot == k_all || slot == i);
+    s.active += r.slots[i].present && !r.slots[i].idle && (slot == k_all || slot == i);
   }
   s.reference_task_ns = r.reference_task_ns;
   s.reference_run_ns = r.reference_run_ns;
@@ -184,6 +188,19 @@ double value_of(const reading &r, const counter_name &name) {
   if (found.workers.empty())
     throw_error(errc::invalid_argument, "there is no worker %u to tell '%s' of", name.worker, name.base.c_str());
   return found.workers.front().number;
+}
+
+std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r, const counter_name &name) {
+  static_cast<void>(value_of(r, name)); // says what is wrong with it
+  const std::size_t e = r.find(name.base);
+  if (e == r.catalogue.size() || r.catalogue[e].kind != counter_kind::histogram)
+    throw_error(errc::invalid_argument, "the counter '%s' is no histogram, as /threads/time/duration is; ask for its value", name.base.c_str());
+  std::vector<std::pair<double, std::uint64_t>> parts;
+  const reading::buckets all = r.all_durations();
+  for (unsigned i = 0; i < k_duration_buckets; ++i)
+    if (all[i])
+      parts.emplace_back(static_cast<double>(bucket_floor(i)), all[i]);
+  return parts;
 }
 
 double quantile(const reading::buckets &d, double share) noexcept {

@@ -7,6 +7,7 @@
 #include "observe/reading.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -36,6 +37,8 @@ struct row {
 /// One number; NaN where there is nothing to tell. Throws weft::error: an unknown name (with the nearest), a pattern, a worker that is not
 /// there, or a counter that is absent (and why).
 [[nodiscard]] double value_of(const reading &r, const counter_name &name);
+/// Least value and count of each bucket that is not empty. Throws weft::error: an unknown name, or one of no histogram.
+[[nodiscard]] std::vector<std::pair<double, std::uint64_t>> histogram_of(const reading &r, const counter_name &name);
 /// The duration that a share of the tasks did not exceed.
 [[nodiscard]] double quantile(const reading::buckets &d, double share) noexcept;
 

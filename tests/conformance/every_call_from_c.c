@@ -456,6 +456,39 @@ static void add_interval(const weft_snapshot *now, const weft_snapshot *interval
   *(double *)sum += n;
 }
 
+static double depth_of(void *depth) { return *(const double *)depth; }
+
+static void add_bucket(double least, uint64_t count, void *tasks) {
+  EXPECT(least >= 0 && count > 0);
+  *(uint64_t *)tasks += count;
+}
+
+static void levels_and_histograms_are_read(void) {
+  static double depth = 7; // of the level, which outlives this call
+  weft_level *level = NULL;
+  weft_snapshot *now = NULL;
+  double value = 0;
+  uint64_t tasks = 0;
+  char text[9];
+  size_t needed = 0;
+  EXPECT(weft_level_define("/test/depth", "", "of the test", depth_of, &depth, &level) == 0);
+  EXPECT(weft_level_define("/test/depth", "", "", NULL, NULL, &level) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_snapshot_take(&now) == 0);
+  EXPECT(weft_snapshot_value(now, "/test/depth", &value) == 0 && value == 7);
+  EXPECT(weft_snapshot_histogram(now, "/threads/time/duration", add_bucket, &tasks) == 0);
+  EXPECT(weft_snapshot_value(now, "/threads/time/duration", &value) == 0 && (double)tasks == value);
+  EXPECT(weft_snapshot_histogram(now, "/test/depth", add_bucket, &tasks) == WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT(weft_snapshot_open_metrics(now, text, sizeof text, &needed) == 0 && needed > 1000 && strcmp(text, "# TYPE w") == 0);
+  EXPECT(weft_snapshot_open_metrics(now, NULL, 9, &needed) == WEFT_ERR_INVALID_ARGUMENT);
+  weft_snapshot_free(now);
+  weft_level_withdraw(level);
+  weft_level_withdraw(NULL);
+  depth = 9;
+  EXPECT(weft_snapshot_take(&now) == 0);
+  EXPECT(weft_snapshot_value(now, "/test/depth", &value) == 0 && value == 7);
+  weft_snapshot_free(now);
+}
+
 static void counters_are_read_and_defined(void) {
   weft_counter *calls = NULL;
   weft_snapshot *before = NULL, *after = NULL, *spent = NULL, *other = NULL;
@@ -513,6 +546,7 @@ int main(void) {
   loops_run();
   loops_take_regions();
   counters_are_read_and_defined();
+  levels_and_histograms_are_read();
   the_end_is_final();
   return failures != 0;
 }

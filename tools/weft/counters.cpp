@@ -77,11 +77,10 @@ int list_programs(output_format f) {
     const double seconds = static_cast<double>(r.taken_ns - r.started_ns) * 1e-9,
                  tasks = value_of(r, parse_counter_name("/threads/count/cumulative"));
     char line[256];
-    const char *format = f == output_format::csv ? "%u,\"%s\",%s,%.3f,%u,%.0f\n"
-                         : f == output_format::json
-                             ? "{\"pid\":%u,\"program\":\"%s\",\"state\":\"%s\",\"seconds\":%.3f,\"workers\":%u,\"tasks\":%.0f}"
-                             : "%8u  %-24s %-8s %10.3f s %4u workers %12.0f tasks\n";
-    const std::string name = f == output_format::json ? json_text(r.program).substr(1, json_text(r.program).size() - 2) : r.program;
+    const char *format = f == output_format::csv    ? "%u,%s,%s,%.3f,%u,%.0f\n"
+                         : f == output_format::json ? "{\"pid\":%u,\"program\":%s,\"state\":\"%s\",\"seconds\":%.3f,\"workers\":%u,\"tasks\":%.0f}"
+                                                    : "%8u  %-24s %-8s %10.3f s %4u workers %12.0f tasks\n";
+    const std::string name = f == output_format::json ? json_text(r.program) : f == output_format::csv ? csv_text(r.program) : r.program;
     std::snprintf(line, sizeof line, format, r.pid, name.c_str(), state, seconds, r.workers, tasks);
     out += (f == output_format::json && !first ? ",\n" : "") + std::string(line);
     first = false;

@@ -13,6 +13,7 @@ extern "C" {
 
 typedef struct weft_snapshot weft_snapshot; // all counters at one moment, or the difference of two
 typedef struct weft_counter weft_counter;   // one of the program's own
+typedef struct weft_level weft_level;       // the same, of a value that rises and falls
 
 typedef enum weft_format { WEFT_FORMAT_TEXT = 0, WEFT_FORMAT_CSV = 1, WEFT_FORMAT_JSON = 2 } weft_format;
 
@@ -59,6 +60,22 @@ WEFT_API int weft_snapshot_each(const weft_snapshot *snapshot, const char *names
 // Errors: INVALID_ARGUMENT (NULL, but buffer may be NULL when size is 0; an unknown name or format).
 WEFT_API int weft_snapshot_text(const weft_snapshot *snapshot, const char *names, int format, char *buffer, size_t size, size_t *needed);
 
+// Writes everything in the exposition format of OpenMetrics, in the same way.
+//
+// Callable from: anywhere.
+// Blocks: never.
+// Errors: INVALID_ARGUMENT (NULL, but buffer may be NULL when size is 0).
+WEFT_API int weft_snapshot_open_metrics(const weft_snapshot *snapshot, char *buffer, size_t size, size_t *needed);
+
+// Calls `use` for each bucket of a histogram (/threads/time/duration: tasks by how long they ran) that is not empty, the smallest first: `count` values
+// from `least` on, up to the `least` of the next.
+//
+// Callable from: anywhere. `use` must not throw.
+// Blocks: while `use` does.
+// Errors: INVALID_ARGUMENT (NULL, an unknown name, or one of no histogram).
+WEFT_API int weft_snapshot_histogram(const weft_snapshot *snapshot, const char *name, void (*use)(double least, uint64_t count, void *context),
+                                     void *context);
+
 // Nanoseconds that the counts are of; 0 for NULL.
 WEFT_API uint64_t weft_snapshot_span_ns(const weft_snapshot *snapshot);
 
@@ -94,6 +111,19 @@ WEFT_API int weft_counter_define(const char *name, const char *unit, const char 
 
 // Adds to it. Any thread, at any time; NULL is ignored.
 WEFT_API void weft_counter_add(weft_counter *counter, uint64_t n);
+
+// Defines a level of the program, asked for when counters are read: for each snapshot, and a few times per second by the watcher. `value` is called by
+// any thread, one at a time, until weft_level_withdraw(); it must be short, and not use Weft.
+//
+// Ownership: *level is for weft_level_withdraw.
+// Callable from: any thread.
+// Blocks: never.
+// Errors: INVALID_ARGUMENT (NULL, a bad name, one of Weft's own or of a counter), OUT_OF_RESOURCES (more than 64, with the counters).
+WEFT_API int weft_level_define(const char *name, const char *unit, const char *help, double (*value)(void *context), void *context,
+                               weft_level **level);
+
+// Its function is not called any more; waits for a call that is under way. The last value stays. NULL is ignored.
+WEFT_API void weft_level_withdraw(weft_level *level);
 
 #ifdef __cplusplus
 }

@@ -103,6 +103,14 @@ TEST(counters, exact_time_knows_the_duration_of_every_task) {
     EXPECT_EQ(spent.value("/threads/time/duration"), 10);
     EXPECT_EQ(spent.value("/observer/count/samples"), 10);
     EXPECT_GE(spent.value("/threads/time/duration-p50"), 2.9e6);
+    std::uint64_t tasks = 0;
+    for (const counters::bucket &b : spent.histogram("/threads/time/duration")) {
+      EXPECT_GE(b.least, 2.5e6) << "the bucket of 3 ms begins a quarter below at most";
+      tasks += b.count;
+    }
+    EXPECT_EQ(tasks, 10u);
+    EXPECT_THROW(static_cast<void>(spent.histogram("/threads/count/cumulative")), weft::error);
+    EXPECT_THROW(static_cast<void>(spent.histogram("/threads/time/durations")), weft::error);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -66,6 +66,13 @@ TEST(counter_reading, computes_the_metrics_of_the_paper_by_its_equations) {
     EXPECT_EQ(value(r, "/threads/count/instantaneous/all"), 20);
     EXPECT_EQ(value(r, "/threads/count/instantaneous/pending"), 10);
     EXPECT_EQ(value(r, "/threads/count/instantaneous/waiting"), 10);
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/active"), 0) << "the stopwatches stand";
+    put(block_of_slot(0, block_kind::worker).suspended, 17);
+    put(block_of_slot(1, block_kind::worker).overall, ~std::uint64_t{0}); // runs
+    const reading later = read_segment(store_base(), true);
+    EXPECT_EQ(value(later, "/threads/count/instantaneous/suspended"), 17 - 2 * 5);
+    EXPECT_EQ(value(later, "/threads{worker#1}/count/instantaneous/active"), 1);
+    EXPECT_EQ(value(later, "/threads{worker#0}/count/instantaneous/active"), 0);
     EXPECT_EQ(value(r, "/threadqueue/length"), 10);
     EXPECT_EQ(value(r, "/threads/time/duration"), 200);
     EXPECT_NEAR(value(r, "/threads/time/duration-p50"), 1000, 250);
@@ -83,6 +90,7 @@ TEST(counter_reading, of_a_speedup_needs_the_reference_and_says_nothing_without)
     EXPECT_TRUE(std::isnan(value(r, "/runtime/speedup")));
     r.reference_run_ns = 1.5 * static_cast<double>(r.span_ns);
     EXPECT_NEAR(value(r, "/runtime/speedup"), 1.5, 1e-9) << "Eq. 7";
+    EXPECT_NEAR(value(difference(r, r), "/runtime/speedup"), 1.5, 1e-9) << "of the run, not of an interval";
     EXPECT_NEAR(value(r, "/runtime/efficiency"), 75, 1e-9) << "Eq. 8";
     EXPECT_NEAR(value(r, "/runtime/efficiency-loss"), 25, 1e-9) << "Eq. 9";
     EXPECT_NEAR(value(r, "/runtime/ideal-time"), r.reference_run_ns / 2, 1) << "Eq. 13";
@@ -121,6 +129,8 @@ TEST(counter_reading, difference_subtracts_counts_and_keeps_levels) {
     EXPECT_EQ(value(d, "/threads{worker#1}/count/cumulative"), 5);
     EXPECT_EQ(value(d, "/threads{worker#5}/count/cumulative"), 7);
     EXPECT_EQ(value(d, "/threadqueue/length"), 8);
+    EXPECT_EQ(value(d, "/threads/count/instantaneous/all"), 8) << "a level, of 120 tasks that were created and 112 begun";
+    EXPECT_EQ(value(difference(now, now), "/threads/count/instantaneous/all"), 8);
     EXPECT_TRUE(std::isnan(value(d, "/threads/time/duration-p50")));
     reading other = now;
     other.pid = 1;
@@ -318,10 +328,19 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     EXPECT_NE(csv.find(",100,40,\n"), std::string::npos) << csv;
     const std::string json = write_values(output_format::json, r, values, true);
     EXPECT_NE(json.find("\"/threads/count/executed\":100,\"/threads/idle-rate\":40,\"/runtime/speedup\":null}}\n"), std::string::npos) << json;
-    const std::string metrics = write_open_metrics(r, false);
+    count(find_type(block_of_slot(0, block_kind::worker).types, {"some", nullptr}).ns, 90'000);
+    count(find_type(block_of_slot(1, block_kind::worker).types, {"some", nullptr}).ns, 1'000'000);
+    const auto with_buckets = evaluator("/threads/time/duration").evaluate(r, r);
+    const std::string buckets = write_values(output_format::json, r, with_buckets, true);
+    EXPECT_NE(buckets.find("{\"/threads/time/duration\":200},\"histograms\":{\"/threads/time/duration\":[["), std::string::npos) << buckets;
+    EXPECT_NE(buckets.find(",180],["), std::string::npos) << buckets;
+    EXPECT_EQ(csv_text("a \"b\", c"), "\"a \"\"b\"\", c\"");
+    EXPECT_EQ(csv_text("plain"), "plain");
+    const std::string metrics = write_open_metrics(read_segment(store_base(), true), false);
     EXPECT_NE(metrics.find("# TYPE weft_threads_count_executed counter\n"), std::string::npos);
     EXPECT_NE(metrics.find("\nweft_threads_count_executed_total 100\n"), std::string::npos);
     EXPECT_NE(metrics.find("\nweft_threads_time_duration_nanoseconds_bucket{le=\"+Inf\"} 200\n"), std::string::npos);
+    EXPECT_NE(metrics.find("_nanoseconds_count 200\nweft_threads_time_duration_nanoseconds_sum 1090000\n"), std::string::npos) << metrics;
     EXPECT_TRUE(metrics.ends_with("# EOF\n"));
     EXPECT_NE(write_open_metrics(r, true).find("weft_threads_count_executed_total{worker=\"1\"} 70\n"), std::string::npos);
     EXPECT_EQ(json_text("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
