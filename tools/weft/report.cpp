@@ -94,7 +94,8 @@ std::string script_data(const trace_reader &r, const report_data &d) {
   s += "],lanes:[";
   for (std::size_t i = 0; i < d.lanes.size(); ++i)
     s += (i ? ",\"" : "\"") + lane_text(r, d, d.lanes[i]) + '"';
-  s += "],grains:" + numbers(d.grains) + ",live:" + numbers(d.live) + ",ready:" + numbers(d.ready) + ",running:" + numbers(d.running);
+  s += "],grains:" + numbers(d.grains) + ",live:" + (d.has_creations ? numbers(d.live) : "[]") + ",ready:" + (d.has_graph ? numbers(d.ready) : "[]") +
+       ",running:" + numbers(d.running);
   if (d.has_graph) {
     s += text(",graph:{work:%.0f,span:%.0f,predicted:[", d.bounds.work_ns, std::max(d.bounds.span_ns, 1.0));
     for (const auto &[n, ns] : d.predicted)
@@ -117,7 +118,8 @@ std::string type_table(const report_data &d) {
          text("<td>%llu<td>%s<td>%.1f %%<td>%s<td>%s", wide(t.tasks), duration(t.exec_ns).c_str(), 100 * t.exec_ns / std::max(d.task_ns, 1.0),
               duration(t.exec_ns / std::max<double>(static_cast<double>(t.tasks), 1)).c_str(), duration(t.longest_ns).c_str());
     if (d.has_graph)
-      s += "<td>" + duration(t.on_path_ns) + "<td>" + (t.gain_percent < 0 ? std::string("-") : text("%.0f %% shorter", t.gain_percent));
+      s += "<td>" + duration(t.on_path_ns) + "<td>" +
+           (t.gain_percent < 0 ? std::string("-") : text(t.gain_is_bound ? "at most %.0f %% shorter" : "%.0f %% shorter", t.gain_percent));
     s += "</tr>";
   }
   s += "</table>";

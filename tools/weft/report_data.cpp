@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t k_cells = 600'000; // of all lanes: 3 MB in the file
 constexpr int k_looks = 64;                      // at tasks, for one that runs
 constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
-constexpr std::size_t k_most_for_what_if = 2'000'000; // tasks: each replay of so many takes a second
+constexpr std::size_t k_most_gains = 40;         // types
+constexpr std::size_t k_most_replayed = 12'000'000; // tasks, in all replays for one purpose: two million take a second
 
 /// Two per power of two.
 std::size_t grain_bucket(double ns) noexcept {
@@ -38,6 +39,7 @@ class collector {
   void use(const stretch &s);
   void count(const trace_item &i);
   void fill(const stretch &s);
+  void add_running(const stretch &s);
   void finish_cells();
   void finish_types();
 
@@ -52,7 +54,7 @@ class collector {
     std::uint16_t type = 0;
   };
   std::vector<std::vector<raw_cell>> m_cells;
-  std::array<double, k_samples> m_live{}, m_running{}; // changes
+  live_tasks m_live;
 };
 
 void collector::find_bounds() {
@@ -84,12 +86,21 @@ void collector::fill(const stretch &s) {
   }
 }
 
+/// Workers in tasks, in the mean of a sample.
+void collector::add_running(const stretch &s) {
+  const double width = m_data.duration_ns / static_cast<double>(k_samples);
+  const double from = std::max(static_cast<double>(s.begin - m_first), 0.0) / width, to = static_cast<double>(s.end - m_first) / width;
+  for (auto at = static_cast<std::size_t>(from); at < k_samples && static_cast<double>(at) < to; ++at)
+    m_data.running[at] += std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
+}
+
 void collector::use(const stretch &s) {
   const double ns = static_cast<double>(s.end - s.begin);
   if (s.what == stretch::body) {
     if (m_is_own[s.type % k_trace_types])
       return;
     fill(s);
+    add_running(s);
     m_data.task_ns += ns;
     type_row &row = m_types[s.type % k_trace_types];
     row.exec_ns += ns;
@@ -117,25 +128,8 @@ void collector::use(const stretch &s) {
 }
 
 void collector::count(const trace_item &i) {
-  const trace_record &x = *i.record;
-  const auto e = static_cast<trace_event>(x.event);
-  if (e == trace_event::counted)
-    return;
-  const std::size_t sample = sample_of(m_data, m_reader.ns(x.time));
-  switch (e) {
-  case trace_event::create:
-    ++m_live[sample];
-    break;
-  case trace_event::begin:
-    ++m_running[sample];
-    break;
-  case trace_event::end:
-    --m_running[sample];
-    --m_live[sample];
-    break;
-  default:
-    break;
-  }
+  if (const int more = m_live.take(*i.record))
+    m_data.live[sample_of(m_data, m_reader.ns(i.record->time))] += more;
 }
 
 void collector::finish_cells() {
@@ -146,11 +140,8 @@ void collector::finish_cells() {
       m_data.lanes.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
                                      static_cast<float>(std::min(c.away / width, 1.0))});
   }
-  double live = 0, running = 0;
-  for (std::size_t s = 0; s < k_samples; ++s) {
-    m_data.live[s] = live += m_live[s];
-    m_data.running[s] = running += m_running[s];
-  }
+  for (std::size_t s = 1; s < k_samples; ++s) // what stood there were the changes
+    m_data.live[s] += m_data.live[s - 1];
 }
 
 void collector::finish_types() {
@@ -241,6 +232,39 @@ void add_ready(const trace_graph &g, report_data &d) {
     d.ready[s] = ready += changes[s];
 }
 
+/// What half the time of a type would take from the critical path. One that is not on it changes nothing; of those for which there is no time to
+/// replay, half of what is theirs on it is the most.
+void add_gains(const trace_graph &g, const trace_reader &r, report_data &d) {
+  std::vector<type_row *> rows;
+  for (type_row &row : d.types)
+    rows.push_back(&row);
+  std::sort(rows.begin(), rows.end(), [](auto *a, auto *b) { return a->on_path_ns > b->on_path_ns; });
+  std::size_t left = std::clamp<std::size_t>(k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_most_gains);
+  for (type_row *row : rows) {
+    replay_options faster;
+    if (d.bounds.span_ns <= 0 || !scale_type(r, row->name, 0.5, faster.scale))
+      continue;
+    row->gain_is_bound = row->on_path_ns > 0 && left == 0;
+    if (row->on_path_ns <= 0 || left == 0) {
+      row->gain_percent = 50 * row->on_path_ns / d.bounds.span_ns;
+      continue;
+    }
+    --left;
+    row->gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
+  }
+}
+
+/// The whole run, if a type took half as long; of the most expensive ones.
+void add_faster(const trace_graph &g, const trace_reader &r, report_data &d) {
+  const std::size_t most = std::clamp<std::size_t>(k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_what_ifs);
+  for (std::size_t i = 0; i < d.types.size() && i < most; ++i) {
+    replay_options timed = measured_costs(g);
+    timed.workers = std::max(d.workers, 1u);
+    if (scale_type(r, d.types[i].name, 0.5, timed.scale))
+      d.faster.emplace_back(d.types[i].name, replay(g, timed).ns);
+  }
+}
+
 void use_graph(trace_reader &r, report_data &d) {
   const trace_graph g(r);
   d.has_graph = true;
@@ -261,20 +285,10 @@ void use_graph(trace_reader &r, report_data &d) {
   bare.overhead_ns = 0;
   bare.workers = std::max(d.workers, 1u);
   d.no_overhead_ns = replay(g, bare).ns;
-  std::size_t asked = 0;
-  for (type_row &row : d.types) {
+  for (type_row &row : d.types)
     row.on_path_ns = on_path[row.name];
-    if (asked++ >= k_what_ifs || g.tasks.size() > k_most_for_what_if)
-      continue;
-    replay_options faster;
-    if (!scale_type(r, row.name, 0.5, faster.scale) || d.bounds.span_ns <= 0)
-      continue;
-    row.gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
-    replay_options timed = measured_costs(g);
-    timed.scale = faster.scale;
-    timed.workers = std::max(d.workers, 1u);
-    d.faster.emplace_back(row.name, replay(g, timed).ns);
-  }
+  add_gains(g, r, d);
+  add_faster(g, r, d);
 }
 
 } // namespace
@@ -288,8 +302,12 @@ report_data analyse(trace_reader &r) {
   d.notes = r.troubles();
   d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 128, 65536);
   collector(r, d).run();
+  d.has_creations = r.about().level >= trace_level::tasks;
   if (r.about().level >= trace_level::graph && r.discarded() == 0)
     use_graph(r, d);
+  else
+    d.notes.push_back(r.discarded() ? "Without critical path and predictions, for records are missing: a larger trace.buffer keeps more of them."
+                                    : "Without critical path and predictions: these take a trace of level graph (weft run --trace=graph).");
   d.overhead_ns = d.gap_ns * static_cast<double>(d.tasks);
   d.sentences = findings(d);
   return d;

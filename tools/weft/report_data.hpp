@@ -17,7 +17,8 @@ struct type_row {
   std::uint64_t tasks = 0;
   double exec_ns = 0, longest_ns = 0;
   double on_path_ns = 0;    // of the critical path
-  double gain_percent = -1; // of the span, if its bodies took half as long; -1: not computed
+  double gain_percent = -1; // of the span, if its bodies took half as long; -1: not known
+  bool gain_is_bound = false; // it is at most that much
 };
 
 /// A column of the timeline: shares of the time, by type and otherwise.
@@ -47,8 +48,9 @@ struct report_data {
   std::size_t columns = 1;                  // of a lane
   std::vector<std::vector<cell>> lanes;     // by worker
   std::array<double, k_grain_buckets> grains{}; // tasks by duration
-  series live{}, ready{}, running{};
+  series live{}, ready{}, running{}; // tasks in the graph, those that are ready, workers in tasks
   idle_reason idle;
+  bool has_creations = false; // what `live` is made of
   bool has_graph = false;
   graph_bounds bounds;
   double gap_ns = 0; // between two tasks

@@ -57,8 +57,8 @@ function lines(id,list,xs,xlab,ylab,log){const[g,w,h]=setup(id,230),L=52,B=28,T=
  const every=log?1:Math.ceil(xs.length/6);for(let i=0;i<xs.length;i+=every)g.fillText(xlab(xs[i]),L+W*(X(xs[i])-x0)/Math.max(x1-x0,1e-9),h-8)}
 function draw(){cols_=D.types.map((t,i)=>color(i));while(cols_.length<256)cols_.push(css("--soft"));timeline();
  bars("grain",D.grains,i=>dur(64*2**(i/2)),"tasks, by how long they ran");
- const at=D.live.map((_,i)=>D.ns*(i+.5)/D.live.length);
- lines("tasks",[{v:D.live,c:color(0),n:"tasks in the graph"},{v:D.ready,c:color(1),n:"ready"},{v:D.running,c:color(2),n:"running"}],at,dur,"",false);
+ const at=D.running.map((_,i)=>D.ns*(i+.5)/D.running.length);
+ lines("tasks",[{v:D.live,c:color(0),n:"tasks in the graph"},{v:D.ready,c:color(1),n:"ready"},{v:D.running,c:color(2),n:"running"}].filter(l=>l.v.length),at,dur,"",false);
  if(D.graph){const p=D.graph.predicted,one=p[0][1],x=p.map(q=>q[0]);
   lines("speed",[{v:p.map(q=>one/q[1]),c:color(0),n:"predicted speedup"},{v:x.map(n=>Math.min(n,one/D.graph.span)),c:css("--soft"),n:"bound by work and span",d:[5,4]}],x,n=>n,"",true)
   const law=D.grains.map((_,i)=>{const g=64*2**((i+.5)/2);return 100*g/(g+D.gap)});

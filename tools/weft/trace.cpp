@@ -14,14 +14,14 @@ using namespace weft::rt;
 const char k_trace_help[] =
     "usage: weft trace info FOLDER\n"
     "       weft trace check FOLDER\n"
-    "       weft trace export --format chrome|paraver|dot|csv [--output FILE] FOLDER\n"
+    "       weft trace export --format perfetto|chrome|paraver|dot|csv [--output FILE] FOLDER\n"
     "       weft trace cut [--from TIME] [--to TIME] --output FOLDER FOLDER\n"
     "\n"
     "`weft run --trace -- PROGRAM` writes a trace, in the Common Trace Format: babeltrace2 FOLDER reads it.\n"
     "  info    what it holds\n"
     "  check   replays it: what no task can do, and where it differs from the counters\n"
-    "  export  chrome: for Perfetto and chrome://tracing; paraver: FILE.prv, .pcf and .row; dot: the graph of tasks, for Graphviz;\n"
-    "          csv: a line per record\n"
+    "  export  perfetto: for ui.perfetto.dev; chrome: JSON, for chrome://tracing and others; paraver: FILE.prv, .pcf and .row;\n"
+    "          dot: the graph of tasks, for Graphviz; csv: a line per record\n"
     "  cut     a trace of its own of the records between two times (100ms, 2s), whole even where the program was killed\n"
     "With --progress each of them tells how far it is, as it does at a terminal. Interrupted, they leave no half file.\n"
     "Exit status: 1 when the trace cannot be read, or is not sound; 2 for a bad command line.\n";
@@ -29,6 +29,13 @@ const char k_trace_help[] =
 namespace {
 
 unsigned long long wide(std::uint64_t v) noexcept { return v; }
+
+void print_types(const trace_checker &c, trace_level level) {
+  std::printf("%-40s %12s %12s %12s\n", "type", "created", "executed", "live");
+  for (const auto &[name, t] : c.types)
+    std::printf("%-40.40s %12llu %12llu %12llu\n", name.c_str(), wide(t.created), wide(t.executed + t.rounds),
+                level >= trace_level::tasks ? wide(t.live) : 0ULL);
+}
 
 int info(trace_reader &r) {
   static constexpr const char *k_levels[] = {"off", "switch", "task", "graph", "runtime"};
@@ -43,10 +50,7 @@ int info(trace_reader &r) {
   for (std::size_t e = 0; e < static_cast<std::size_t>(trace_event::limit); ++e)
     if (c.events[e])
       std::printf("  %-12s %llu\n", event_name(static_cast<trace_event>(e)), wide(c.events[e]));
-  std::printf("%-40s %12s %12s %12s\n", "type", "created", "executed", "live");
-  for (const auto &[name, t] : c.types)
-    std::printf("%-40.40s %12llu %12llu %12lld\n", name.c_str(), wide(t.created), wide(t.executed + t.rounds),
-                d.level >= trace_level::tasks ? static_cast<long long>(t.live()) : 0LL);
+  print_types(c, d.level);
   for (const std::string &t : r.troubles())
     std::printf("note: %s\n", t.c_str());
   return k_ok;
@@ -65,15 +69,16 @@ int check(trace_reader &r) {
     return k_failed;
   }
   const type_tally &a = c.all;
+  if (r.about().level >= trace_level::tasks)
+    print_types(c, r.about().level);
   if (!c.complete()) {
     std::printf("sound as far as it goes: %llu records of %llu; %llu tasks created and %llu executed in it\n", wide(r.records()),
                 wide(r.records() + r.discarded()), wide(a.created), wide(a.executed));
     return k_ok;
   }
   if (r.about().level >= trace_level::tasks)
-    std::printf("sound: %llu records; %llu tasks created = %llu executed + %lld live%s\n", wide(r.records()),
-                wide(a.created - a.recorded - a.abandoned), wide(a.executed - a.reruns), static_cast<long long>(a.live()),
-                c.has_counters ? ", as the counters say" : "");
+    std::printf("sound: %llu records; %llu tasks created = %llu executed + %llu live%s\n", wide(r.records()),
+                wide(a.created - a.recorded - a.abandoned), wide(a.executed - a.reruns), wide(a.live), c.has_counters ? ", as the counters say" : "");
   else
     std::printf("sound: %llu records; %llu tasks executed%s\n", wide(r.records()), wide(a.executed), c.has_counters ? ", as the counters say" : "");
   return k_ok;

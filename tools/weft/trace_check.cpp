@@ -19,6 +19,7 @@ void add(type_tally &sum, const type_tally &t) noexcept {
   sum.rounds += t.rounds;
   sum.recorded += t.recorded;
   sum.abandoned += t.abandoned;
+  sum.live += t.live;
 }
 
 } // namespace
@@ -62,7 +63,7 @@ void trace_checker::begin(const trace_record &r, state &s) {
     s.type = r.type % k_trace_types;
   if (knows && s.ended && !s.recorded && complete())
     fault(r, "its body has run already");
-  if (++s.running > 1 && !is_close(r, s))
+  if (++s.running > 1 && complete() && !is_close(r, s))
     fault(r, "it is running already");
   if (!knows && !(r.b & k_branch)) {
     ++(r.b & k_round ? tally(s).rounds : tally(s).executed);
@@ -174,25 +175,44 @@ void trace_checker::compare_with_counters() {
   compare("ends of bodies that run again", counted(counted_value::reruns), all.reruns);
 }
 
+/// What the last record of a task leaves.
+void trace_checker::look_at_the_end(std::uint32_t id, const state &s) {
+  tally(s).live += s.created && !s.ended && !s.recorded;
+  if (!s.early || !complete() || m_reader.about().state != trace_description::exact)
+    return;
+  trace_record r{};
+  r.time = s.last;
+  r.task = id;
+  fault(r, "it was never created");
+}
+
+/// Each task that was created has ended or lives, type by type.
+void trace_checker::add_up() {
+  for (std::size_t i = 0; i < m_tallies.size(); ++i)
+    if (m_tallies[i].created || m_tallies[i].executed || m_tallies[i].rounds)
+      add(types[m_reader.type_name(static_cast<std::uint16_t>(i))], m_tallies[i]);
+  const bool knows = complete() && m_reader.about().level >= trace_level::tasks && m_reader.about().state != trace_description::running;
+  for (const auto &[name, t] : types) {
+    add(all, t);
+    if (!knows || t.adds_up())
+      continue;
+    ++faults;
+    char line[256];
+    std::snprintf(line, sizeof line, "of type '%.100s' %llu tasks were created, which is not %llu executed + %llu live", name.c_str(),
+                  static_cast<unsigned long long>(t.created - t.abandoned - t.recorded), static_cast<unsigned long long>(t.executed - t.reruns),
+                  static_cast<unsigned long long>(t.live));
+    sentences.emplace_back(line);
+  }
+}
+
 void trace_checker::run() {
   m_tallies.resize(k_trace_types);
   m_reader.rewind("checking the trace");
   trace_item i;
   while (m_reader.next(i))
     take(i);
-  for (std::size_t i = 0; i < m_tallies.size(); ++i)
-    if (m_tallies[i].created || m_tallies[i].executed || m_tallies[i].rounds)
-      add(types[m_reader.type_name(static_cast<std::uint16_t>(i))], m_tallies[i]);
-  for (const auto &[name, t] : types)
-    add(all, t);
-  m_tasks.for_each([this](std::uint32_t id, const state &s) {
-    if (!s.early || !complete() || m_reader.about().state != trace_description::exact)
-      return;
-    trace_record r{};
-    r.time = s.last;
-    r.task = id;
-    fault(r, "it was never created");
-  });
+  m_tasks.for_each([this](std::uint32_t id, const state &s) { look_at_the_end(id, s); });
+  add_up();
   if (has_counters && complete())
     compare_with_counters();
 }

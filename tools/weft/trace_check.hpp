@@ -12,9 +12,8 @@ namespace weft_tool {
 
 struct type_tally {
   std::uint64_t created = 0, executed = 0, reruns = 0, rounds = 0, recorded = 0, abandoned = 0;
-  [[nodiscard]] std::int64_t live() const noexcept {
-    return static_cast<std::int64_t>(created - abandoned - recorded) - static_cast<std::int64_t>(executed - reruns);
-  }
+  std::uint64_t live = 0; // tasks that the replay leaves created and not ended
+  [[nodiscard]] bool adds_up() const noexcept { return created - abandoned - recorded == executed - reruns + live; }
 };
 
 class trace_checker {
@@ -29,7 +28,10 @@ class trace_checker {
   std::int64_t last_ns = 0;
   std::vector<std::string> sentences; // the first of them
   bool has_counters = false;
-  [[nodiscard]] bool complete() const noexcept { return m_reader.discarded() == 0 && m_reader.about().mode == trace_mode::stream; }
+  /// Nothing is missing in it.
+  [[nodiscard]] bool complete() const noexcept {
+    return m_reader.discarded() == 0 && !m_reader.is_cut_off() && m_reader.about().mode == trace_mode::stream;
+  }
 
  private:
   struct state {
@@ -47,6 +49,8 @@ class trace_checker {
   void suspend(const trace_record &r, state &s);
   void resume(const trace_record &r, state &s);
   void make_ready(const trace_record &r, state &s);
+  void look_at_the_end(std::uint32_t id, const state &s);
+  void add_up();
   void compare_with_counters();
   void fault(const trace_record &r, const char *what);
   [[nodiscard]] bool is_close(const trace_record &r, const state &s) const noexcept;

@@ -3,7 +3,10 @@
 
 #include "progress.hpp"
 
+#include "observe/format.hpp"
+
 #include <algorithm>
+#include <unistd.h>
 
 namespace weft_tool {
 namespace {
@@ -52,8 +55,7 @@ void export_chrome(trace_reader &r, output_file &out) {
 void export_csv(trace_reader &r, output_file &out) {
   std::vector<std::string> names{""};
   for (std::size_t i = 1; i < k_trace_types; ++i) {
-    const std::string &name = r.type_name(static_cast<std::uint16_t>(i));
-    names.push_back(name.find_first_of(",\"") == std::string::npos ? name : '"' + name + '"');
+    names.push_back(csv_text(r.type_name(static_cast<std::uint16_t>(i))));
   }
   out.put("ns,worker,event,task,type,a,b\n");
   r.rewind("writing CSV");
@@ -100,11 +102,15 @@ int run_trace_export(const words &arguments) {
     export_paraver(r, output.empty() ? "trace" : output.ends_with(".prv") ? output.substr(0, output.size() - 4) : output);
     return end_progress(), k_ok;
   }
+  if (format == "perfetto" && output.empty() && isatty(STDOUT_FILENO))
+    return usage_error("trace export for Perfetto writes no text; give it a file with --output");
   output_file out(output);
   if (format == "csv")
     export_csv(r, out);
   else if (format == "dot")
     export_dot(r, out);
+  else if (format == "perfetto")
+    export_perfetto(r, out);
   else
     export_chrome(r, out);
   out.finish();

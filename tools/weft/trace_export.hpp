@@ -57,7 +57,30 @@ class stretcher {
   std::int64_t m_last = 0;
 };
 
+/// Tasks in the graph: those that were created, until they end for good. Rounds of recorded tasks and branches of joins are none.
+class live_tasks {
+ public:
+  /// How many more there are after a record.
+  int take(const trace_record &x) {
+    const auto e = static_cast<trace_event>(x.event);
+    if (e == trace_event::create && (x.a & k_created_for_rounds) == 0) {
+      m_created.put(x.task, 1);
+      return ++m_tasks, 1;
+    }
+    const bool ends = (e == trace_event::end && (x.a & (k_again | k_round)) == 0) || e == trace_event::abandon;
+    if (!ends || m_created.take(x.task) == 0)
+      return 0;
+    return --m_tasks, -1;
+  }
+  [[nodiscard]] std::int64_t tasks() const noexcept { return m_tasks; }
+
+ private:
+  paged_table<std::uint8_t> m_created;
+  std::int64_t m_tasks = 0;
+};
+
 void export_chrome(trace_reader &r, output_file &out);
+void export_perfetto(trace_reader &r, output_file &out);
 void export_csv(trace_reader &r, output_file &out);
 void export_dot(trace_reader &r, output_file &out);
 /// Writes path.prv, path.pcf and path.row.

@@ -95,6 +95,7 @@ void trace_reader::read_stream(stream &s, const std::string &path) {
     }
     at += whole;
   }
+  m_cut_off |= m.base && at != m.bytes;
   if (m.base && at != m.bytes)
     m_troubles.push_back(path + " is cut off after " + std::to_string(at) + " bytes; what follows is missing");
 }

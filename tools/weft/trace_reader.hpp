@@ -33,6 +33,8 @@ class trace_reader {
   /// Of all streams.
   [[nodiscard]] std::uint64_t records() const noexcept { return m_records; }
   [[nodiscard]] std::uint64_t discarded() const noexcept { return m_discarded; }
+  /// The end of a stream is missing.
+  [[nodiscard]] bool is_cut_off() const noexcept { return m_cut_off; }
   /// Sentences on what is missing: a stream that is cut off, a program that did not end in order.
   [[nodiscard]] const std::vector<std::string> &troubles() const noexcept { return m_troubles; }
   [[nodiscard]] std::vector<unsigned> slots() const;
@@ -85,6 +87,7 @@ class trace_reader {
   std::vector<mapping> m_mappings;
   std::vector<std::string> m_troubles;
   std::uint64_t m_records = 0, m_discarded = 0;
+  bool m_cut_off = false;
   std::uint64_t m_scale = 0; // ns per tick, times 2^k_shift
   std::vector<stream *> m_heap; // of those that go on: the earliest record first
 };

@@ -4,8 +4,11 @@
 #include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -13,6 +16,8 @@
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
+#include <weft/mutex.hpp>
 #include <weft/weft.hpp>
 
 namespace {
@@ -64,7 +69,8 @@ class reports : public testing::Test {
     const pid_t child = fork();
     if (child == 0) {
       setenv("WEFT_WORKERS", workers, 1);
-      setenv("WEFT_TRACE_LEVEL", "graph", 1);
+      const char *const level = std::getenv("WEFT_TEST_LEVEL");
+      setenv("WEFT_TRACE_LEVEL", level ? level : "graph", 1);
       setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
       setenv("WEFT_TRACE_KERNEL", kernel ? "true" : "false", 1);
       f();
@@ -170,6 +176,74 @@ TEST_F(reports, the_page_needs_no_network_and_holds_all_parts) {
   EXPECT_LT(page.size(), 5u << 20);
 }
 
+/// A list of numbers in the page's data.
+std::vector<double> series_of(const std::string &page, const std::string &name) {
+  std::istringstream from(page.substr(page.find(name + ":[") + name.size() + 2));
+  std::vector<double> all;
+  for (double v = 0; from.peek() != ']' && from >> v;) {
+    all.push_back(v);
+    if (from.peek() == ',')
+      from.get();
+  }
+  return all;
+}
+
+TEST_F(reports, tasks_over_time_are_those_that_live_and_run) {
+  const auto mixture = [] {
+    int x = 0;
+    for (int i = 0; i < 50; ++i)
+      weft::spawn([&x] { compute(0.1), ++x; }, weft::inout(x), weft::label("waits"));
+    weft::taskwait();
+    weft::taskiter(20, [&x] { weft::spawn([&x] { compute(0.05), ++x; }, weft::inout(x), weft::label("round")); });
+    weft::taskwait();
+    weft::spawn([] { weft::join([] { compute(2); }, [] { compute(2); }); }, weft::label("joins"));
+    weft::taskwait();
+  };
+  const std::pair<const char *, bool> levels[] = {{"switch", false}, {"task", true}, {"graph", true}};
+  for (const auto &[level, knows_creations] : levels) {
+    setenv("WEFT_TEST_LEVEL", level, 1);
+    setenv("WEFT_WATCH_MAX_SPARES", "0", 1);
+    const auto folder = traced(level, "2", mixture);
+    unsetenv("WEFT_WATCH_MAX_SPARES");
+    unsetenv("WEFT_TEST_LEVEL");
+    EXPECT_TRUE(weft({"report", "--output", m_folder + "/page.html", folder}).exited(0));
+    std::stringstream all;
+    all << std::ifstream(m_folder + "/page.html").rdbuf();
+    const auto live = series_of(all.str(), "live"), running = series_of(all.str(), "running");
+    ASSERT_FALSE(running.empty());
+    EXPECT_LE(*std::max_element(running.begin(), running.end()), 2.01) << level << ": no more than there are workers";
+    EXPECT_GE(*std::min_element(running.begin(), running.end()), 0) << level;
+    EXPECT_EQ(live.empty(), !knows_creations) << level;
+    if (!live.empty()) {
+      EXPECT_EQ(*std::min_element(live.begin(), live.end()), 0) << level;
+      EXPECT_LE(*std::max_element(live.begin(), live.end()), 53) << level;
+      EXPECT_GE(*std::max_element(live.begin(), live.end()), 1) << level;
+    }
+    EXPECT_EQ(contains(all.str(), "these take a trace of level graph"), level != std::string("graph"));
+  }
+}
+
+TEST_F(reports, every_type_is_told_what_speeding_it_up_would_give) {
+  const auto folder = traced("types", "2", [] {
+    static const char *const k_names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    int x = 0;
+    for (const char *name : k_names)
+      weft::spawn([&x] { compute(1), ++x; }, weft::inout(x), weft::label(name));
+    weft::spawn([] { compute(0.1); }, weft::label("aside"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(weft({"report", "--output", m_folder + "/page.html", folder}).exited(0));
+  std::stringstream all;
+  all << std::ifstream(m_folder + "/page.html").rdbuf();
+  const std::string table = all.str().substr(all.str().find("path if twice as fast"));
+  for (const char *name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "aside"}) {
+    const auto at = table.find("</span>" + std::string(name) + "<td>");
+    ASSERT_NE(at, std::string::npos) << name;
+    EXPECT_LT(table.find(" % shorter", at), table.find("</tr>", at)) << name;
+  }
+  EXPECT_FALSE(contains(table, "at most")) << "there was time for all";
+}
+
 TEST_F(reports, a_chain_is_predicted_not_to_get_faster_and_independent_tasks_are) {
   auto end = weft({"predict", "--workers", "1,8", "--json", traced("chain", "2", chain)});
   EXPECT_TRUE(end.exited(0)) << end;
@@ -196,6 +270,32 @@ TEST_F(reports, a_chain_is_predicted_not_to_get_faster_and_independent_tasks_are
   EXPECT_TRUE(end.exited(2)) << end;
   end = weft({"diff", wide, wide});
   EXPECT_TRUE(end.exited(0) && contains(end.output, "+0.0%")) << end;
+  end = weft({"diff", m_folder + "/chain", wide});
+  EXPECT_TRUE(end.exited(0)) << end;
+  const auto line = [](const char *type, int first, int second) {
+    char text[80];
+    std::snprintf(text, sizeof text, "\n%-40s %10d %10d ", type, first, second);
+    return std::string(text);
+  };
+  for (const std::string &text : {std::string("\ncritical path "), line("chain", 40, 0), line("wide", 0, 64), std::string(" -100.0%\n")})
+    EXPECT_TRUE(contains(end.output, text)) << text << end;
+}
+
+TEST_F(reports, a_time_limit_makes_a_program_that_hangs_say_so) {
+  const auto run = [](const char *limit) {
+    return weft({"run", "--hang-timeout", limit, "--set", "watch.hang=abort", "--", test::program_path(), "--gtest_filter=DISABLED_reports.hangs",
+                 "--gtest_also_run_disabled_tests"});
+  };
+  const auto end = run("20ms");
+  EXPECT_TRUE(contains(end.output, "task 'twice' waits for mutex")) << end;
+  EXPECT_FALSE(end.exited(0)) << end;
+  EXPECT_TRUE(run("often").exited(1)) << "no time";
+}
+
+TEST(DISABLED_reports, hangs) {
+  weft::mutex m;
+  weft::spawn([&m] { m.lock(), m.lock(); }, weft::label("twice"));
+  weft::taskwait();
 }
 
 TEST_F(reports, run_report_writes_the_page_and_gives_the_status_of_the_program) {
