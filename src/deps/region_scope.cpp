@@ -323,10 +323,31 @@ void region_scope::hand_on(const std::vector<remainder> &left) {
     replace_me_in(*where, left);
 }
 
-/// What the children still hold takes the place of the task.
-void region_scope::hand_on() {
-  if (const std::vector<remainder> left = remainders(); !left.empty())
-    hand_on(left);
+/// What the children still hold takes the place of the task. False: there is no memory for all of that. Whoever waits for an heir as well
+/// waits longer than it must, and to go on later harms nobody.
+bool region_scope::hand_on() noexcept {
+  try {
+    if (const std::vector<remainder> left = remainders(); !left.empty())
+      hand_on(left);
+    return true;
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+}
+
+/// The fewer hold something, the less is to be handed on: with the last of them nothing is, which needs no memory.
+void region_scope::end_put_off(region_tree &tree, ready_list &ready) {
+  for (bool one_has_ended = true; one_has_ended && tree.put_off;) {
+    one_has_ended = false;
+    for (region_scope *s = std::exchange(tree.put_off, nullptr); s;) {
+      region_scope *const next = s->m_next_spare;
+      if (s->try_to_end(ready))
+        one_has_ended = true;
+      else
+        s->put_off();
+      s = next;
+    }
+  }
 }
 
 // ---- giving up a part ---------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ namespace rt {
 struct region_tree {
   spin_lock<> lock;
   region_scope *spare = nullptr; // scopes to be used again
+  region_scope *put_off = nullptr; // scopes whose task is over, and which there was no memory to end
   std::size_t live = 0;          // scopes that are in use; with the last the tree goes
 };
 
@@ -91,9 +92,18 @@ class region_scope : public domain {
   bool enter_exactly(region_scope &parents) noexcept;
   [[nodiscard]] bool waits() const noexcept { return m_missing != 0; }
   /// The task has given up its accesses: what its children still hold takes their place. Tasks that may run now are appended to `ready`.
+  /// Where that needs memory that there is not, it holds them until others of the tree have ended.
   void end(ready_list &ready) {
-    if (m_in && !m_map.empty())
-      hand_on();
+    region_tree &tree = m_tree;
+    if (!try_to_end(ready)) [[unlikely]]
+      put_off();
+    else if (tree.put_off) [[unlikely]]
+      end_put_off(tree, ready);
+  }
+  /// False: there is no memory, and it holds what it has not handed on.
+  [[nodiscard]] bool try_to_end(ready_list &ready) {
+    if (m_in && !m_map.empty() && !hand_on()) [[unlikely]]
+      return false;
     m_ended = true;
     for (region_scope *s : m_successors)
       if (--s->m_missing == 0)
@@ -105,6 +115,7 @@ class region_scope : public domain {
     if (m_in)
       std::exchange(m_in, nullptr)->drop();
     drop();
+    return true;
   }
   /// The running task gives up what it has of these bytes. Tasks that may run now are appended to `ready`. Throws std::bad_alloc with
   /// nothing given up.
@@ -128,8 +139,13 @@ class region_scope : public domain {
     m_tree.spare = this;
     --m_tree.live;
   }
+  WEFT_COLD void put_off() noexcept {
+    m_next_spare = m_tree.put_off;
+    m_tree.put_off = this;
+  }
+  WEFT_COLD static void end_put_off(region_tree &tree, ready_list &ready);
   WEFT_NOINLINE void forget() noexcept;
-  WEFT_NOINLINE void hand_on();
+  WEFT_NOINLINE bool hand_on() noexcept;
   void reserve_links(const fragment &f, const region_piece &p);
   void inherit(const fragment &f, std::uintptr_t low, bool joins);
   [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
@@ -145,7 +161,7 @@ class region_scope : public domain {
 
   friend class tree_guard;
   region_tree &m_tree;
-  region_scope *m_next_spare = nullptr;
+  region_scope *m_next_spare = nullptr; // or the next one that is put off
   task *m_task = nullptr;
   region_scope *m_in = nullptr; // of the parent; null: the task's own accesses are no regions
   std::uint32_t m_uses = 0;

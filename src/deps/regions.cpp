@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks and the second system of dependencies: which children use it, how they enter and leave.
-#include "base/log.hpp"
 #include "deps/check.hpp"
 #include "deps/mailbox.hpp"
 #include "deps/reduction.hpp"
@@ -185,11 +184,7 @@ void release_regions(task &t, ready_list &ready) {
   region_scope &scope = scope_of(t);
   t.children_domain = scope.addresses_before;
   const tree_guard guard(scope.tree());
-  try {
-    scope.end(ready);
-  } catch (const std::bad_alloc &) {
-    fatal("no memory to hand the regions of task '%s' on to its children; lower throttle.bytes, or wait for them in the task", label_of(t));
-  }
+  scope.end(ready);
 }
 
 void prune_regions(task &parent) noexcept {

@@ -2,13 +2,14 @@
 // Memory, mappings, protections or threads fail at the n-th call, for every n up to 200 (--sample: for some), once or from
 // then on, counted from the program's first use of Weft or from its start on; each in a process of its own. It must get an
 // error or a smaller pool, and then go on: no crash, no hang, no lost task.
-#include "stress/exhaustion/program.hpp"
+#include "stress/exhaustion/loops.hpp"
 #include "support/scale.hpp"
 
 #if defined(__GLIBC__)
 #include "support/failing_calls.hpp"
 #endif
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <sys/wait.h>
@@ -23,7 +24,18 @@ constexpr long k_most = 200;
 constexpr unsigned k_hang_seconds = 60;
 constexpr const char *k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
 
+/// What the program does while calls fail.
+struct act {
+  const char *name;
+  void (*run)();
+};
+constexpr act k_acts[] = {{"tasks", &exhaustion::all_of_tasks},        {"sharing", &exhaustion::all_of_sharing},
+                          {"regions", &exhaustion::all_of_regions},    {"rest", &exhaustion::all_of_the_rest},
+                          {"loops", &exhaustion::all_of_loops},        {"graphs", &exhaustion::all_of_graphs},
+                          {"functions", &exhaustion::all_of_functions}};
+
 struct experiment {
+  const act *what = &k_acts[0];
   test::call which = test::call::memory;
   long n = 0; // 0: nothing fails
   bool ever_after = false;
@@ -33,7 +45,7 @@ struct experiment {
 
   [[nodiscard]] std::string text() const {
     return std::string(test::k_call_names[static_cast<int>(which)]) + " call " + std::to_string(n) + (ever_after ? " and all later ones" : "") +
-           (after_start ? ", counted from the start" : "") + ", " + policy + ", " + std::to_string(workers) + " workers";
+           (after_start ? ", counted from the start" : "") + ", " + what->name + ", " + policy + ", " + std::to_string(workers) + " workers";
   }
 };
 
@@ -51,7 +63,7 @@ results *g_results = nullptr; // shared with the children
   if (e.after_start)
     weft::start();
   test::fail_at(e.which, e.n, e.ever_after);
-  const int code = exhaustion::run();
+  const int code = exhaustion::run(e.what->run);
   for (int i = 0; i != test::k_calls; ++i)
     g_results->calls[i] = test::count_of(static_cast<test::call>(i));
   if (e.ever_after)
@@ -112,30 +124,43 @@ tally sweep(experiment e, long calls, bool sample) {
   return t;
 }
 
-tally everything(bool sample) {
+/// All kinds of calls in one act.
+tally whole_act(const experiment &plain, bool sample) {
+  if (!run(plain, false))
+    return {1, 1};
   tally sum;
-  for (bool after_start : {false, true}) {
-    experiment plain;
-    plain.after_start = after_start;
-    if (!run(plain, false))
-      return {1, 1};
-    const results counted = *g_results;
-    for (int i = 0; i != test::k_calls; ++i)
-      for (bool ever_after : {false, true}) {
-        experiment e = plain;
-        e.which = static_cast<test::call>(i);
-        e.ever_after = ever_after;
-        const tally t = sweep(e, counted.calls[i], sample);
-        std::printf("%-10s %-10s %-12s %5ld calls: %d of %d came through\n", test::k_call_names[i], ever_after ? "ever after" : "once",
-                    after_start ? "from start" : "from nothing", counted.calls[i], t.ran - t.failed, t.ran);
-        sum.ran += t.ran;
-        sum.failed += t.failed;
-      }
-  }
+  const results counted = *g_results;
+  for (int i = 0; i != test::k_calls; ++i)
+    for (bool ever_after : {false, true}) {
+      experiment e = plain;
+      e.which = static_cast<test::call>(i);
+      e.ever_after = ever_after;
+      const tally t = sweep(e, counted.calls[i], sample);
+      std::printf("%-9s %-10s %-10s %-12s %5ld calls: %d of %d came through\n", plain.what->name, test::k_call_names[i],
+                  ever_after ? "ever after" : "once", plain.after_start ? "from start" : "from nothing", counted.calls[i], t.ran - t.failed, t.ran);
+      sum.ran += t.ran;
+      sum.failed += t.failed;
+    }
   return sum;
 }
 
-/// exhaustion KIND N [ever] [started] [POLICY] [WORKERS]: one experiment again, with its output.
+tally everything(bool sample) {
+  tally sum;
+  for (const act &a : k_acts)
+    for (bool after_start : {false, true}) {
+      if (!after_start && &a != &k_acts[0])
+        continue; // how Weft starts has been seen
+      experiment plain;
+      plain.what = &a;
+      plain.after_start = after_start;
+      const tally t = whole_act(plain, sample);
+      sum.ran += t.ran;
+      sum.failed += t.failed;
+    }
+  return sum;
+}
+
+/// exhaustion KIND N [ACT] [ever] [started] [POLICY] [WORKERS]: one experiment again, with its output.
 int one(int count, char **words) {
   experiment e;
   for (int i = 0; i != test::k_calls; ++i)
@@ -150,6 +175,9 @@ int one(int count, char **words) {
       e.after_start = true;
     else if (std::isdigit(static_cast<unsigned char>(word[0])))
       e.workers = std::atoi(words[i]);
+    else if (const act *a = std::find_if(std::begin(k_acts), std::end(k_acts), [&](const act &one) { return word == one.name; });
+             a != std::end(k_acts))
+      e.what = a;
     else
       e.policy = word;
   }
