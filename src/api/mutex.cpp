@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft::mutex, the contended side. The protocol: task/lock_queue.hpp.
 #include "base/error.hpp"
+#include "task/lifecycle.hpp"
 #include "task/lock_queue.hpp"
+#include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/mutex.hpp>
@@ -41,10 +43,13 @@ void mutex::lock_slow() {
 
 void mutex::unlock_slow() {
   const visit here;
-  frame *next = hand_over<frame>(m_lock);
-  if (!next)
-    throw_error(errc::invalid_argument, "a weft::mutex is unlocked that nobody holds; unlock once per lock");
-  make_ready(*next);
+  do {
+    frame *next = hand_over<frame>(m_lock);
+    if (!next)
+      throw_error(errc::invalid_argument, "a weft::mutex is unlocked that nobody holds; unlock once per lock");
+    if (functions_generation() == 0 || !is_of_parent_process(*next->current)) [[likely]]
+      return make_ready(*next);
+  } while (!m_lock.try_give_up()); // fork(): who waits in the parent process does so there only
 }
 
 namespace {

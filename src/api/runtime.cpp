@@ -20,7 +20,7 @@ void configure(const char *key, const char *value) {
   settings_override(key, value);
 }
 
-void start() { this_worker(); }
+void start() { start_runtime(); }
 
 void shutdown() {
   worker *w = this_worker_or_null();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "task/held.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/spare_time.hpp"
+#include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/block.hpp>
@@ -168,9 +170,21 @@ void increase_events(std::uint32_t n) {
 
 } // namespace this_task
 
+namespace {
+
+/// fork(): the child knows such a task, but nobody is there who could go on with it.
+void refuse_of_parent_process(const task &t, const char *call) {
+  if (functions_generation() != 0 && is_of_parent_process(t)) [[unlikely]]
+    throw_error(errc::invalid_argument, "%s for task '%s', which was spawned before fork(): it goes on in the parent process; call it there", call,
+                label_of(t));
+}
+
+} // namespace
+
 void unblock(task_ref r) {
   if (!r)
     throw_error(errc::invalid_argument, "unblock() of no task; pass what this_task::self() returned in the blocked task");
+  refuse_of_parent_process(*r.get(), "unblock()");
   const visit here;
   const auto done = extra_of(*r.get()).block.unblock();
   if (!done.accepted)
@@ -188,6 +202,7 @@ void decrease_events(task_ref r, std::uint32_t n) {
     throw_error(errc::invalid_argument, "decrease_events() of no task; pass what this_task::self() returned in the task");
   if (n == 0)
     return;
+  refuse_of_parent_process(*r.get(), "decrease_events()");
   const visit here;
   task_extra *x = peek_extra(*r.get());
   switch (x ? x->events.decrease(n) : decreased::underflow) {
@@ -252,9 +267,15 @@ void join_push(join_job *job) {
     after_join_push();
 }
 
-bool join_pop(join_job *job) noexcept { return this_worker_or_null()->joins.pop() == job; }
+bool join_pop(join_job *job) noexcept {
+  worker *w = this_worker_or_null();
+  return w && w->joins.pop() == job;
+}
 
 void join_wait(join_job *job) noexcept {
+  if (functions_generation() != 0 && is_of_parent_process(*job->parent)) [[unlikely]] // who has taken the branch is there
+    fatal(
+        "join() returns in a process that was forked inside of it; there it may only exec or _exit. Fork outside of join() to use Weft in the child");
   if (is_raised(job->state, k_done))
     return;
   try {

@@ -62,6 +62,14 @@ void forbid_all_use(const executor &e) {
   g_runtime = static_cast<runtime *>(nowhere);
 }
 
+/// Who waits for one of them, or would have it go on, is told by the label.
+void disown_tasks(const runtime &rt) noexcept {
+  const unsigned used = rt.used_slots.load(std::memory_order_relaxed); // alone
+  for (unsigned id = 0; id < used; ++id)
+    if (worker *w = rt.slots[id].load(std::memory_order_relaxed))
+      w->root.label = k_parent_process;
+}
+
 void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
   store_after_fork();
@@ -81,13 +89,13 @@ void after_fork_in_child() {
   forget_places_in_child();
   if (again)
     return;
+  if (g_runtime)
+    disown_tasks(*g_runtime);
   g_runtime = nullptr; // the threads are gone; what they held stays where it is
   if (w && (w->standing_on || w->current != &w->root || !w->joins.empty()))
     return forbid_all_use(*w);
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
     g_phase.store(phase::not_started, std::memory_order_relaxed);
-  if (w)
-    w->root.label = k_parent_process;
   set_this_executor(nullptr);
 }
 

@@ -246,7 +246,11 @@ bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == p
 bool is_shut_down() noexcept { return g_phase.load(std::memory_order_acquire) == phase::stopped; } // O2
 runtime *runtime_or_null() noexcept { return is_started() || is_shut_down() ? g_runtime : nullptr; }
 
-void start_runtime() { this_worker(); }
+void start_runtime() {
+  if (g_phase.load(std::memory_order_relaxed) == phase::forked_in_task)
+    refuse_forked_task();
+  this_worker();
+}
 
 void stop_runtime() {
   worker *w = this_worker_or_null();

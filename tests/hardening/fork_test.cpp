@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -14,6 +16,7 @@ namespace {
 
 using test::in_process;
 using test::k_rough;
+using test::rough;
 using test::works;
 
 /// waitpid's status of a child that runs f and exits with what it returns.
@@ -113,6 +116,69 @@ TEST(fork, of_a_task_must_not_suspend) {
 TEST(fork, of_a_task_must_not_start_weft_on_a_new_thread) {
   expect_refusal([] { std::thread([] { weft::spawn([] {}); }).join(); });
 }
+
+void spawn_into_a_group() {
+  weft::task_group g;
+  g.spawn([] {});
+}
+void wait_in_a_queue() {
+  weft::mutex m;
+  m.lock();
+  m.lock();
+}
+void make_a_service() {
+  weft::service s("none", weft::place::idle, [](void *) { return false; }, nullptr);
+}
+void share_a_loop() {
+  weft::taskfor(weft::range(4), [](int) {});
+}
+void spawn_a_loop() {
+  weft::taskloop(weft::range(4), [](int) {});
+}
+void record_a_loop() {
+  weft::taskiter(2, [] {});
+}
+void spawn_a_function() {
+  weft::spawn_function([](void *) {}, nullptr);
+}
+void join_two() {
+  weft::join([] {}, [] {});
+}
+
+TEST(fork, of_a_task_must_not_use_weft_in_any_way) {
+  struct use {
+    const char *name;
+    void (*f)();
+  };
+  static constexpr use k_uses[] = {{"group", &spawn_into_a_group},
+                                   {"mutex", &wait_in_a_queue},
+                                   {"service", &make_a_service},
+                                   {"taskfor", &share_a_loop},
+                                   {"taskloop", &spawn_a_loop},
+                                   {"taskiter", &record_a_loop},
+                                   {"function", &spawn_a_function},
+                                   {"join", &join_two},
+                                   {"yield", &weft::taskyield},
+                                   {"block", &weft::this_task::block},
+                                   {"unblock", [] { weft::unblock(weft::this_task::self()); }},
+                                   {"events", [] { weft::this_task::increase_events(); }},
+                                   {"release", [] { weft::release(weft::access{&k_uses, weft::access_mode::in}); }},
+                                   {"start", &weft::start},
+                                   {"worker_count", [] { (void)weft::worker_count(); }}};
+  auto end = in_process(k_rough, [] {
+    for (const use &u : k_uses) {
+      const int status = in_fork_of_task([&] { return u.f(), 0; });
+      EXPECT_TRUE(aborted(status)) << u.name << ": " << status;
+    }
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  std::size_t refused = 0;
+  for (std::size_t at = 0; (at = end.output.find(k_refusal, at)) != std::string::npos; ++at)
+    ++refused;
+  EXPECT_EQ(refused, std::size(k_uses)) << end;
+}
+
 TEST(fork, of_a_task_that_forks_again_is_refused_as_well) {
   expect_refusal([] {
     if (!aborted(in_fork([] { return weft::taskyield(), 0; })))
@@ -141,6 +207,146 @@ TEST(fork, of_a_task_must_not_let_the_task_end) {
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(end.said(k_refusal)) << end;
+}
+
+TEST(fork, of_a_function_that_is_called_for_a_task_is_refused_as_well) {
+  auto end = in_process(k_rough, [] {
+    static int status = -1;
+    weft::spawn([] {}, weft::label("forker"), weft::onready([](void *) { status = in_fork([] { return weft::spawn([] {}), 0; }); }, nullptr));
+    weft::taskwait();
+    EXPECT_TRUE(aborted(status)) << status;
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said(k_refusal)) << end;
+}
+
+TEST(fork, of_a_branch_may_exec_and_nothing_else) {
+  auto end = in_process(k_rough, [] {
+    int replaced = -1, used = -1;
+    weft::join(
+        [&] {
+          replaced = in_fork([] {
+            execl("/bin/sh", "sh", "-c", "exit 5", nullptr);
+            return 1;
+          });
+          used = in_fork([] { return weft::spawn([] {}), 0; });
+        },
+        [] {});
+    EXPECT_TRUE(exited(replaced, 5)) << replaced;
+    EXPECT_TRUE(aborted(used) || exited(used, 0)) << used; // nobody knows of it when the other branch was taken
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+/// Another worker has the other branch when this one forks; the child returns from its branch.
+template <class F>
+void expect_join_is_refused(F use) {
+  auto end = in_process(rough({{"WEFT_WORKERS", "2"}}), [&] {
+    std::atomic<bool> taken{false}, over{false};
+    pid_t child = -1;
+    std::fflush(nullptr);
+    weft::join(
+        [&] {
+          while (!taken)
+            std::this_thread::yield();
+          child = fork();
+          if (child == 0) {
+            alarm(60);
+            use();
+          }
+          over = true;
+        },
+        [&] {
+          taken = true;
+          while (!over)
+            std::this_thread::yield();
+        });
+    if (child == 0)
+      _exit(9);
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(aborted(status)) << status;
+    EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("join() returns in a process that was forked inside of it")) << end;
+}
+
+TEST(fork, of_a_branch_whose_other_branch_was_taken_ends_where_they_join) {
+  expect_join_is_refused([] {});
+}
+TEST(fork, of_a_branch_whose_other_branch_was_taken_ends_where_they_join_although_it_uses_weft) {
+  expect_join_is_refused([] { EXPECT_TRUE(works()); });
+}
+
+TEST(fork, what_waits_in_the_parent_goes_on_there_only) {
+  auto end = in_process(k_rough, [] {
+    std::atomic<int> went_on{0};
+    weft::task_ref blocked, held;
+    test::gate known, announced;
+    weft::spawn([&] {
+      blocked = weft::this_task::self();
+      known.open();
+      weft::this_task::block();
+      ++went_on;
+    });
+    weft::spawn([&] {
+      weft::this_task::increase_events();
+      held = weft::this_task::self();
+      announced.open();
+    });
+    EXPECT_TRUE(known.pass() && announced.pass());
+    const auto refused = [](auto call) {
+      try {
+        call();
+      } catch (const weft::error &e) {
+        return e.code() == weft::errc::invalid_argument;
+      }
+      return false;
+    };
+    const int status = in_fork([&] {
+      if (!refused([&] { weft::unblock(blocked); }))
+        return 1;
+      if (!refused([&] { weft::decrease_events(held); }))
+        return 2;
+      return works() && went_on == 0 ? 0 : 3;
+    });
+    EXPECT_TRUE(exited(status, 0)) << status;
+    weft::unblock(blocked);
+    weft::decrease_events(held);
+    weft::taskwait();
+    EXPECT_EQ(went_on, 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, a_mutex_that_is_held_is_given_up_in_the_child_without_those_who_wait_in_the_parent) {
+  auto end = in_process(k_rough, [] {
+    weft::mutex m;
+    std::atomic<int> asked{0}, entered{0};
+    m.lock();
+    for (int i = 0; i != 3; ++i)
+      weft::spawn([&] {
+        ++asked;
+        const std::lock_guard guard(m);
+        ++entered;
+      });
+    EXPECT_TRUE(test::eventually([&] { return asked == 3; }));
+    test::dawdle();
+    const int status = in_fork([&] {
+      m.unlock();
+      m.lock();
+      m.unlock();
+      return works() && entered == 0 ? 0 : 1;
+    });
+    EXPECT_TRUE(exited(status, 0)) << status;
+    m.unlock();
+    weft::taskwait();
+    EXPECT_EQ(entered, 3);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 TEST(fork, of_the_main_task_may_use_weft_and_exec_and_fork_again) {

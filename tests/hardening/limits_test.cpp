@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -61,6 +62,34 @@ TEST(limits, of_threads_that_allow_no_second_one_leave_one_worker) {
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(end.said("only 1 of 3 workers could be started")) << end;
+}
+
+TEST(limits, of_threads_that_leave_no_spare_make_tasks_wait_for_one_that_blocks) {
+  if (test::k_sanitized)
+    GTEST_SKIP() << "RLIMIT_NPROC: sanitizers start threads of their own";
+  if (geteuid() != 0)
+    GTEST_SKIP() << "RLIMIT_NPROC: counting the threads of a user that runs nothing else needs root";
+  auto end = in_process(rough({{"WEFT_WORKERS", "1"}}), [] {
+    weft::start();
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    std::thread writer([&] { // no worker
+      std::this_thread::sleep_for(std::chrono::milliseconds(500)); // setuid() interrupts others
+      EXPECT_EQ(write(ends[1], "x", 1), 1);
+    });
+    limit(RLIMIT_NPROC, 1);
+    ASSERT_EQ(setuid(k_nobody), 0);
+    std::atomic<int> ran{0};
+    for (int i = 0; i != 20; ++i)
+      weft::spawn([&] { ++ran; });
+    char c;
+    EXPECT_EQ(read(ends[0], &c, 1), 1); // the only worker there is
+    weft::taskwait();
+    EXPECT_EQ(ran, 20);
+    writer.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("no thread can be had to stand in for a worker that is stuck")) << end;
 }
 
 /// The "VmSize:" of this process.

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <optional>
 #include <sched.h>
+#include <sys/wait.h>
 #include <thread>
 #include <tuple>
 #include <unistd.h>
@@ -107,6 +108,35 @@ TEST(mask, that_changes_while_tasks_run_is_borne) {
     stop = true;
     changer.join();
     EXPECT_TRUE(works());
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(mask, of_each_cpu_alone_runs_four_workers) { // as `taskset -c 0`, `taskset -c 1` and so on
+  auto end = in_process(rough({{"WEFT_WORKERS", "4"}}), [] {
+    for (const int cpu : current_affinity())
+      if (fork() == 0) {
+        alarm(60);
+        _exit(bind_this_thread(cpu) == 0 && works() && sched_getcpu() == cpu ? 0 : 1);
+      }
+    for (int status; wait(&status) > 0;)
+      EXPECT_EQ(status, 0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(crowd, of_twelve_programs_comes_to_an_end) { // twenty-four workers on the CPUs that there are
+  auto end = in_process(rough({{"WEFT_WORKERS", "2"}}), [] {
+    for (int i = 0; i != 12; ++i)
+      if (fork() == 0) {
+        alarm(100);
+        for (int k = 0; k != test::scaled(20, 2); ++k)
+          if (!works())
+            _exit(1);
+        _exit(0);
+      }
+    for (int status; wait(&status) > 0;)
+      EXPECT_EQ(status, 0);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
