@@ -37,9 +37,7 @@ class mode_chooser {
     return now();
   }
   /// How long the next window is to be.
-  [[nodiscard]] std::uint64_t window_ns() const noexcept {
-    return m_window == window::rest ? k_rest_ns : k_short_ns;
-  }
+  [[nodiscard]] std::uint64_t window_ns() const noexcept { return m_window == window::rest ? k_rest_ns : k_short_ns; }
   [[nodiscard]] mode now() const noexcept { return m_window == window::trial ? other() : m_mode; }
   /// It is a window in the other mode.
   [[nodiscard]] bool tries() const noexcept { return m_window == window::trial; }
@@ -51,8 +49,7 @@ class mode_chooser {
   static constexpr std::uint64_t k_short_ns = 2'000'000;
   // Each end of a window wakes a thread, which takes a worker's processor for it.
   static constexpr std::uint64_t k_rest_ns = 64 * k_short_ns;
-  static constexpr double k_least_rate =
-      50 / static_cast<double>(k_short_ns); // fewer tasks say nothing: both ways are as good
+  static constexpr double k_least_rate = 50 / static_cast<double>(k_short_ns); // fewer tasks say nothing: both ways are as good
   // Rests for each try of the last series: tries take one part in 129 of the time even if nothing is done in
   // them, and less where they lose.
   static constexpr unsigned k_least_between = 2;
@@ -61,9 +58,7 @@ class mode_chooser {
   static constexpr int k_proof = 8; // tries by which distributed must be ahead
   static constexpr int k_doubt = 4; // when it is not any more
 
-  [[nodiscard]] mode other() const noexcept {
-    return m_mode == mode::direct ? mode::distributed : mode::direct;
-  }
+  [[nodiscard]] mode other() const noexcept { return m_mode == mode::direct ? mode::distributed : mode::direct; }
 
   void rest() noexcept {
     m_window = window::rest;

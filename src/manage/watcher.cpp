@@ -19,7 +19,6 @@ constexpr std::uint64_t k_patience_ns = 100'000'000; // between looks, where loo
 constexpr std::uint64_t k_share = 2000;              // 1/2000 of a CPU is what looking may cost while nobody is stuck
 constexpr std::uint64_t k_allowance_ns = 1'000'000;  // and this much more, once
 constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return, or somebody may ask
-constexpr std::uint64_t k_rarely = 64; // times m_patience_ns: between examinations that may change for nothing
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 constinit background_work g_work{"weft-watcher", place::timer};
@@ -90,7 +89,7 @@ void watcher::examine_if_asked() {
   const bool asked = m_examine.exchange(false, std::memory_order_acquire); // O2: pairs with examine_soon
   if (!asked && (m_again_at == 0 || now_ns() < m_again_at))
     return;
-  m_again_ns = asked ? m_patience_ns : std::min(2 * m_again_ns, k_rarely * m_patience_ns);
+  m_again_ns = asked ? m_patience_ns : std::min(2 * m_again_ns, m_rarest_ns);
   m_again_at = m_world.examine() ? now_ns() + m_again_ns : 0;
 }
 

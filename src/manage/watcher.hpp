@@ -15,9 +15,11 @@ namespace rt {
 
 class watcher {
  public:
-  /// `seat`: an id of `idle` above those of all workers.
-  watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns)
-      : m_world(world), m_judge(world, compute_ns), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns) {}
+  /// `seat`: an id of `idle` above those of all workers. Examinations that may change for nothing are `rarest_ns` apart at most; 0: 64 times
+  /// `patience_ns`.
+  watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns, std::uint64_t rarest_ns = 0)
+      : m_world(world), m_judge(world, compute_ns), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
+        m_rarest_ns(rarest_ns ? rarest_ns : 64 * patience_ns) {}
 
   /// Zero or an errno.
   [[nodiscard]] int start() noexcept;
@@ -42,7 +44,7 @@ class watcher {
   judge m_judge;
   eventcount<> &m_idle;
   const std::size_t m_seat;
-  const std::uint64_t m_patience_ns;
+  const std::uint64_t m_patience_ns, m_rarest_ns;
   thread m_thread;
   std::uint64_t m_nap_ns = 0;
   std::uint64_t m_started = 0;

@@ -2,6 +2,7 @@
 #include "worker/hang.hpp"
 
 #include "atomic/atomic.hpp"
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "manage/dispatcher.hpp"
 #include "observe/store.hpp"
@@ -12,9 +13,11 @@
 #include "worker/describe.hpp"
 #include "worker/halt.hpp"
 #include "worker/last_census.hpp"
+#include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <set>
 #include <string>
@@ -73,10 +76,16 @@ void say_where(const wait_graph &g) {
   }
 }
 
-void say(const wait_graph &g) {
+/// `limit`: without a cycle, where threads of the program are about; 0 where nobody is.
+void say(const wait_graph &g, std::chrono::microseconds limit) {
   const std::vector<std::size_t> cycle = g.cycle();
-  warn("nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
-       cycle.empty() ? "there is no cycle, but nobody is left to do what they wait for" : "these wait for each other:");
+  if (limit.count() != 0)
+    warn(
+        "nothing has gone on for %lld ms (watch.limit): all workers idle, tasks wait, and only a thread of the program or of a library could end that",
+        static_cast<long long>(limit.count() / 1000));
+  else
+    warn("nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
+         cycle.empty() ? "there is no cycle, but nobody is left to do what they wait for" : "these wait for each other:");
   say_some(g, cycle);
   const std::set<std::size_t> in_cycle(cycle.begin(), cycle.end());
   std::vector<std::size_t> others;
@@ -90,6 +99,11 @@ void say(const wait_graph &g) {
 }
 
 } // namespace
+
+std::uint64_t hang_patience_ns(const settings &cfg) noexcept {
+  const auto patience = cfg.watch_limit.count() != 0 ? std::min(cfg.watch_patience, cfg.watch_limit) : cfg.watch_patience;
+  return static_cast<std::uint64_t>(patience.count()) * 1000u;
+}
 
 visit::visit() noexcept : m_gate(nullptr) {
   if (this_executor())
@@ -116,7 +130,7 @@ bool hang_check::somebody_is_about() const {
 
 /// Threads of the process that are not Weft's.
 bool hang_check::others_may_act() const {
-  unsigned ours = 1u + m_runtime.clock.has_thread() + m_runtime.manage.has_thread() + trace_has_thread(); // 1: the watcher
+  unsigned ours = 1u + m_runtime.clock.has_thread() + m_runtime.manage.has_thread() + trace_has_thread() + reporting_threads(); // 1: the watcher
   for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
     if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
       ours += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);
@@ -134,6 +148,11 @@ std::uint64_t hang_check::progress() const {
   return sum;
 }
 
+bool hang_check::limit_is_over() const {
+  const auto limit = static_cast<std::uint64_t>(m_runtime.cfg.watch_limit.count()) * 1000u;
+  return limit != 0 && now_ns() - m_left_at >= limit;
+}
+
 /// With the gate closed. True: to be asked again.
 bool hang_check::look() {
   const std::uint64_t now = progress();
@@ -144,16 +163,19 @@ bool hang_check::look() {
   wait_graph g = take_census(m_runtime);
   if (g.edges().empty())
     return false;
-  if (now != m_left) // else what is there is still so, and may have names
+  if (now != m_left) { // else what is there is still so, and may have names
     leave_census(g, now);
+    m_left_at = now_ns();
+  }
   m_left = now;
-  if (g.cycle().empty() && others_may_act())
+  const bool certain = !g.cycle().empty() || !others_may_act();
+  if (!certain && !limit_is_over())
     return true;
   if (std::exchange(m_doubted, now) != now) // a worker about to sleep may have something in its hands: then it goes on when the gate opens
     return true;
   m_reported = now;
   describe(g);
-  say(g);
+  say(g, certain ? std::chrono::microseconds(0) : m_runtime.cfg.watch_limit);
   leave_census(g, now);
   if (m_runtime.cfg.watch_hang == hang_kind::abort)
     fatal("the program hangs, and watch.hang is abort");

@@ -11,6 +11,10 @@ namespace weft::inline v0 {
 namespace rt {
 
 class runtime;
+struct settings;
+
+/// How long a worker idles before it asks whether anything can go on.
+[[nodiscard]] std::uint64_t hang_patience_ns(const settings &cfg) noexcept;
 
 /// What a thread that is no worker does to tasks (it makes one ready, or takes its last event back), it does on a visit.
 class visit {
@@ -40,6 +44,7 @@ class hang_check {
   [[nodiscard]] bool nothing_is_pending() const;
   [[nodiscard]] bool somebody_is_about() const;
   [[nodiscard]] bool others_may_act() const;
+  [[nodiscard]] bool limit_is_over() const;
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] bool look();
 
@@ -47,6 +52,7 @@ class hang_check {
   std::uint64_t m_reported = 0; // at this progress
   std::uint64_t m_doubted = 0; // the same, when all seemed to stand still
   std::uint64_t m_left = 0;     // the same: what waits has been left for the command
+  std::uint64_t m_left_at = 0;  // ns
   std::atomic<std::uint64_t> m_examinations{0};
 };
 

@@ -36,11 +36,14 @@ class printer {
     open_file();
   }
 
-  void start() noexcept {
+  /// Whether it has a thread.
+  bool start() noexcept {
     if (m_period_ns == 0)
-      return;
-    if (const int e = m_thread.start("weft-counters", [](void *p) { static_cast<printer *>(p)->run(); }, this))
+      return false;
+    const int e = m_thread.start("weft-counters", [](void *p) { static_cast<printer *>(p)->run(); }, this);
+    if (e != 0)
       warn("no thread to print counters at intervals (%s); they are printed at the end", std::strerror(e));
+    return e == 0;
   }
 
   void end() {
@@ -113,6 +116,7 @@ class printer {
 
 printer *g_printer = nullptr;      // with the start lock, and at the end
 metrics_server *g_server = nullptr;
+std::atomic<unsigned> g_threads{0}; // at most as many as there are
 
 /// The run on one worker, as two numbers.
 void read_reference(const std::string &path, unsigned workers) {
@@ -161,16 +165,19 @@ void start_reporting(runtime &rt) noexcept {
     read_reference(rt.cfg.counters_reference, rt.workers);
     if (!rt.cfg.counters_print.empty()) {
       g_printer = new printer(rt.cfg);
-      g_printer->start();
+      g_threads += g_printer->start();
     }
     if (rt.cfg.counters_port)
-      g_server = metrics_server::start(rt.cfg.counters_port);
+      g_threads += (g_server = metrics_server::start(rt.cfg.counters_port)) != nullptr;
   } catch (const std::exception &e) {
     warn("counters cannot be shown: %s", e.what());
   }
 }
 
+unsigned reporting_threads() noexcept { return g_threads.load(std::memory_order_relaxed); }
+
 void end_reporting(runtime &rt) noexcept {
+  g_threads.store(0, std::memory_order_relaxed);
   if (metrics_server *const server = std::exchange(g_server, nullptr)) {
     server->stop();
     delete server;
@@ -189,6 +196,7 @@ void forget_reporting_in_child() noexcept {
     g_server->forget();
   g_server = nullptr;
   g_printer = nullptr;
+  g_threads.store(0, std::memory_order_relaxed);
 }
 
 } // namespace rt

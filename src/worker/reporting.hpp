@@ -13,6 +13,8 @@ class runtime;
 void check_reporting(const settings &cfg);
 /// Once the workers run; what cannot be had is warned of.
 void start_reporting(runtime &rt) noexcept;
+/// That it runs: they do nothing to tasks.
+[[nodiscard]] unsigned reporting_threads() noexcept;
 /// The last line, the reference; the threads are gone afterwards.
 void end_reporting(runtime &rt) noexcept;
 void forget_reporting_in_child() noexcept;

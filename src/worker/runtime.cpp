@@ -219,7 +219,7 @@ runtime::runtime()
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
       successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), plain_odds(successor_odds),
       crew(*this, max_spares), hangs(*this), watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u,
-                                                   static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u) {
+                                                   hang_patience_ns(cfg), static_cast<std::uint64_t>(cfg.watch_limit.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);
   use_regions(cfg.deps_system == deps_kind::regions);

@@ -163,7 +163,7 @@ std::int64_t next_look(const worker &w, mood m) noexcept {
   else if (w.stand_in)
     later = k_linger_ns;
   else if (m == mood::patient && cfg.watch_hang != hang_kind::off)
-    later = static_cast<std::uint64_t>(cfg.watch_patience.count()) * 1000u;
+    later = hang_patience_ns(cfg);
   return later ? static_cast<std::int64_t>(now_ns() + later) : 0;
 }
 

@@ -42,7 +42,8 @@ const char k_run_help[] =
     "                   the same as --set trace.level=LEVEL; `weft trace`, `weft report` and `weft predict` read it\n"
     "  --report[=FILE]  traces at level graph, and writes a page about it in the end (weft-report.html); the trace is removed unless trace.dir\n"
     "                   says where to keep it\n"
-    "  --hang-timeout TIME  asks after that time without work whether anything can go on (0: never): the same as --set watch.patience=TIME\n"
+    "  --hang-timeout TIME  after that time without any progress tells who waits for what, whoever might end that (0: never says anything of hangs):\n"
+    "                       the same as --set watch.limit=TIME\n"
     "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
     "                   of creation; reports the first seed that gives another exit code, signal or output\n"
     "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
@@ -132,8 +133,8 @@ plan read_plan(const words &arguments) {
     } else if (arguments[at] == "--report" || arguments[at].starts_with("--report=")) {
       p.report = arguments[at].size() > 9 ? arguments[at].substr(9) : "weft-report.html";
       ++at;
-    } else if (const auto patience = take_option(arguments, at, "--hang-timeout")) {
-      *patience == "0" ? p.values.emplace_back("watch.hang", "off") : p.values.emplace_back("watch.patience", *patience);
+    } else if (const auto limit = take_option(arguments, at, "--hang-timeout")) {
+      *limit == "0" ? p.values.emplace_back("watch.hang", "off") : p.values.emplace_back("watch.limit", *limit);
     } else if (arguments[at].starts_with("--trace=")) {
       p.values.emplace_back("trace.level", arguments[at].substr(8));
       ++at;

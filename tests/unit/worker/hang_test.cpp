@@ -162,6 +162,20 @@ TEST_F(hang_without_cycle, a_task_that_waits_for_one_that_blocks_for_ever_is_rep
   EXPECT_TRUE(end.said("thread 'main' waits for its child task 'sleeper'")) << end; // it stands below
 }
 
+TEST_F(hang_without_cycle, is_reported_while_counters_are_printed_and_served) {
+  auto settings = doomed();
+  settings.insert(settings.end(), {{"WEFT_COUNTERS_PRINT", "/threads/count/cumulative"},
+                                   {"WEFT_COUNTERS_INTERVAL", "3600s"},
+                                   {"WEFT_COUNTERS_FILE", "/dev/null"},
+                                   {"WEFT_COUNTERS_PORT", std::to_string(20000 + getpid() % 12000)}}); // in use, it is warned of and not served
+  auto end = test::in_process(settings, [] {
+    weft::spawn([] { weft::this_task::block(); }, weft::label("left"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("task 'left'")) << end;
+}
+
 TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) {
   auto end = test::in_process(doomed(), [] {
     int x = 0;
@@ -413,6 +427,38 @@ TEST(hang, there_is_no_alarm_while_another_thread_may_unblock) {
       weft::unblock(blocked);
     });
     weft::taskwait();
+    other.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("weft:")) << end;
+}
+
+TEST(hang, is_told_after_a_time_limit_where_another_thread_could_unblock) {
+  auto settings = doomed();
+  settings.emplace_back("WEFT_WATCH_LIMIT", "120ms");
+  auto end = test::in_process(settings, [] {
+    weft::start();
+    std::thread([] { std::this_thread::sleep_for(1h); }).detach();
+    weft::spawn([] { weft::this_task::block(); }, weft::label("left"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("nothing has gone on for 120 ms (watch.limit)")) << end;
+  EXPECT_TRUE(end.said("task 'left'")) << end;
+}
+
+TEST(hang, is_not_told_while_tasks_run_however_short_the_limit) {
+  auto settings = doomed();
+  settings.emplace_back("WEFT_WATCH_LIMIT", "1ms");
+  auto end = test::in_process(settings, [] {
+    weft::start();
+    std::atomic<bool> over{false};
+    std::thread other([&] { // and nothing else is there to do for a while, again and again
+      EXPECT_TRUE(examined(4));
+      over = true;
+    });
+    while (!over)
+      weft::spawn([] { weft::this_task::sleep_for(2ms); }), weft::taskwait();
     other.join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
