@@ -2,6 +2,7 @@
 // What layers need: lightweight threads that are no tasks, and tasks that the layer runs by itself.
 #include "base/error.hpp"
 #include "deps/access.hpp"
+#include "deps/region_scope.hpp"
 #include "task/messages.hpp"
 #include "topo/machine.hpp"
 #include "worker/runtime.hpp"
@@ -118,8 +119,15 @@ void hold_task(held_task *parent, const access *list, std::size_t count, void (*
 
 void visit_addresses(held_task &parent, void (*visit)(void *context, const void *address), void *context) {
   apply_news_below(parent);
-  if (parent.children_domain)
-    parent.children_domain->for_each_address([&](const void *address) { visit(context, address); });
+  domain *const d = parent.children_domain;
+  if (!d)
+    return;
+  const auto tell = [&](const void *address) { visit(context, address); };
+  if (!d->regional())
+    return d->for_each_address(tell);
+  auto &regions = static_cast<region_scope &>(*d);
+  const tree_guard guard(regions.tree());
+  regions.for_each_begin(tell);
 }
 
 void end_held(held_task &t) { rt::end_held(t); }

@@ -127,6 +127,13 @@ class region_scope : public domain {
       f(*s->m_task);
   }
 
+  /// Calls f(address) where runs of bytes begin that the task's children have touched.
+  template <class F>
+  void for_each_begin(F &&f) {
+    for (const auto &[low, run] : m_map)
+      f(reinterpret_cast<const void *>(low));
+  }
+
   /// Forgets what nobody waits for any more.
   void prune() noexcept { m_map.prune(); }
 

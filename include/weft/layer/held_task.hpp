@@ -19,7 +19,7 @@ using held_task = detail::task;
 WEFT_API void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self);
 
 /// Calls `visit(context, address)` for each address that children of `parent` have named and that may have to be waited for; others may be among them.
-/// By who enters the children.
+/// Where accesses are ordered as regions, it is the address where each run of bytes begins. By who enters the children; `visit` is to leave Weft alone.
 WEFT_API void visit_addresses(held_task &parent, void (*visit)(void *context, const void *address), void *context);
 
 /// The task has run: what waits for its accesses may go on; it is complete when the tasks below it are. The last touch. Any thread.
