@@ -3,6 +3,7 @@
 #include "family.hpp"
 #include "thread.hpp"
 
+#include <cstdint>
 #include <cstdio>
 
 namespace weft_omp {
@@ -117,11 +118,12 @@ void print_environment(bool verbose) noexcept {
 void print_settings() noexcept {
   std::fputs("\nUser settings:\n\n", stderr);
   print_all(&said);
-  for (const char *name :
-       {"GOMP_CPU_AFFINITY", "GOMP_STACKSIZE", "KMP_AFFINITY", "KMP_BLOCKTIME", "KMP_HW_SUBSET", "KMP_SETTINGS", "KMP_TEAMS_PROC_BIND"})
+  for (const char *name : {"GOMP_CPU_AFFINITY", "GOMP_STACKSIZE", "KMP_AFFINITY", "KMP_BLOCKTIME", "KMP_ENABLE_TASK_THROTTLING", "KMP_HW_SUBSET",
+                           "KMP_SETTINGS", "KMP_TEAMS_PROC_BIND"})
     said(name, {});
   std::fputs("\nEffective settings:\n\n", stderr);
   print_all(&setting);
+  setting("KMP_ENABLE_TASK_THROTTLING", truth(g_globals.most_tasks != SIZE_MAX));
   std::fputs("\n", stderr);
 }
 
