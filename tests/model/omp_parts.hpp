@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the models of layers/omp share: the policy, and a thread that parks as an OpenMP thread does (images of parker in layers/omp/src/thread.cpp).
+// What the models of layers/omp share: the policy, and threads that park and wait as OpenMP threads do (images of parker in layers/omp/src/thread.cpp, of event.cpp).
 #pragma once
 
 #include "suspension.hpp"
 
 #include "layers/omp/src/parker_word.hpp"
+#include "layers/omp/src/sleeper_list.hpp"
+
+#include <cstdint>
 
 namespace weft_model {
 
@@ -64,6 +67,28 @@ class omp_model_thread {
   }
 
   weft_omp::parker_word<model_frame, omp_atomics> m_word;
+};
+
+/// Waiting on words, as event.cpp of the layer does it.
+struct omp_events {
+  weft_omp::sleeper_list<omp_model_thread, omp_atomics> list;
+  omp_model_thread members[3];
+  void wait_while(omp_model_thread &me, const model_atomic<std::uint32_t> &word, std::uint32_t value) {
+    weft_omp::word_sleeper<omp_model_thread, omp_atomics> s{&word, &me};
+    if (!list.enter(s, word, value))
+      return;
+    while (!s.is_woken())
+      me.wait();
+  }
+  bool wake_one(const void *word) {
+    omp_model_thread *const found = list.take(word);
+    if (found)
+      found->signal();
+    return found != nullptr;
+  }
+  void wake_all(const void *word) {
+    list.take_all(word, [](omp_model_thread &found) { found.signal(); });
+  }
 };
 
 } // namespace weft_model

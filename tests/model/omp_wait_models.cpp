@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP threads wait: layers/omp/src/parker_word.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
+// Models of how OpenMP threads wait: layers/omp/src/parker_word.hpp, orders.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/event.hpp"
-#include "layers/omp/src/sleeper_list.hpp"
+#include "layers/omp/src/orders.hpp"
 
 #include <cstdint>
 
 namespace weft_omp {
-thread_local int t_spin_locks = 0; // of preempt.cpp
+constinit thread_local int t_spin_locks = 0; // of preempt.cpp
 }
 
 namespace {
@@ -76,26 +76,38 @@ struct parker_condition {
 const passes<parker_condition<1>> p3{"omp_parker_condition"};
 const passes<parker_condition<2>> p4{"omp_parker_condition_twice"};
 
-struct event_base {
-  weft_omp::sleeper_list<omp_model_thread, P> list;
-  omp_model_thread members[3];
-  void wait_while(omp_model_thread &me, const model_atomic<std::uint32_t> &word, std::uint32_t value) {
-    weft_omp::word_sleeper<omp_model_thread, P> s{&word, &me};
-    if (!list.enter(s, word, value))
-      return;
-    while (!s.is_woken())
-      me.wait();
+/// A member is sent to one region after the other; as launch(), serve() and wait_for_late_ones() of team.cpp.
+template <int Regions>
+struct orders_served {
+  static constexpr int threads = 2;
+  omp_model_thread member;
+  weft_omp::basic_orders<P> orders;
+  model_var<int> region{0}, used{0};
+  void run(int t) {
+    for (int n = 1; n <= Regions; ++n)
+      if (t == 0) {
+        region.set(n);
+        orders.send();
+        member.wake();
+        while (!orders.are_served())
+          P::pause();
+        expect(used.get() == n, "a region that is served has been left");
+      } else {
+        const auto done = static_cast<std::uint32_t>(n - 1);
+        while (!orders.are_more_than(done))
+          member.wait_for([&] { return orders.are_just(done); });
+        expect(region.get() == n, "where it is sent to is seen");
+        used.set(n);
+        orders.serve(static_cast<std::uint32_t>(n));
+      }
   }
-  bool wake_one(const void *word) {
-    omp_model_thread *const found = list.take(word);
-    if (found)
-      found->signal();
-    return found != nullptr;
-  }
+  void check() {}
 };
+const passes<orders_served<1>> o1{"omp_orders_one"};
+const passes<orders_served<2>> o2{"omp_orders_two"};
 
 /// One waits for a word.
-struct event_one : event_base {
+struct event_one : omp_events {
   static constexpr int threads = 2;
   model_atomic<std::uint32_t> word{0};
   model_var<int> data{0};
@@ -114,7 +126,7 @@ struct event_one : event_base {
 const passes<event_one> e1{"omp_event_one"};
 
 /// Two wait for words of their own that share the list.
-struct event_two_words : event_base {
+struct event_two_words : omp_events {
   static constexpr int threads = 3;
   model_atomic<std::uint32_t> words[2];
   void run(int t) {
@@ -122,8 +134,7 @@ struct event_two_words : event_base {
       return wait_while(members[t], words[t - 1], 0);
     for (auto &word : words) {
       word.store(1, release);
-      while (wake_one(&word)) {
-      }
+      wake_all(&word);
     }
   }
   void check() {}
@@ -131,7 +142,7 @@ struct event_two_words : event_base {
 const passes<event_two_words> e2{"omp_event_two_words"};
 
 template <int Threads>
-struct event_lock : event_base {
+struct event_lock : omp_events {
   static constexpr int threads = Threads;
   weft_omp::lock_state<P> state;
   model_var<int> sum{0};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sinks and sources: for each outermost iteration, how many of its inner ones are posted, in the order of the nest.
-//
-// Orders      O1  store and load seq_cst of an entry, with `waiting`: either the poster sees who waits, or who waits sees the post.
-//             O2  load acquire of an entry, with O1: what was done before the post. turns fetch_add release, load acquire: see share.hpp.
+// Who waits for whom: turns.hpp.
 #include "event.hpp"
 #include "team.hpp"
 
@@ -14,8 +12,7 @@ namespace weft_omp {
 struct doacross {
   unsigned count;
   std::uint64_t *extents; // of the inner loops
-  std::atomic<std::uint64_t> *posted;
-  std::atomic<std::uint32_t> waiting{0};
+  basic_turns<>::place *posted;
 };
 
 void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts) {
@@ -28,7 +25,7 @@ void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t 
   auto *d = new (std::nothrow) doacross{count, nullptr, nullptr};
   if (d) {
     d->extents = static_cast<std::uint64_t *>(std::malloc(count * sizeof *counts));
-    d->posted = static_cast<std::atomic<std::uint64_t> *>(std::calloc(counts[0], sizeof *d->posted));
+    d->posted = static_cast<basic_turns<>::place *>(std::calloc(counts[0], sizeof *d->posted));
   }
   if (!d || !d->extents || !d->posted)
     fatal("no memory for an ordered(%u) loop of %llu iterations", count, static_cast<unsigned long long>(counts[0]));
@@ -72,31 +69,15 @@ std::uint64_t inner_number(const doacross &d, const std::uint64_t *where) noexce
 void post(thread &t, const std::uint64_t *where) noexcept {
   work_share *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
-  if (!d)
-    return;
-  d->posted[where[0]].store(inner_number(*d, where), std::memory_order_seq_cst); // O1
-  if (d->waiting.load(std::memory_order_seq_cst) == 0)
-    return;
-  s->turns.fetch_add(1, std::memory_order_release);
-  wake_all(&t, s->turns);
+  if (d)
+    s->turns.post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word) { wake_all(&t, word); });
 }
 
 void wait_for(thread &t, const std::uint64_t *where) noexcept {
   work_share *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
-  if (!d || where[0] >= d->extents[0])
-    return;
-  const std::uint64_t wanted = inner_number(*d, where);
-  if (d->posted[where[0]].load(std::memory_order_acquire) >= wanted) // O2
-    return;
-  d->waiting.fetch_add(1, std::memory_order_seq_cst);
-  for (;;) {
-    const std::uint32_t seen = s->turns.load(std::memory_order_acquire);
-    if (d->posted[where[0]].load(std::memory_order_seq_cst) >= wanted) // O1
-      break;
-    wait_while(t, s->turns, seen);
-  }
-  d->waiting.fetch_sub(1, std::memory_order_relaxed);
+  if (d && where[0] < d->extents[0])
+    s->turns.wait_for_post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
 }
 
 } // namespace weft_omp

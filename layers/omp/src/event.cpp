@@ -17,12 +17,6 @@ bucket &bucket_of(const void *word) noexcept {
   return g_buckets[(at ^ (at >> 8)) % k_buckets];
 }
 
-void wake(thread *me, const void *word, unsigned most) noexcept {
-  bucket &b = bucket_of(word);
-  for (thread *found = nullptr; most-- != 0 && (found = b.take(word));)
-    found->place_to_wait.signal(me);
-}
-
 } // namespace
 
 void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept {
@@ -39,8 +33,13 @@ void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_
     me.place_to_wait.wait(me, 0);
 }
 
-void wake_one(thread *me, const std::atomic<std::uint32_t> &word) noexcept { wake(me, &word, 1); }
-void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept { wake(me, &word, ~0u); }
+void wake_one(thread *me, const std::atomic<std::uint32_t> &word) noexcept {
+  if (thread *const found = bucket_of(&word).take(&word))
+    found->place_to_wait.signal(me);
+}
+void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept {
+  bucket_of(&word).take_all(&word, [me](thread &found) { found.place_to_wait.signal(me); });
+}
 
 void word_lock::lock(thread &me) noexcept {
   if (try_lock()) [[likely]]

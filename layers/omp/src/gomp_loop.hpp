@@ -18,6 +18,30 @@ bool give_chunk(thread &t, bool found, T *first, T *last) noexcept {
   return true;
 }
 
+template <class T>
+[[gnu::noinline]] bool next_otherwise(thread &t, T *first, T *last) noexcept {
+  return give_chunk(t, next_chunk(t), first, last);
+}
+
+/// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
+template <class T>
+bool next_of_loop(T *first, T *last) noexcept {
+  thread &t = *t_self;
+  std::uint32_t chunk = 0;
+  if (!take_own_chunk(t, chunk)) [[unlikely]]
+    return next_otherwise(t, first, last);
+  const chunk_values v = values_of(*t.share.current, chunk);
+  *first = static_cast<T>(v.first);
+  *last = static_cast<T>(v.stop);
+  return true;
+}
+
+template <class T>
+bool next_in_turn(T *first, T *last) noexcept {
+  thread &t = self();
+  return give_chunk(t, next_ordered_chunk(t), first, last);
+}
+
 /// What task reductions and memory for the program a loop comes with.
 struct loop_extras {
   std::uintptr_t *reductions = nullptr;
@@ -27,7 +51,7 @@ struct loop_extras {
 template <class T>
 bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered, loop_extras extras = {}) {
   thread &t = self();
-  begin_share(t, extras.reductions, extras.memory, [&](work_share &s) { set_loop(s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+  begin_share(t, extras.reductions, extras.memory, [&](work_share &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
   if (!first)
     return true;
   return give_chunk(t, ordered ? next_ordered_chunk(t) : next_chunk(t), first, last);
@@ -37,7 +61,7 @@ template <class T>
 bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last, loop_extras extras = {}) {
   thread &t = self();
   begin_share(t, extras.reductions, extras.memory, [&](work_share &s) {
-    set_loop(s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind, static_cast<std::uint64_t>(chunk));
+    set_loop(t, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind, static_cast<std::uint64_t>(chunk));
     set_doacross(t, s, count, reinterpret_cast<const std::uint64_t *>(counts));
   });
   return give_chunk(t, next_chunk(t), first, last);

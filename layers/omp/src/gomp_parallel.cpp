@@ -49,15 +49,15 @@ void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags
   work_share &s = c.shares[1 % k_open_shares];
   s.begin(1);
   c.used_shares.store(true, std::memory_order_relaxed);
-  set_up(s);
+  set_up(t, s);
   c.begins_in_share = true;
   t.share.entered = 1;
   t.share.current = &s;
   launch(t, c, body, data);
 }
 
-void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, int kind, long chunk, unsigned flags) {
-  combined(body, data, threads, flags, 0, [&](work_share &s) { set_loop(s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {
+  combined(body, data, threads, flags, 0, [&](const thread &t, work_share &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
 }
 
 void run_combined(void (*body)(void *), void *data) {
@@ -119,26 +119,26 @@ GOMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void *), void *data,
 PARALLEL_LOOP(static, k_static)
 PARALLEL_LOOP(dynamic, k_dynamic)
 PARALLEL_LOOP(guided, k_guided)
-PARALLEL_LOOP(nonmonotonic_dynamic, k_dynamic)
+PARALLEL_LOOP(nonmonotonic_dynamic, k_dynamic | k_nonmonotonic)
 PARALLEL_LOOP(nonmonotonic_guided, k_guided)
 #undef PARALLEL_LOOP
 
-#define PARALLEL_LOOP(NAME)                                                                                                                          \
+#define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
   GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step, unsigned flags) {    \
-    combined_loop(body, data, threads, shape_of(first, last, step), k_runtime, 0, flags);                                                            \
+    combined_loop(body, data, threads, shape_of(first, last, step), KIND, 0, flags);                                                                 \
     run_combined(body, data);                                                                                                                        \
   }
-PARALLEL_LOOP(runtime)
-PARALLEL_LOOP(nonmonotonic_runtime)
-PARALLEL_LOOP(maybe_nonmonotonic_runtime)
+PARALLEL_LOOP(runtime, k_runtime)
+PARALLEL_LOOP(nonmonotonic_runtime, k_runtime | k_nonmonotonic)
+PARALLEL_LOOP(maybe_nonmonotonic_runtime, k_runtime | k_nonmonotonic)
 #undef PARALLEL_LOOP
 
 GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, unsigned threads, unsigned count) {
-  combined(body, data, threads, 0, count, [&](work_share &s) { set_loop(s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  combined(body, data, threads, 0, count, [&](const thread &t, work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
 }
 
 GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads, unsigned count, unsigned flags) {
-  combined(body, data, threads, flags, count, [&](work_share &s) { set_loop(s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  combined(body, data, threads, flags, count, [&](const thread &t, work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   run_combined(body, data);
 }
 

@@ -33,12 +33,12 @@ GOMP_API void GOMP_atomic_end() { g_atomic.unlock(self()); }
 
 GOMP_API unsigned GOMP_sections_start(unsigned count) {
   thread &t = self();
-  begin_share(t, nullptr, nullptr, [&](work_share &s) { set_loop(s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  begin_share(t, nullptr, nullptr, [&](work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   return section(t, next_chunk(t));
 }
 GOMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void **memory) {
   thread &t = self();
-  begin_share(t, reductions, memory, [&](work_share &s) { set_loop(s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  begin_share(t, reductions, memory, [&](work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   return section(t, next_chunk(t));
 }
 GOMP_API unsigned GOMP_sections_next() {

@@ -12,6 +12,7 @@ namespace {
 constexpr int k_static_chunked = 33, k_distribute_chunked = 91, k_distribute = 92;
 constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29, k_without_merging = 160;
 constexpr int k_guided_simd = 46, k_runtime_simd = 47;
+constexpr int k_in_any_order = 1 << 30; // modifier
 
 template <class T, class S>
 std::uint64_t trips(T low, T high, S step) noexcept {
@@ -119,24 +120,30 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
   const std::uint64_t fair = (shape.total + t.crew->size - 1) / t.crew->size;
   const std::uint64_t chunk = whole ? (fair + length - 1) / length * length : static_cast<std::uint64_t>(std::max(v.chunk, 1l)) * length;
-  set_loop(*t.share.current, shape, kind, std::max<std::uint64_t>(chunk, 1));
+  set_loop(t, *t.share.current, shape, kind, std::max<std::uint64_t>(chunk, 1));
   t.share.current->multiple = std::max<std::uint64_t>(chunk, 1);
   shared(t);
+}
+
+template <class T, class S>
+loop_shape shape_within(T low, T high, S step) noexcept {
+  const std::uint64_t total = trips(low, high, step), first = static_cast<std::uint64_t>(low), by = static_cast<std::uint64_t>(step);
+  return {total, first, by, first + total * by};
 }
 
 template <class T, class S>
 void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
   thread &t = self();
   const auto [kind, ordered] = kind_of(schedule);
-  const std::uint64_t total = trips(low, high, step);
+  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !t.share.nest;
+  const loop_shape shape = shape_within(low, high, step);
   if ((schedule & ~k_modifiers) == k_runtime_simd) {
-    begin_simd(t, {total, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(step), 0}, static_cast<std::uint64_t>(chunk));
+    begin_simd(t, shape, static_cast<std::uint64_t>(chunk));
     return;
   }
   const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked && (schedule & ~k_modifiers) != k_first_ordered;
   if (enter_share(t)) {
-    set_loop(*t.share.current, {total, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(step), 0}, kind,
-             plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
+    set_loop(t, *t.share.current, shape, in_any_order ? kind | k_nonmonotonic : kind, plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
     if ((schedule & ~k_modifiers) == k_guided_simd && chunk > 0)
       t.share.current->multiple = static_cast<std::uint64_t>(chunk);
     shared(t);
@@ -145,21 +152,38 @@ void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
 }
 
 template <class T, class S>
-int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
-  thread &t = self();
-  work_share *const s = t.share.current;
+void give_values(const work_share &s, const chunk_values &v, std::int32_t *is_last, T *low, T *high, S *stride) noexcept {
+  *low = static_cast<T>(v.first);
+  *high = static_cast<T>(v.stop - s.step);
+  if (stride)
+    *stride = static_cast<S>(s.step);
+  if (is_last)
+    *is_last = v.is_last;
+}
+
+template <class T, class S>
+[[gnu::noinline]] int next_otherwise(thread &t, std::int32_t *is_last, T *low, T *high, S *stride) {
+  const work_share *const s = t.share.current;
   if (!s)
     return 0;
-  if (!(t.share.ordered ? next_ordered_chunk(t) : next_chunk_here(t))) {
+  if (!(t.share.ordered ? next_ordered_chunk(t) : next_chunk(t))) {
     leave_share(t);
     return 0;
   }
-  *low = static_cast<T>(s->first + t.share.first * s->step);
-  *high = static_cast<T>(s->first + (t.share.end - 1) * s->step);
-  if (stride)
-    *stride = static_cast<S>(s->step);
-  if (is_last)
-    *is_last = t.share.end == s->total;
+  const std::uint64_t first = t.share.first, end = t.share.end;
+  give_values(*s, {s->first + first * s->step, s->first + end * s->step, end == s->total}, is_last, low, high, stride);
+  return 1;
+}
+
+/// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
+template <class T, class S>
+int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
+  thread &t = *t_self;
+  std::uint32_t chunk = 0;
+  if (!take_own_chunk(t, chunk)) [[unlikely]]
+    return next_otherwise(t, is_last, low, high, stride);
+  const work_share &s = *t.share.current;
+  give_values(s, values_of(s, chunk), is_last, low, high, stride);
   return 1;
 }
 

@@ -60,7 +60,7 @@ KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resou
 KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
   thread &t = self();
   if (enter_share(t)) {
-    set_loop(*t.share.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
+    set_loop(t, *t.share.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
     shared(t);
   }
   return next_chunk(t) ? static_cast<std::int32_t>(t.share.first) : INT32_MAX;

@@ -23,7 +23,7 @@
 
 namespace weft_omp {
 
-thread_local int t_spin_locks = 0;
+constinit thread_local int t_spin_locks = 0;
 
 namespace {
 

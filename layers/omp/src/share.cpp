@@ -30,7 +30,7 @@ void work_share::begin(std::uint64_t n) noexcept {
   memory = nullptr;
   reductions = nullptr;
   steps = nullptr;
-  ordered.store(0, std::memory_order_relaxed);
+  turns.begin();
   next.store(0, std::memory_order_relaxed);
 }
 
@@ -77,6 +77,7 @@ bool enter_share(thread &t) noexcept {
   work_share &first = t.crew->shares[number % k_open_shares];
   mine.trip = 0;
   mine.has_chunk = false;
+  mine.part = nullptr;
   first.lock.lock();
   work_share &s = find_place(first, number);
   mine.current = &s;
@@ -95,17 +96,32 @@ void leave_share(thread &t) noexcept {
   work_share *const s = std::exchange(t.share.current, nullptr);
   if (!s)
     return;
+  t.share.part = nullptr;
   std::lock_guard lock(s->place->lock);
   if (++s->left == t.crew->size)
     s->end();
 }
 
-void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept {
+namespace {
+
+/// Of larger teams the members share a counter: who looks for a chunk would look at too many parts.
+constexpr unsigned k_most_parts = 64;
+
+/// The parts of a loop that was dealt out, by the member's number.
+auto parts_of(const thread &t, const work_share &s) noexcept {
+  return [slots = t.crew->slots, place = s.number % k_open_shares](unsigned member) -> loop_part & { return slots[member].parts[place]; };
+}
+
+} // namespace
+
+void set_loop(const thread &t, work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept {
   int kind = static_cast<int>(schedule & 7);
+  bool in_any_order = (schedule & k_nonmonotonic) != 0;
   if (kind == k_runtime) {
     const icvs &v = my_icvs();
     kind = v.schedule;
     chunk = static_cast<std::uint64_t>(v.chunk);
+    in_any_order = in_any_order && v.schedule_modifier != k_monotonic;
   }
   if (kind == k_auto)
     kind = k_static, chunk = 0;
@@ -118,7 +134,14 @@ void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64
   s.last = shape.last;
   s.chunk = kind == k_static ? chunk : std::max<std::uint64_t>(chunk, 1);
   s.multiple = 1;
-  s.adds = s.total < UINT64_C(1) << 62 && s.chunk < UINT64_C(1) << 32; // once per thread
+  s.chunks = s.total == 0 || s.chunk == 0 ? 0 : (s.total - 1) / s.chunk + 1;
+  s.span = s.chunk * s.step;
+  s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
+  const unsigned members = t.crew->size;
+  s.dealt = in_any_order && kind == k_dynamic && s.chunks <= loop_part::k_most && members <= k_most_parts &&
+            s.place == &s; // one that hangs on it has no parts
+  if (s.dealt)
+    deal(s.chunks == 0 ? 0 : s.chunks - 1, members, parts_of(t, s));
 }
 
 void set_memory(work_share &s, void **memory) {
@@ -138,6 +161,10 @@ bool take(share_state &mine, std::uint64_t first, std::uint64_t end) noexcept {
   return true;
 }
 
+bool take_equal(share_state &mine, const work_share &s, std::uint64_t chunk) noexcept {
+  return take(mine, chunk * s.chunk, chunk + 1 == s.chunks ? s.total : (chunk + 1) * s.chunk);
+}
+
 bool next_static(const thread &t, share_state &mine, const work_share &s) noexcept {
   const std::uint64_t n = t.crew->size, me = t.number;
   if (s.chunk == 0) {
@@ -147,24 +174,35 @@ bool next_static(const thread &t, share_state &mine, const work_share &s) noexce
     const std::uint64_t first = me * share + std::min(me, more), end = first + share + (me < more);
     return first < end && take(mine, first, end);
   }
-  const std::uint64_t round = mine.trip++;
-  const std::uint64_t chunks = (s.total - 1) / s.chunk + 1, mine_is = round * n + me;
-  if (s.total == 0 || round > chunks / n || mine_is >= chunks)
+  const std::uint64_t round = mine.trip++, mine_is = round * n + me;
+  return round <= s.chunks / n && mine_is < s.chunks && take_equal(mine, s, mine_is);
+}
+
+/// The last chunk is in no part: who finds no other one gets it, and nothing behind it. For lastprivate variables compilers keep what a member's last chunk left, where
+/// that is the loop's.
+bool next_dealt(const thread &t, share_state &mine, work_share &s) noexcept {
+  if (mine.trip != 0)
     return false;
-  return take(mine, mine_is * s.chunk, mine_is == chunks - 1 ? s.total : (mine_is + 1) * s.chunk);
+  const auto part_of = parts_of(t, s);
+  mine.part = &part_of(t.number);
+  std::uint32_t chunk = 0;
+  if (mine.part->take(chunk) || steal(t.crew->size, t.number, part_of, chunk))
+    return take_equal(mine, s, chunk);
+  if (s.next.load(std::memory_order_relaxed) >= s.chunks || s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
+    return false;
+  mine.trip = 1;
+  return take_equal(mine, s, s.chunks - 1);
 }
 
 bool next_dynamic(share_state &mine, work_share &s) noexcept {
   if (s.adds) [[likely]] {
-    const std::uint64_t mine_is = s.next.fetch_add(s.chunk, std::memory_order_relaxed);
-    return mine_is < s.total && take(mine, mine_is, std::min(mine_is + s.chunk, s.total));
+    const std::uint64_t chunk = s.next.fetch_add(1, std::memory_order_relaxed);
+    return chunk < s.chunks && take_equal(mine, s, chunk);
   }
-  std::uint64_t at = s.next.load(std::memory_order_relaxed);
-  while (at < s.total) {
-    const std::uint64_t end = s.total - at > s.chunk ? at + s.chunk : s.total;
-    if (s.next.compare_exchange_weak(at, end, std::memory_order_relaxed))
-      return take(mine, at, end);
-  }
+  std::uint64_t chunk = s.next.load(std::memory_order_relaxed);
+  while (chunk < s.chunks)
+    if (s.next.compare_exchange_weak(chunk, chunk + 1, std::memory_order_relaxed))
+      return take_equal(mine, s, chunk);
   return false;
 }
 
@@ -194,31 +232,21 @@ bool next_chunk(thread &t) noexcept {
   case k_guided:
     return next_guided(t, mine, s);
   default:
-    return next_dynamic(mine, s);
+    return s.dealt ? next_dealt(t, mine, s) : next_dynamic(mine, s);
   }
 }
 
 // ---- ordered -----------------------------------------------------------------------------------------------------------
 
 void wait_for_turn(thread &t) noexcept {
-  work_share &s = *t.share.current;
-  if (!t.share.has_chunk)
-    return;
-  for (;;) {
-    const std::uint32_t seen = s.turns.load(std::memory_order_acquire); // O2
-    if (s.ordered.load(std::memory_order_acquire) >= t.share.first) // O1
-      return;
-    wait_while(t, s.turns, seen);
-  }
+  if (t.share.has_chunk)
+    t.share.current->turns.wait_for_turn(t.share.first, [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
 }
 
 bool next_ordered_chunk(thread &t) noexcept {
-  work_share &s = *t.share.current;
   if (t.share.has_chunk) {
     wait_for_turn(t);
-    s.ordered.store(t.share.end, std::memory_order_release); // O1
-    s.turns.fetch_add(1, std::memory_order_release); // O2
-    wake_all(&t, s.turns);
+    t.share.current->turns.pass_turn(t.share.end, [&t](const auto &word) { wake_all(&t, word); });
   }
   return next_chunk(t);
 }

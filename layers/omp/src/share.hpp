@@ -5,6 +5,7 @@
 #pragma once
 
 #include "spin.hpp"
+#include "turns.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -18,9 +19,6 @@ struct doacross;
 
 /// The members' n-th worksharing region stands in place n modulo their number, or, when somebody is that many regions behind, in one that hangs
 /// on it: nobody waits for who is behind, for that one may never come (a cancelled region), or wait itself.
-//
-// Orders      O1  ordered store release, load acquire: what was done in the turns before.
-//             O2  turns fetch_add release, after `ordered`; load acquire, before it: who sees that it is not its turn waits for a change that it has not seen.
 struct work_share {
   work_share *place = this; // its lock guards all that hang on it
   work_share *more = nullptr;
@@ -30,14 +28,16 @@ struct work_share {
   bool busy = false;
 
   int schedule = 0;
+  bool dealt = false; // each member has a part of the chunks to itself: loop_parts.hpp
+  bool adds = false;  // `next` may run past the end without an overflow
   std::uint64_t total = 0, chunk = 1, multiple = 1; // guided chunks are multiples of the last
+  std::uint64_t chunks = 0, span = 1;               // equal ones, and how far the loop's variable goes in one
   std::uint64_t first = 0, step = 1, last = 0; // values of the loop's variable: of iteration 0, and where the loop stops
-  bool adds = false; // `next` may run past the end without an overflow
-  char apart[64];    // what all read is not in the line that all write
-  std::atomic<std::uint64_t> next{0}; // iteration that nobody has
+  char apart[64]; // what all read is not in the line that all write
+  std::atomic<std::uint64_t> next{
+      0}; // equal chunk, or guided iteration, that nobody has; all of them, when somebody has the last of those that were dealt out
   char apart_again[64];
-  std::atomic<std::uint64_t> ordered{0};       // whose turn it is: of a chunk that starts here
-  std::atomic<std::uint32_t> turns{0};         // changes with `ordered`
+  basic_turns<> turns;
   void *memory = nullptr;                      // of the region, for the program
   std::uintptr_t *reductions = nullptr;
   doacross *steps = nullptr;
@@ -62,7 +62,9 @@ void shared(thread &t) noexcept;
 /// Done with it.
 void leave_share(thread &t) noexcept;
 
-void set_loop(work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept;
+/// `schedule`, besides its kind: a member's chunks may come in any order.
+inline constexpr long k_nonmonotonic = 8;
+void set_loop(const thread &t, work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept;
 void set_memory(work_share &s, void **memory);
 
 /// The member's next chunk, in t.share.first and end. False: there is none.
@@ -70,6 +72,16 @@ void set_memory(work_share &s, void **memory);
 /// The same, and in turn for ordered regions.
 [[nodiscard]] bool next_ordered_chunk(thread &t) noexcept;
 void wait_for_turn(thread &t) noexcept;
+
+/// What the loop's variable is in an equal chunk that is not the last one: at its begin, and where it stops.
+struct chunk_values {
+  std::uint64_t first, stop;
+  bool is_last;
+};
+[[nodiscard]] inline chunk_values values_of(const work_share &s, std::uint64_t chunk) noexcept {
+  const std::uint64_t first = s.first + chunk * s.span;
+  return {first, first + s.span, false};
+}
 
 /// Ordering by sinks and sources.
 void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts);

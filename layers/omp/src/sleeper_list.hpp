@@ -4,6 +4,7 @@
 // Roles       Who waits: enter, then asleep until `woken`. Who has changed a word: take.
 // Invariants  I1  Who waits looks at the word with the lock, which who wakes takes after it has changed the word: one of the two sees the other.
 //             I2  A sleeper lies on the stack of who waits: `woken` is the last touch of it.
+//             I3  Who wakes all takes them out at once: those who come meanwhile, perhaps for the second time, have seen the change.
 // Orders      O1  woken store release, load acquire: the list, and what was done before the wake-up.
 //             O2  the word's load acquire: what was done before it was changed.
 // Progress    Blocking, for as long as a list is searched.
@@ -62,7 +63,35 @@ class sleeper_list {
     return found;
   }
 
+  /// wake(who) for each who waits for the word.
+  template <class Wake>
+  void take_all(const void *w, Wake wake) noexcept {
+    for (sleeper *s = cut_out(w); s;) {
+      sleeper *const next = s->next;
+      Who &who = *s->who;
+      s->woken.store(true, std::memory_order_release); // O1, I2
+      wake(who);
+      s = next;
+    }
+  }
+
  private:
+  sleeper *cut_out(const void *w) noexcept {
+    std::lock_guard lock(m_lock);
+    typename P::template plain<sleeper *> first{};
+    auto *at = &m_first, *last = &first;
+    while (sleeper *const s = *at)
+      if (s->word == w) {
+        *last = s;
+        last = &s->next;
+        *at = s->next;
+      } else {
+        at = &s->next;
+      }
+    *last = nullptr;
+    return first;
+  }
+
   basic_spin_lock<P> m_lock;
   typename P::template plain<sleeper *> m_first{};
 };

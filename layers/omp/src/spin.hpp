@@ -15,7 +15,7 @@
 namespace weft_omp {
 
 /// Held by the thread whose block is in use: it is not to be interrupted.
-extern thread_local int t_spin_locks __attribute__((tls_model("initial-exec")));
+extern constinit thread_local int t_spin_locks __attribute__((tls_model("initial-exec")));
 
 template <class P = real_atomics>
 class basic_spin_lock {

@@ -157,7 +157,7 @@ namespace {
   wake_members(&t, c, 1);
   for (unsigned i = 1; i < c.size; ++i)
     if (const thread *const m = c.members[i])
-      while (m->served.load(std::memory_order_acquire) != m->orders.load(std::memory_order_relaxed)) // O2 of thread
+      while (!m->orders.are_served())
         give_way(t);
 }
 
@@ -195,7 +195,7 @@ void launch(thread &t, team &c, void (*body)(void *), void *argument) {
     join_team(c, m, i);
     m.teams = t.teams;
     m.teams_number = t.teams_number;
-    m.orders.store(m.orders.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); // O1 of thread
+    m.orders.send();
   }
   wake_members(&t, c, 1);
   show_affinity(t);
@@ -204,13 +204,13 @@ void launch(thread &t, team &c, void (*body)(void *), void *argument) {
 namespace {
 
 bool has_no_orders(const parker::reason &r) noexcept {
-  return static_cast<const thread *>(r.object)->orders.load(std::memory_order_seq_cst) == r.number; // O1 of thread
+  return static_cast<const thread *>(r.object)->orders.are_just(static_cast<std::uint32_t>(r.number));
 }
 
 void wait_for_orders(thread &me, std::uint32_t done, int spins) noexcept {
   spell s(me, spins);
   bool spun = false;
-  while (me.orders.load(std::memory_order_acquire) == done) { // O1 of thread
+  while (!me.orders.are_more_than(done)) {
     if (s.goes_on())
       continue;
     if (!std::exchange(spun, true))
@@ -235,7 +235,7 @@ void serve(thread &me) {
     c.body(c.argument);
     spins = spins_for(c); // after the barrier the team is another one's
     final_barrier(me);
-    me.served.store(done + 1, std::memory_order_release); // O2 of thread
+    me.orders.serve(done + 1);
   }
 }
 
@@ -267,7 +267,7 @@ void dismiss(thread &t, team *c) {
       continue;
     dismiss(t, std::exchange(m->hot, nullptr));
     m->crew = nullptr;
-    m->orders.store(m->orders.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); // O1 of thread
+    m->orders.send();
     m->place_to_wait.signal(&t);
   }
   delete[] c->members;

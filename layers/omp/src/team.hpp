@@ -20,10 +20,11 @@ inline constexpr unsigned k_most_members = (1u << 20) - 1; // see barrier_words:
 
 using task_stack = basic_task_stack<omp_task>;
 
-/// What a member has to itself of its team's tasks.
+/// What a member has to itself of its team's tasks and loops.
 struct alignas(64) member_slot {
   task_stack ready;
   std::int64_t balance = 0; // tasks that it made, less those that ended on it, and that the team was not told of
+  alignas(64) loop_part parts[k_open_shares]; // of loops that are dealt out, by the loop's place
 };
 
 /// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
@@ -99,16 +100,10 @@ inline void wake_idle(thread *me, team &crew) noexcept {
   if (crew.may_have_sleepers()) [[unlikely]]
     wake_one_idle(me, crew);
 }
-/// next_chunk() of the commonest loops: one addition, and what follows from it.
-inline bool next_chunk_here(thread &t) noexcept {
-  share_state &mine = t.share;
-  work_share &s = *mine.current;
-  if (s.schedule != k_dynamic || !s.adds || t.crew->share_cancelled.load(std::memory_order_relaxed))
-    return next_chunk(t);
-  const std::uint64_t at = s.next.fetch_add(s.chunk, std::memory_order_relaxed), end = at + s.chunk;
-  mine.first = at;
-  mine.end = end < s.total ? end : s.total;
-  return mine.has_chunk = at < s.total;
+/// A chunk of the member's own part of a loop that was dealt out, which is what most calls for the next chunk come to. False: see next_chunk().
+[[nodiscard]] inline bool take_own_chunk(const thread &t, std::uint32_t &chunk) noexcept {
+  loop_part *const mine = t.share.part;
+  return mine && !t.crew->share_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
 }
 inline member_slot &slot_of(const thread &t) noexcept { return t.crew->slots[t.number]; }
 

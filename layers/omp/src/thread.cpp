@@ -21,7 +21,7 @@
 
 namespace weft_omp {
 
-thread_local thread *t_self = nullptr;
+constinit thread_local thread *t_self = nullptr;
 
 namespace {
 

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "icv.hpp"
+#include "loop_parts.hpp"
+#include "orders.hpp"
 #include "parker_word.hpp"
 #include "spin.hpp"
 #include "task_pool.hpp"
@@ -60,6 +62,7 @@ struct share_state {
   std::uint64_t singles = 0;  // single regions so far
   std::uint64_t trip = 0;     // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
+  basic_loop_part<> *part = nullptr; // of a loop that was dealt out, once the member has had a chunk of it
   work_share *nest = nullptr; // of LLVM's doacross loops, and per dimension first value, last, step
   std::int64_t *nest_shape = nullptr;
   bool has_chunk = false;
@@ -92,9 +95,7 @@ struct alignas(64) thread {
   void *block = nullptr;   // thread-local, of a lightweight thread
   void *carrier = nullptr; // thread pointer of the kernel thread below
   team *hot = nullptr;     // of regions that this thread, as a member, begins
-  std::atomic<std::uint32_t> orders{
-      0}; // regions it was sent to. O1: store seq_cst by who sends it, load acquire; seq_cst once it is published (parker)
-  std::atomic<std::uint32_t> served{0}; // of them, those that it has left. O2: store release, load acquire
+  basic_orders<> orders;   // of a lightweight thread
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
   bool in_weft = false; // of one without a block of its own
@@ -106,7 +107,7 @@ struct alignas(64) thread {
   record_pool pool;
 };
 
-extern thread_local thread *t_self __attribute__((tls_model("initial-exec")));
+extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // constinit: nobody asks whether it has been set up
 [[gnu::cold]] thread &become_thread() noexcept;
 inline thread &self() noexcept { return t_self ? *t_self : become_thread(); }
 /// For who asks for nothing of its own: the environment has been read.

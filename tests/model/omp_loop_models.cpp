@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of what members of a team share of a loop: layers/omp/src/loop_parts.hpp, turns.hpp.
+#include "omp_parts.hpp"
+
+#include "layers/omp/src/loop_parts.hpp"
+#include "layers/omp/src/turns.hpp"
+
+#include <cstdint>
+
+namespace {
+
+using namespace weft_model;
+using enum std::memory_order;
+using P = omp_atomics;
+
+// ---- parts; as next_dealt() of share.cpp
+
+/// The last members of a team, from `Come` on, do not come to the loop as long as there are chunks.
+template <unsigned Members, unsigned Come, std::uint32_t Chunks>
+struct parts_once_each {
+  static constexpr int threads = static_cast<int>(Come);
+  weft_omp::basic_loop_part<P> parts[Members];
+  int taken[Come][Chunks] = {};
+  parts_once_each() { weft_omp::deal(Chunks, Members, part_of()); }
+  auto part_of() {
+    return [this](unsigned i) -> auto & { return parts[i]; };
+  }
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    for (std::uint32_t chunk = 0; parts[me].take(chunk) || weft_omp::steal(Members, me, part_of(), chunk);) {
+      expect(chunk < Chunks, "a chunk is one of the loop's");
+      ++taken[t][chunk];
+    }
+  }
+  void check() {
+    for (std::uint32_t chunk = 0; chunk < Chunks; ++chunk) {
+      int all = 0;
+      for (const auto &mine : taken)
+        all += mine[chunk];
+      expect(all == 1, "every chunk is handed out once");
+    }
+  }
+};
+const passes<parts_once_each<2, 2, 2>> p1{"omp_parts_one_each"};
+const passes<parts_once_each<2, 2, 5>> p2{"omp_parts_two_members"};
+const passes<parts_once_each<3, 3, 3>> p3{"omp_parts_three_members"};
+const passes<parts_once_each<2, 1, 3>> p4{"omp_parts_member_alone"};
+const passes<parts_once_each<3, 2, 4>> p5{"omp_parts_late_member"};
+
+/// The largest loop: who asks again and again at the end of it gets nothing more.
+struct parts_at_the_end {
+  static constexpr int threads = 2;
+  static constexpr auto last = static_cast<std::uint32_t>(weft_omp::basic_loop_part<P>::k_most - 1);
+  weft_omp::basic_loop_part<P> part;
+  int taken[2] = {};
+  parts_at_the_end() { part.put(last, last + 1); }
+  void run(int t) {
+    std::uint32_t chunk = 0, end = 0;
+    if (t == 1) {
+      if (part.give_half(chunk, end)) {
+        expect(chunk == last && end == last + 1, "half of one chunk is that chunk");
+        ++taken[t];
+      }
+      return;
+    }
+    for (int i = 0; i < 4; ++i)
+      if (part.take(chunk)) {
+        expect(chunk == last, "a chunk is one of the loop's");
+        ++taken[t];
+      }
+  }
+  void check() { expect(taken[0] + taken[1] == 1, "every chunk is handed out once"); }
+};
+const passes<parts_at_the_end> p6{"omp_parts_at_the_end"};
+
+// ---- turns; as next_ordered_chunk() of share.cpp
+
+struct turn_base : omp_events {
+  weft_omp::basic_turns<P> turns;
+  auto waits(int t) {
+    return [this, t](const model_atomic<std::uint32_t> &word, std::uint32_t seen) { wait_while(members[t], word, seen); };
+  }
+  auto wakes() {
+    return [this](const model_atomic<std::uint32_t> &word) { wake_all(&word); };
+  }
+};
+
+/// Chunks of one iteration, dealt out in turn.
+template <int Members, int Rounds>
+struct turns_in_order : turn_base {
+  static constexpr int threads = Members;
+  model_var<int> next{0};
+  void run(int t) {
+    for (int i = t; i < Members * Rounds; i += Members) {
+      turns.wait_for_turn(static_cast<std::uint64_t>(i), waits(t));
+      expect(next.get() == i, "what was done in the turns before is seen");
+      next.set(i + 1);
+      turns.pass_turn(static_cast<std::uint64_t>(i + 1), wakes());
+    }
+  }
+  void check() { expect(next.get() == Members * Rounds, "all have had their turns"); }
+};
+const passes<turns_in_order<2, 1>> t1{"omp_turn_two_members"};
+const passes<turns_in_order<2, 2>> t2{"omp_turn_two_members_twice"};
+const passes<turns_in_order<3, 1>> t3{"omp_turn_three_members"};
+
+// ---- sinks and sources
+
+/// Each member posts its iteration when those before it are posted.
+template <int Members>
+struct sinks_chain : turn_base {
+  static constexpr int threads = Members;
+  weft_omp::basic_turns<P>::place posted[Members] = {};
+  model_var<int> done[Members];
+  void run(int t) {
+    if (t > 0) {
+      turns.wait_for_post(posted[t - 1], 1, waits(t));
+      expect(done[t - 1].get() == 1, "what was done before the post is seen");
+    }
+    done[t].set(1);
+    turns.post(posted[t], 1, wakes());
+  }
+  void check() {}
+};
+const passes<sinks_chain<2>> s1{"omp_sink_two_members"};
+const passes<sinks_chain<3>> s2{"omp_sink_three_members"};
+
+/// One place is posted twice; two members wait for different numbers of it.
+struct sinks_of_one_place : turn_base {
+  static constexpr int threads = 3;
+  weft_omp::basic_turns<P>::place posted{0};
+  model_var<int> done[2];
+  void run(int t) {
+    if (t > 0) {
+      turns.wait_for_post(posted, static_cast<std::uint64_t>(t), waits(t));
+      for (int i = 0; i < t; ++i)
+        expect(done[i].get() == 1, "what was done before the post is seen");
+      return;
+    }
+    for (int i = 0; i < 2; ++i) {
+      done[i].set(1);
+      turns.post(posted, static_cast<std::uint64_t>(i + 1), wakes());
+    }
+  }
+  void check() {}
+};
+const passes<sinks_of_one_place> s3{"omp_sink_of_one_place"};
+
+/// Each waits for what the other has posted before, as in a wavefront.
+struct sinks_crossed : turn_base {
+  static constexpr int threads = 2;
+  weft_omp::basic_turns<P>::place posted[2] = {};
+  model_var<int> done[2];
+  void run(int t) {
+    done[t].set(1);
+    turns.post(posted[t], 1, wakes());
+    turns.wait_for_post(posted[1 - t], 1, waits(t));
+    expect(done[1 - t].get() == 1, "what was done before the post is seen");
+  }
+  void check() {}
+};
+const passes<sinks_crossed> s4{"omp_sink_crossed"};
+
+} // namespace
