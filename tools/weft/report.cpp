@@ -174,7 +174,7 @@ std::string page(const trace_reader &r, const report_data &d) {
       "</ul><div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") +
       tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") + tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") +
       tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
-      tile(wide(d.stolen) ? text("%llu", wide(d.stolen)) : "0", "tasks that another worker took") +
+      tile(d.has_graph ? text("%llu", wide(d.stolen)) : "-", d.has_graph ? "tasks that another worker took" : "steals: not recorded") +
       tile(text("%llu", wide(d.discarded)), "records discarded") +
       tile(d.switches ? text("%.1f %%", 100 * d.away_ns / all) : "-", d.switches ? "kernel noise: off the processor" : "kernel noise: not recorded") +
       graph_tiles(d) + "</div>";
@@ -184,7 +184,8 @@ std::string page(const trace_reader &r, const report_data &d) {
       "<h2>Timeline</h2><canvas id=time></canvas><p id=where class=soft></p><p class=soft>Wheel: zoom. Drag: move. Double click: all. The height of a colour is "
       "the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor.</p>";
   s += type_table(d);
-  s += "<h2>Tasks over time</h2><canvas id=tasks></canvas><h2>Grain</h2><div class=pair><canvas id=grain></canvas>";
+  s += std::string("<h2>Tasks over time</h2>") + (d.has_creations ? "<canvas id=tasks></canvas>" : "") +
+       "<canvas id=busy></canvas><h2>Grain</h2><div class=pair><canvas id=grain></canvas>";
   s += d.has_graph ? "<canvas id=law></canvas></div><h2>Speedup</h2><canvas id=speed></canvas>" : "</div>";
   s += what_if_table(d);
   return s + script_data(r, d) + k_page_script;

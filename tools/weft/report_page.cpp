@@ -15,7 +15,7 @@ ul.said{font-size:17px;padding-left:22px}ul.said li{margin:6px 0}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 14px}.tile b{display:block;font-size:20px}.tile span{color:var(--soft);font-size:13px}
 table{border-collapse:collapse;width:100%}th{text-align:right;color:var(--soft);font-weight:500;font-size:13px;border-bottom:1px solid var(--line);padding:4px 8px}
 td{text-align:right;padding:4px 8px;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}th:first-child,td:first-child{text-align:left;max-width:420px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-canvas{width:100%;display:block;border:1px solid var(--line);border-radius:6px;background:var(--card)}
+canvas{width:100%;display:block;margin-bottom:8px;border:1px solid var(--line);border-radius:6px;background:var(--card)}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:24px}.sw{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px}
 #where{height:22px}
 </style>
@@ -58,7 +58,8 @@ function lines(id,list,xs,xlab,ylab,log){const[g,w,h]=setup(id,230),L=52,B=28,T=
 function draw(){cols_=D.types.map((t,i)=>color(i));while(cols_.length<256)cols_.push(css("--soft"));timeline();
  bars("grain",D.grains,i=>dur(64*2**(i/2)),"tasks, by how long they ran");
  const at=D.running.map((_,i)=>D.ns*(i+.5)/D.running.length);
- lines("tasks",[{v:D.live,c:color(0),n:"tasks in the graph"},{v:D.ready,c:color(1),n:"ready"},{v:D.running,c:color(2),n:"running"}].filter(l=>l.v.length),at,dur,"",false);
+ if(D.live.length)lines("tasks",[{v:D.live,c:color(0),n:"tasks in the graph"},{v:D.ready,c:color(1),n:"ready"}].filter(l=>l.v.length),at,dur,"",false);
+ lines("busy",[{v:D.running,c:color(2),n:"workers in tasks"}],at,dur,"",false);
  if(D.graph){const p=D.graph.predicted,one=p[0][1],x=p.map(q=>q[0]);
   lines("speed",[{v:p.map(q=>one/q[1]),c:color(0),n:"predicted speedup"},{v:x.map(n=>Math.min(n,one/D.graph.span)),c:css("--soft"),n:"bound by work and span",d:[5,4]}],x,n=>n,"",true)
   const law=D.grains.map((_,i)=>{const g=64*2**((i+.5)/2);return 100*g/(g+D.gap)});
