@@ -35,7 +35,8 @@ weft_leave_out(weft_unit_api "qemu itself aborts when the child of a process wit
   service_places.of_the_timer_is_called_in_a_forked_child)
 weft_leave_out(weft_unit_tool "the command becomes the program, or starts another reader, by exec, which the kernel does not do for another machine; signals end the emulator"
   counter_tools.run_prints_counters_at_intervals_and_at_the_end reports.run_report_writes_the_page_and_gives_the_status_of_the_program
-  counter_tools.tell_that_a_program_has_ended_or_crashed_while_they_watched_it traces.exporters_write_what_their_readers_expect)
+  counter_tools.tell_that_a_program_has_ended_or_crashed_while_they_watched_it traces.exporters_write_what_their_readers_expect
+  traces.run_writes_a_trace_of_the_level_that_is_asked_for reports.a_time_limit_makes_a_program_that_hangs_say_so)
 weft_leave_out(weft_unit_tool "a failed exec after vfork is lost: qemu makes a fork of it, and posix_spawn reports success"
   weft_seeds.a_program_that_cannot_be_run_is_reported_once)
 weft_leave_out(weft_unit_mem "as for weft_unit_base: they want a program to die without a word"

@@ -83,7 +83,7 @@ std::vector<std::string> findings(const report_data &d) {
                              duration(d.bounds.work_ns).c_str(), duration(d.bounds.span_ns).c_str()));
     const type_row *best = nullptr;
     for (const type_row &t : d.types)
-      if (!t.gain_is_bound && t.gain_percent > 0 && (!best || t.gain_percent > best->gain_percent))
+      if (!t.gain_is_bound && t.gain_percent >= 0.5 && (!best || t.gain_percent > best->gain_percent))
         best = &t;
     if (best)
       sentences.push_back(text("If '%s' took half as long, the critical path would be %.0f %% shorter.", best->name.c_str(), best->gain_percent));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perfetto's own format: a message Trace of protocol buffers, whose packets describe tracks (one per worker, one per counter) and what happens on
-// them. A fifth of the size of the JSON, and what the viewer opens fastest. Fields are those of perfetto_trace.proto, which is public.
+// them. Less than half of the size of the JSON. Fields are those of perfetto_trace.proto, which is public.
 #include "trace_export.hpp"
 
 #include <algorithm>
