@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft::mutex, the contended side. The protocol: task/lock_queue.hpp.
 #include "base/error.hpp"
+#include "base/mutant.hpp"
 #include "task/lifecycle.hpp"
 #include "task/lock_queue.hpp"
 #include "worker/functions.hpp"
@@ -48,7 +49,7 @@ void mutex::unlock_slow() {
     if (!next)
       throw_error(errc::invalid_argument, "a weft::mutex is unlocked that nobody holds; unlock once per lock");
     if (functions_generation() == 0 || !is_of_parent_process(*next->current)) [[likely]]
-      return make_ready(*next);
+      return mutant(bug::mutex_hands_over_silently) ? void() : make_ready(*next);
   } while (!m_lock.try_give_up()); // fork(): who waits in the parent process does so there only
 }
 

@@ -2,6 +2,7 @@
 // Who manages: idle workers, a central thread, or in mode auto idle workers now and then.
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
 #include "manage/dispatcher.hpp"
 #include "manage/managers.hpp"
@@ -156,7 +157,8 @@ void managers::stop() {
   if (!m_thread.joinable())
     return;
   m_stopping.store(true, std::memory_order_release); // O2
-  m_bell.notify_all();
+  if (!mutant(bug::manager_stopped_silently))
+    m_bell.notify_all();
   m_thread.join();
 }
 

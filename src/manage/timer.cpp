@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/mutant.hpp"
 #include "manage/dispatcher.hpp"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ void timer::at(std::uint64_t deadline_ns, call &c) noexcept {
   c.room.key() = deadline_ns;
   c.at = m_calls.insert(std::move(c.room));
   c.pending = true;
-  if (c.at == m_calls.begin())
+  if (c.at == m_calls.begin() && !mutant(bug::timer_earlier_unsaid))
     pthread_cond_signal(&m_changed);
 }
 
@@ -78,7 +79,8 @@ void timer::poll_services(std::uint64_t period_ns) {
   lock_guard guard(m_mutex);
   ensure_thread();
   m_period_ns = period_ns;
-  pthread_cond_signal(&m_changed);
+  if (!mutant(bug::timer_polls_unsaid))
+    pthread_cond_signal(&m_changed);
 }
 
 void timer::wait_until(std::uint64_t deadline_ns) {
@@ -154,7 +156,8 @@ void timer::stop() {
   {
     lock_guard guard(m_mutex);
     m_stopping = true;
-    pthread_cond_signal(&m_changed);
+    if (!mutant(bug::timer_stopped_silently))
+      pthread_cond_signal(&m_changed);
   }
   if (m_thread.joinable())
     m_thread.join();

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task-local values: a list in the task's extra block.
-//
-// Roles       The task's body and, inside join(), its branches on other workers: look and add. The one who ends the body: ends.
-// Word        task_extra::locals, the newest value, or null; a value names the next older one.
-// Invariants  I1  A value is never taken from the list before the body has ended.  I2  A key is in the list once.
-// Orders      O1  head: release on adding, acquire on looking: the value is seen whole.
-// Progress    Looking is wait-free, adding lock-free. Reclamation: at the end of the body, by one thread.
-// Checked by  tests/unit/api/task_local_test.cpp
+// Task-local values: a list in the task's extra block (local_list.hpp).
 #pragma once
 
 #include "task/task.hpp"
@@ -15,8 +8,6 @@
 
 namespace weft::inline v0 {
 namespace rt {
-
-struct local_value;
 
 /// The value of `key` in the task, or null.
 [[nodiscard]] void *find_local(const task_extra &x, std::uint64_t key) noexcept;

@@ -70,6 +70,8 @@ template <class Frame, class P>
 [[nodiscard]] Frame *hand_over(detail::lock_word<P> &lock) noexcept {
   using waiter = lock_waiter<Frame, P>;
   auto *oldest = static_cast<waiter *>(lock.queue.get());
+  if (mutant(bug::mutex_reads_node_late) && oldest)
+    oldest = oldest->next.get(); // of the one who was served last
   if (!oldest) {
     void *seen = lock.word.load(std::memory_order_relaxed);
     if (!seen || lock.is_held(seen))
@@ -83,7 +85,7 @@ template <class Frame, class P>
     }
   }
   waiter *next = oldest->next.get();
-  lock.queue.set(mutant(bug::mutex_forgets_waiters) ? nullptr : next);
+  lock.queue.set(mutant(bug::mutex_forgets_waiters) ? nullptr : mutant(bug::mutex_reads_node_late) && next ? oldest : next);
   name_holder(lock, next, *oldest->suspended.get());
   if (mutant(bug::mutex_hands_over_and_frees))
     lock.word.store(nullptr, std::memory_order_release); // O2

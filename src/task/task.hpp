@@ -10,6 +10,7 @@
 #include "task/completion.hpp"
 #include "task/countdown.hpp"
 #include "task/event_word.hpp"
+#include "task/local_list.hpp"
 #include "ult/executor.hpp"
 #include "weft/detail/core.hpp"
 #include "weft/group.hpp"
@@ -28,7 +29,6 @@ using detail::task;
 
 using data_access = basic_data_access<real_atomics, task>;
 class domain;
-struct local_value;
 class iteration;
 
 enum class held_until : std::uint8_t { it_may_end, it_may_run_again, unblocked };
@@ -47,7 +47,7 @@ struct task_extra {
   std::exception_ptr own_error;             // for the handle; published by the done word
   std::exception_ptr children_error;        // of the first failing child; guarded by `failing`
   std::atomic<bool> failing{false};
-  std::atomic<local_value *> locals{nullptr}; // see locals.hpp
+  local_list<> locals; // see locals.hpp
   iteration *iterated = nullptr;              // of a taskiter: see recorded.hpp
   detail::task *held = nullptr;               // see held.hpp, with its lock
   held_until until{};

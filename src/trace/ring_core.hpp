@@ -24,6 +24,7 @@
 #pragma once
 
 #include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -73,7 +74,7 @@ class ring_core {
   [[nodiscard]] bool reserve() noexcept {
     const std::uint64_t next = filling();
     if (m_mode == trace_mode::stream)
-      return next - m_shared.tail.load(std::memory_order_acquire) < m_count; // O2
+      return next - m_shared.tail.load(std::memory_order_acquire) < m_count + (mutant(bug::ring_overwrites_unread) ? 1u : 0u); // O2
     if (next >= m_count)
       discard(Shape::records);
     return true;
@@ -99,7 +100,7 @@ class ring_core {
   }
   void close() noexcept {
     m_shared.written.store(records() + Shape::records, std::memory_order_relaxed);
-    m_shared.head.store(filling() + 1, std::memory_order_release); // O1
+    m_shared.head.store(filling() + 1, order_unless(bug::ring_head_relaxed, std::memory_order_release)); // O1
   }
   void discard(std::uint64_t n) noexcept { m_shared.discarded.store(discarded() + n, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t filling() const noexcept { return m_shared.head.load(std::memory_order_relaxed); }

@@ -160,6 +160,8 @@ void enqueue_resumed(executor *here, runnable &r) {
 }
 void wake_for_message() noexcept {
   runtime &rt = the_runtime();
+  if (mutant(bug::message_wakes_nobody))
+    return;
   if (!rt.manage.is_restricted())
     return static_cast<void>(rt.idle.notify_one());
   for (const unsigned id : rt.manage.chosen())

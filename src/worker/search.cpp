@@ -80,6 +80,8 @@ void tell_parent_at_once(worker &w) {
 }
 
 void wake_one_of(unsigned set) noexcept {
+  if (mutant(bug::set_wakes_nobody))
+    return;
   runtime &rt = the_runtime();
   for (const unsigned id : rt.confined.workers_of(set))
     if (rt.idle.notify_worker(id))

@@ -75,6 +75,38 @@ TEST(wakeup, a_branch_of_a_join_wakes_a_sleeper) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+TEST(wakeup, a_message_wakes_a_sleeper) {
+  auto settings = alone();
+  settings.insert(settings.end(), {{"WEFT_MANAGE_MODE", "distributed"}, {"WEFT_MANAGE_BACKLOG", "0"}});
+  auto end = test::in_process(settings, [] {
+    weft::start();
+    int x = 0;
+    for (int i = 0; i != 20; ++i) {
+      ASSERT_TRUE(is_asleep());
+      std::atomic<bool> ran{false};
+      weft::spawn([&] { ran = true; }, weft::inout(x)); // whether it may run is for the other one to find out
+      EXPECT_TRUE(soon([&] { return ran.load(); }));
+      weft::taskwait();
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(wakeup, a_function_of_a_set_wakes_its_worker) {
+  auto end = test::in_process(alone(), [] {
+    weft::start();
+    weft::function_options options;
+    options.on = weft::worker_set::of_workers({1});
+    for (int i = 0; i != 20; ++i) {
+      ASSERT_TRUE(is_asleep());
+      std::atomic<bool> ran{false};
+      weft::spawn_function([](void *p) { *static_cast<std::atomic<bool> *>(p) = true; }, &ran, nullptr, nullptr, options);
+      EXPECT_TRUE(soon([&] { return ran.load(); }));
+    }
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 /// Called on a thread that is not the timer's.
 bool note_worker(void *called) {
   worker *w = this_worker_or_null();
