@@ -3,6 +3,8 @@
 #include "task_queue.hpp"
 #include "team.hpp"
 
+#include <utility>
+
 namespace weft_omp {
 namespace {
 
@@ -79,8 +81,9 @@ outcome idle(thread &t, team &c, const stay &s, int spins) noexcept {
 }
 
 void run_tasks(thread &t, team &c) {
-  while (omp_task *const x = take_any(t, c))
-    run_task(t, *x);
+  omp_task *next = nullptr;
+  while (omp_task *const x = next ? std::exchange(next, nullptr) : take_any(t, c))
+    run_task(t, *x, &next);
   if (const std::int64_t n = std::exchange(slot_of(t).balance, 0))
     c.tell(n);
 }

@@ -86,8 +86,8 @@ void end_in_group(thread &me, task_group &g) noexcept {
 
 /// Its creator has waited for its body, and it was counted nowhere.
 void end_uncounted(thread &t, omp_task &x) {
-  if (auto *scope = std::exchange(x.held, nullptr))
-    release(t, *scope);
+  if (x.held)
+    release(t, x);
   if (is_left(x)) [[likely]]
     free_record(t, x);
 }
@@ -127,14 +127,14 @@ void call_body(thread &t, omp_task &x) {
   t.task = before;
 }
 
-/// Of a counted task.
-void end_body(thread &t, omp_task &x) {
+/// Of a counted task. `next` as of end_task().
+void end_body(thread &t, omp_task &x, omp_task **next = nullptr) {
   if (x.detachable) [[unlikely]] {
     leave_runner(x); // another thread may end it
     if ((x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) == 0) // O2
       return;
   }
-  end_task(t, x);
+  end_task(t, x, next);
 }
 
 } // namespace
@@ -181,13 +181,13 @@ bool is_cancelled(const thread &, const omp_task &x) noexcept {
   return g && (g->cancelled.load(std::memory_order_relaxed) || (g->of_share && g->outer && g->outer->cancelled.load(std::memory_order_relaxed)));
 }
 
-void run_task(thread &t, omp_task &x) {
+void run_task(thread &t, omp_task &x, omp_task **next) {
   call_body(t, x);
   if (std::exchange(x.again, false)) [[unlikely]] {
     leave_runner(x); // the next part may run elsewhere
     return offer_again(t, x);
   }
-  end_body(t, x);
+  end_body(t, x, next);
 }
 
 void begin_here(thread &t, omp_task &x) {
@@ -210,9 +210,9 @@ void fulfill(thread &me, omp_task &x) {
     end_task(me, x);
 }
 
-void end_task(thread &me, omp_task &x) {
-  if (auto *scope = std::exchange(x.held, nullptr))
-    release(me, *scope);
+void end_task(thread &me, omp_task &x, omp_task **next) {
+  if (x.held)
+    release(me, x, next);
   team &c = *x.crew;
   const bool gone = is_left(x);
   thread *const creator = x.undeferred ? x.parent->on.load(std::memory_order_relaxed) : nullptr;

@@ -43,11 +43,10 @@ struct alignas(64) omp_task {
   void *argument = nullptr;
   omp_task *newer = nullptr, *older = nullptr; // where it stands; `newer` links free records, too
 
-  // Of the runner.
-  std::atomic<thread *> on{nullptr}; // null once the body is over
+  // Of the runner: in lines that others do not ask for while it makes tasks.
   std::uint32_t made = 0, ended_here = 0; // may wrap: the difference counts
   weft::layer::held_task *held = nullptr; // orders its children, and itself if it has dependences
-
+  icvs *own = nullptr; // once changed
   thread *home = nullptr; // whose pool the record came from
   std::uint32_t depth = 0; // below the implicit task
   int priority = 0;
@@ -57,10 +56,11 @@ struct alignas(64) omp_task {
   bool has_unmarked = false; // children with dependences that do not read the place of omp_all_memory: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
   bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
-  wait_flag waits; // its runner, until a descendant is ready
 
+  // Of those who end its children.
   alignas(64) std::atomic<std::int64_t> word{0};
-  icvs *own = nullptr; // once changed
+  std::atomic<thread *> on{nullptr}; // the runner; null once the body is over
+  wait_flag waits; // the runner, until a descendant is ready
   omp_task *next_of_loop = nullptr;
   std::size_t data_bytes = 0; // of the other ABI
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
@@ -111,9 +111,10 @@ void wait_for_accesses(thread &t, const task_clauses &clauses);
 void begin_here(thread &t, omp_task &x);
 void end_here(thread &t, omp_task &x);
 
-void run_task(thread &t, omp_task &x);
+/// `next`, where given: one that its end makes ready, for the caller to run.
+void run_task(thread &t, omp_task &x, omp_task **next = nullptr);
 /// Its body is over and nothing else is to be waited for.
-void end_task(thread &me, omp_task &x);
+void end_task(thread &me, omp_task &x, omp_task **next = nullptr);
 /// A record that was never submitted.
 void discard(thread &t, omp_task &x) noexcept;
 void fulfill(thread &me, omp_task &x);

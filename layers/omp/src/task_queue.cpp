@@ -135,8 +135,14 @@ void count_in(thread &t, omp_task &x) noexcept {
     begin_tasks(t, *t.crew);
 }
 
-void release(thread &me, weft::layer::held_task &held) {
-  offer_all(me, collect_ready(&me, [&held] { weft::layer::end_held(held); }));
+void release(thread &me, omp_task &x, omp_task **next) {
+  weft::layer::held_task *const held = std::exchange(x.held, nullptr);
+  omp_task *ready = collect_ready(&me, [held] { weft::layer::end_held(*held); });
+  if (ready && next && ready->parent == x.parent && ready->priority == 0 && x.crew->listed.load(std::memory_order_relaxed) == 0) {
+    *next = ready;
+    ready = ready->newer;
+  }
+  offer_all(me, ready);
 }
 
 void hold(thread &t, omp_task &x, const task_clauses &clauses) {

@@ -10,8 +10,9 @@ namespace weft_omp {
 void count_in(thread &t, omp_task &x) noexcept;
 /// Enters the accesses; when they allow it, the task is offered: to the team or, where it is undeferred, to its creator.
 void hold(thread &t, omp_task &x, const task_clauses &clauses);
-/// A held task is over: what it made ready is offered.
-void release(thread &me, weft::layer::held_task &held);
+/// A task with a place in the dependency system is over: what this makes ready is offered, but for a sibling that the caller is to run, where it has a
+/// place for it.
+void release(thread &me, omp_task &x, omp_task **next = nullptr);
 /// The next part of an untied task.
 void offer_again(thread &t, omp_task &x);
 
