@@ -27,6 +27,7 @@ struct barrier_base {
   static constexpr auto any = [](const barrier_task &) { return true; };
 
   words w;
+  barrier_base() { w.size = Members; }
   struct member {
     omp_model_thread place;
     weft_omp::basic_task_stack<barrier_task, P> ready;
@@ -117,7 +118,7 @@ struct barrier_base {
     for (outcome o = outcome::work; o == outcome::work;) {
       if (w.has_tasks.load(relaxed))
         run_tasks(me);
-      if (!wake_after(me, w.try_to_end(w.arrive(unit), Members)))
+      if (!wake_after(me, w.try_to_end(w.arrive(unit))))
         o = idle(me, number, unit, cancellable);
       else
         o = outcome::over;
@@ -225,7 +226,7 @@ struct barrier_ended_from_outside : barrier_base<2> {
     if (t == 2) {
       done.set(1);
       if (w.end_task())
-        wake_after(2, w.try_to_end(2));
+        wake_after(2, w.try_to_end());
       return;
     }
     barrier(static_cast<unsigned>(t));
@@ -234,6 +235,37 @@ struct barrier_ended_from_outside : barrier_base<2> {
   void check() {}
 };
 const passes<barrier_ended_from_outside> t6{"omp_barrier_ended_from_outside"};
+
+/// The same, and the next region has more members: who is late must not end its barrier, which has as many idle members as the former needed.
+struct barrier_of_a_bigger_team : barrier_base<2> {
+  static constexpr int threads = 3;
+  model_var<int> data{0};
+  model_atomic<int> begun{0};
+  barrier_of_a_bigger_team() {
+    w.size = 1;
+    w.set_has_tasks();
+    w.tell(1);
+  }
+  void run(int t) {
+    if (t == 2) {
+      if (w.end_task())
+        wake_after(2, w.try_to_end());
+      return;
+    }
+    if (t == 0) {
+      barrier(0, words::k_ended);
+      w.size = 2;
+      begun.store(1, release);
+    } else {
+      P::await(begun, [](int b) { return b == 1; }, acquire);
+      data.set(1);
+    }
+    barrier(static_cast<unsigned>(t), words::k_ended);
+    expect(data.get() == 1, "all members have come");
+  }
+  void check() {}
+};
+const passes<barrier_of_a_bigger_team> t10{"omp_barrier_of_a_bigger_team"};
 
 /// One waits at a barrier, the other cancels the region; both come to its end.
 struct barrier_cancelled : barrier_base<2> {

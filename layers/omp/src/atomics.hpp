@@ -20,6 +20,21 @@ inline void cpu_pause() noexcept {
 /// The kernel may run another thread of its own. sched_yield() is this layer's: see yield.cpp.
 inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 
+/// A number that some read while it may change, and that orders nothing.
+template <class T, class Atomic = std::atomic<T>>
+class loose {
+ public:
+  explicit loose(T v) noexcept : m_value(v) {}
+  operator T() const noexcept { return m_value.load(std::memory_order_relaxed); }
+  T operator=(T v) noexcept {
+    m_value.store(v, std::memory_order_relaxed);
+    return v;
+  }
+
+ private:
+  Atomic m_value;
+};
+
 struct real_atomics {
   template <class T>
   using atomic = std::atomic<T>;

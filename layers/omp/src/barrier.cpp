@@ -93,7 +93,7 @@ bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
   for (const int spins = spins_for(c);;) {
     if (c.has_tasks.load(std::memory_order_relaxed))
       run_tasks(t, c);
-    if (wake_after(t, c, c.try_to_end(c.arrive(unit), c.size)))
+    if (wake_after(t, c, c.try_to_end(c.arrive(unit))))
       return true;
     const outcome o = idle(t, c, s, spins);
     if (o != outcome::work)
@@ -123,7 +123,7 @@ void wake_one_idle(thread *me, team &c) noexcept {
   }
 }
 
-void end_barrier_if_due(thread &me, team &c) noexcept { wake_after(me, c, c.try_to_end(c.size)); }
+void end_barrier_if_due(thread &me, team &c) noexcept { wake_after(me, c, c.try_to_end()); }
 
 bool team_barrier(thread &t, bool cancellable) {
   team &c = *t.crew;

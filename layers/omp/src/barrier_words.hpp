@@ -2,10 +2,11 @@
 // The words of a team's barrier: who is idle, what is left to do, who sleeps.
 //
 // Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
-// Words       phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
+// Words       size: members; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
 //             that are not complete, as far as members have told; an idle one has told all. parked: idle members that may be asleep.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
 //             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
+//             I3  Who looks may be late, and the next region may have begun: so the size is read after `phase`, which is then changed from that value only.
 //             The two numbers in `phase` differ because a cancelled region leaves the former behind.
 // Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
 //             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker_word.hpp).
@@ -34,6 +35,7 @@ struct barrier_words {
 
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
 
+  loose<unsigned, atomic<unsigned>> size{1};
   alignas(64) atomic<std::uint64_t> phase{0};
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region
@@ -65,9 +67,9 @@ struct barrier_words {
   }
 
   /// The barrier is over, where it is due. `seen`: phase as last seen.
-  barrier_end try_to_end(std::uint64_t seen, unsigned size) noexcept {
-    while (is_due(seen, size)) {
-      const bool of_region = all_ended(seen, size);
+  barrier_end try_to_end(std::uint64_t seen) noexcept {
+    for (unsigned members = size; is_due(seen, members); members = size) { // I3
+      const bool of_region = all_ended(seen, members);
       share_cancelled.store(false, std::memory_order_relaxed);
       if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_relaxed)) // O1
         return of_region ? barrier_end::of_region : barrier_end::inside;
@@ -75,7 +77,7 @@ struct barrier_words {
     return barrier_end::not_yet;
   }
   /// The same for who has ended a task.
-  barrier_end try_to_end(unsigned size) noexcept { return try_to_end(phase.load(std::memory_order_seq_cst), size); } // O3
+  barrier_end try_to_end() noexcept { return try_to_end(phase.load(std::memory_order_seq_cst)); } // O3
 
   /// What a member has counted and the team was not told of. Before it is idle.
   void tell(std::int64_t more) noexcept { tasks.fetch_add(more, std::memory_order_relaxed); } // its arrival comes after it: O1
@@ -99,10 +101,10 @@ struct barrier_words {
   [[nodiscard]] bool may_have_sleepers() const noexcept { return parked.load(std::memory_order_seq_cst) != 0; } // O6
 
  private:
-  static constexpr bool all_ended(std::uint64_t seen, unsigned size) noexcept { return (seen / k_ended & k_count) == size; }
+  static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == members; }
   /// Everybody is idle, and nothing is left to do.
-  [[nodiscard]] bool is_due(std::uint64_t seen, unsigned size) const noexcept {
-    return (all_ended(seen, size) || ((seen & k_count) == size && !cancelled.load(std::memory_order_relaxed))) &&
+  [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {
+    return (all_ended(seen, members) || ((seen & k_count) == members && !cancelled.load(std::memory_order_relaxed))) &&
            (mutant(bug::omp_barrier_ends_early) || tasks.load(std::memory_order_seq_cst) == 0); // O3
   }
 };

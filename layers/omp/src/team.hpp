@@ -31,7 +31,6 @@ struct alignas(64) member_slot {
 //
 // Orders      O5  copied store release, load acquire: the data that it points to.
 struct team : barrier_words<> {
-  unsigned size = 1;
   unsigned capacity = 1;
   thread **members = nullptr; // [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
