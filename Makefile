@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test conformance-libgomp conformance-llvm conformance-programs bench clean format lint
+.PHONY: all configure demo test conformance-libgomp conformance-tsan conformance-llvm conformance-programs bench clean format lint
 all: configure
 	$(compile) --target weft_programs
 	@line=$$(tools/check/prerequisites demo) || echo "$(BUILD)/bin/cholesky is left out without OpenBLAS: $$line"
@@ -43,6 +43,12 @@ conformance = layers/omp/conformance
 conformance-libgomp: configure
 	$(compile) --target weft-omp
 	$(conformance)/libgomp $(BUILD)/lib/weft-omp --jobs $(JOBS) $(if $(THREADS),--threads $(THREADS)) --page docs/user/openmp.md $(RUN)
+
+# The same programs compiled with ThreadSanitizer, on the preset's build.
+conformance-tsan:
+	cmake --preset tsan
+	cmake --build --preset tsan --parallel $(JOBS) --target weft-omp
+	$(conformance)/libgomp build/tsan/lib/weft-omp --tsan --jobs $(JOBS) $(if $(THREADS),--threads $(THREADS)) --page docs/user/openmp.md $(RUN)
 
 conformance-llvm: configure
 	$(compile) --target weft-omp

@@ -13,7 +13,7 @@
 
 namespace weft_omp {
 
-bool g_binds = false;
+constinit loose<bool> g_binds{false};
 
 namespace {
 

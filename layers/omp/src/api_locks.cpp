@@ -14,13 +14,14 @@ namespace {
 struct nest_lock {
   word_lock lock;
   int count;
-  void *owner;
+  loose<void *> owner; // read by who may not be it
 };
 static_assert(sizeof(nest_lock) == 16);
 
 struct old_nest_lock { // the owner is a thread, by number + 1
   word_lock lock;
-  std::uint16_t owner, count;
+  loose<std::uint16_t> owner;
+  std::uint16_t count;
 };
 static_assert(sizeof(old_nest_lock) == 8);
 
@@ -70,7 +71,7 @@ int take(old_nest_lock &l, thread &t, bool wait) noexcept {
 void give_back(old_nest_lock &l, thread &t) noexcept {
   if (--l.count != 0)
     return;
-  l.owner = 0;
+  l.owner = std::uint16_t{0};
   l.lock.unlock(t);
 }
 
@@ -105,7 +106,8 @@ extern "C" {
 [[gnu::used]] int weft_old_omp_test_lock(void *l) { return omp_test_lock(l); }
 [[gnu::used]] void weft_old_omp_init_nest_lock(old_nest_lock *l) {
   l->lock.clear();
-  l->owner = l->count = 0;
+  l->owner = std::uint16_t{0};
+  l->count = 0;
 }
 [[gnu::used]] void weft_old_omp_destroy_nest_lock(old_nest_lock *) {}
 [[gnu::used]] void weft_old_omp_set_nest_lock(old_nest_lock *l) { take(*l, self(), true); }

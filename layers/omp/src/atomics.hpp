@@ -24,7 +24,12 @@ inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 template <class T, class Atomic = std::atomic<T>>
 class loose {
  public:
-  explicit loose(T v) noexcept : m_value(v) {}
+  constexpr loose(T v = T{}) noexcept : m_value(v) {}
+  loose(const loose &other) noexcept : m_value(static_cast<T>(other)) {}
+  loose &operator=(const loose &other) noexcept {
+    *this = static_cast<T>(other);
+    return *this;
+  }
   operator T() const noexcept { return m_value.load(std::memory_order_relaxed); }
   T operator=(T v) noexcept {
     m_value.store(v, std::memory_order_relaxed);

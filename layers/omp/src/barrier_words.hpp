@@ -71,7 +71,7 @@ struct barrier_words {
     for (unsigned members = size; is_due(seen, members); members = size) { // I3
       const bool of_region = all_ended(seen, members);
       share_cancelled.store(false, std::memory_order_relaxed);
-      if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_relaxed)) // O1
+      if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_acquire)) // O1, I3
         return of_region ? barrier_end::of_region : barrier_end::inside;
     }
     return barrier_end::not_yet;

@@ -8,6 +8,7 @@
 // else could continue. The watcher asks again soon.
 #include "preempt.hpp"
 
+#include "sanitizer.hpp"
 #include "thread.hpp"
 
 #include <cerrno>
@@ -110,6 +111,8 @@ void ask(int tid) {
 
 /// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
 bool install() noexcept {
+  if (k_under_tsan)
+    return false; // it delivers signals late, at calls that it knows
   struct sigaction before{}, ours{};
   if (sigaction(k_signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
     return false;

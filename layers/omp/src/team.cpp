@@ -171,7 +171,8 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
   if (threads > c.capacity && c.members)
     wait_for_late_ones(t, c);
   reserve_room(c, threads);
-  c.members[0] = &t;
+  if (c.members[0] != &t) // else somebody may still look at it to wake this thread
+    c.members[0] = &t;
   unsigned have = 1;
   for (; have < threads; ++have)
     if (!c.members[have] && !(c.members[have] = start_light_thread(t)))

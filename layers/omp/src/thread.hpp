@@ -73,7 +73,7 @@ struct share_state {
 struct standing {
   int place = -1;                          // number, from 0
   unsigned first = 0, count = 0;           // places; none: all
-  const std::vector<int> *cpus = nullptr;  // null: any
+  loose<const std::vector<int> *> cpus;    // null: any. Who is late follows the next region's, perhaps
 };
 
 /// What a thread said last of where it stands.
@@ -148,7 +148,7 @@ class spell {
 };
 
 /// Whether any thread is kept on some cpus.
-extern bool g_binds;
+extern loose<bool> g_binds;
 /// The kernel thread below is to be on the cpus of the OpenMP thread. With the kernel thread's block.
 void follow_binding(const thread &me) noexcept;
 /// A lightweight thread has come to a kernel thread, perhaps another one. With the kernel thread's block; not inlined, for that is where the compiler's

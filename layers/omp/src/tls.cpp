@@ -4,6 +4,8 @@
 // stack of known bounds. Where one is not found, blocks are not made.
 #include "tls.hpp"
 
+#include "sanitizer.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -44,7 +46,7 @@ void set_thread_pointer_by_call([[maybe_unused]] void *tp) noexcept {
 #endif
 }
 
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GLIBC__)
 namespace {
 
 /// As libthread_db reads it: size in bits, number, offset.
@@ -192,6 +194,7 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
   at<void *>(b, l.stack) = stack;
   at<std::size_t>(b, l.stack_bytes) = bytes;
   leave_rseq(b);
+  tell_sanitizer(b);
   return b;
 }
 

@@ -73,7 +73,7 @@ class Runs(unittest.TestCase):
 
     def test_what_does_not_end_fails_and_is_run_on_the_stock_runtime(self):
         records = [self.program("endless", ENDLESS, ())]
-        arguments = types.SimpleNamespace(stock=False, libraries=FOLDER, jobs=1, timeout=0.3)
+        arguments = types.SimpleNamespace(stock=False, tsan=False, libraries=FOLDER, jobs=1, timeout=0.3)
         result, = libgomp.judge(records, arguments, [])
         self.assertEqual((result["state"], result["why"]), ("apart", "fail on GCC's own runtime, too"))
         self.assertEqual(list(libgomp.summary([result], "")), ["- c: 0 passed, 0 failed, 1 set apart (1 fail on GCC's own runtime, too)", "  - `endless` is set apart"])

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite's programs with ThreadSanitizer: compiled by GCC, linked by Clang 19 as the layer was, for a process has one runtime of the sanitizer; with all of its symbols to be seen, or
+the C++ library's own functions would be called where it intercepts them. And which programs are set apart."""
+import glob
+import os
+import re
+import subprocess
+
+LINKERS = {"c": "clang-19", "c++": "clang++-19", "fortran": "clang-19"}
+LIBRARIES = {"c": [], "c++": [], "fortran": ["-lgfortran", "-lquadmath"]}
+PAIR = "TSAN_OPTIONS=halt_on_error=1 die_after_fork=0 allocator_may_return_null=1"
+
+# Why a report says nothing of the layer. The name is that of a test or, without its folder, of those of all languages.
+BY_ITSELF = "race by themselves"
+OF_COMPILER = "race in what GCC makes of them"
+APART = {
+    "a.2.1.c": BY_ITSELF,
+    "a.18.1.c": BY_ITSELF,
+    "a.19.1.c": BY_ITSELF,
+    "atomic-3.c": BY_ITSELF, # all write the number of threads to one variable
+    "omp-parallel-if.c": BY_ITSELF, # the same
+    "sort-1.c": BY_ITSELF, # looks at the size of a stack that others change
+    "declare_target-5.c": BY_ITSELF, # the variable of an inner loop is shared
+    "taskloop-reduction-4.c": BY_ITSELF, # each thread reduces into one variable
+    "for-2.c": OF_COMPILER, # each thread writes the variable of a loop that runs no iteration
+    "for-5.c": OF_COMPILER, # the same
+    "for-8.c": OF_COMPILER, # the same
+    "for-11.c": OF_COMPILER, # the same
+}
+
+
+def reason(name):
+    """Why a test is set apart; empty: it is not."""
+    return APART.get(name) or APART.get(os.path.basename(name)) or ""
+
+
+def build(command, lang, program, work):
+    """What the compilers said, empty when the program was built. `command` compiles, but for what is added here; in the folder `work`."""
+    done = subprocess.run([*command, "-fsanitize=thread", "-g1", "-foffload=disable", "-c"], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode == 0:
+        done = subprocess.run([LINKERS[lang], "-fsanitize=thread", "-rdynamic", *sorted(glob.glob(work + "/*.o")), "-o", program, *(o for o in command if o.startswith("-l")), "-lgomp",
+                               *LIBRARIES[lang], "-lm"], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return (done.stdout.decode(errors="replace")[-300:] or "no words") if done.returncode else ""
+
+
+def report(output):
+    """The last line of a report in what a program wrote, or None."""
+    if "WARNING: ThreadSanitizer" not in output:
+        return None
+    last = re.search(r"SUMMARY: ThreadSanitizer: (.*)", output)
+    return "reported: " + (last[1] if last else "")

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# The layer and programs of both compilers with ThreadSanitizer: no report of programs without a race, and a report of each race that there is.
+#
+# Left out, and why: spinners, turns, yield (nobody who spins is interrupted), process, plugin, families (they fork, load and unload, which ThreadSanitizer restricts), limit, places, family
+# and the runs of the environment (settings: nothing runs side by side), llvm_entries (threadprivate through the runtime).
+find_program(weft_omp_clang-19 clang-19)
+find_program(weft_omp_gcc-12 gcc-12)
+if(NOT weft_omp_clang-19 OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(STATUS "Weft: OpenMP programs with ThreadSanitizer are not tested: they are linked by clang-19, and Weft is to be built by it")
+  return()
+endif()
+foreach(compiler clang-19 gcc-12)
+  if(NOT weft_omp_${compiler})
+    continue()
+  endif()
+  set(run ${CMAKE_CURRENT_SOURCE_DIR}/run_tsan ${PROJECT_BINARY_DIR}/lib/weft-omp ${weft_omp_clang-19} ${weft_omp_${compiler}})
+  weft_add_test(weft_omp_tsan_race_${compiler} unit 120 ${CMAKE_COMMAND} -E env WEFT_WORKERS=2 ${run} ${CMAKE_CURRENT_SOURCE_DIR}/race.c threads tasks dependences)
+  foreach(program constructs more_constructs tasks in_place progress identity llvm_more)
+    if((program STREQUAL "identity" AND compiler STREQUAL "clang-19") OR (program STREQUAL "llvm_more" AND compiler STREQUAL "gcc-12"))
+      continue() # <omp.h> is packaged with the compiler's own runtime; LLVM's ABI
+    endif()
+    weft_add_test(weft_omp_tsan_${program}_${compiler} unit 300 ${run} ${CMAKE_CURRENT_SOURCE_DIR}/${program}.c)
+  endforeach()
+endforeach()
