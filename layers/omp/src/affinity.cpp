@@ -50,7 +50,9 @@ unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
   return j;
 }
 
-standing standing_at(unsigned place, const partition &p) noexcept { return {static_cast<int>(place), p.first, p.count, &g_globals.places[place]}; }
+standing standing_at(unsigned place, const partition &p) noexcept {
+  return {static_cast<int>(place), p.first, p.count, loose<const std::vector<int> *>(&g_globals.places[place])};
+}
 
 standing spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
   if (members > whole.count) {
@@ -82,7 +84,7 @@ void place_members(team &c, const thread &first, unsigned clause) noexcept {
   const unsigned start = start_of(first, whole);
   if (wanted == k_bind_false) {
     for (unsigned i = 0; i < c.size; ++i)
-      c.members[i]->stands = {};
+      c.members[i]->stands = standing();
     return;
   }
   if (c.size > 1) // then Weft has started: its threads are not to inherit what this one is bound to
@@ -103,7 +105,7 @@ void place_league(thread &t, unsigned teams, unsigned number) noexcept {
 }
 
 void stand_free_after_fork(thread &t) noexcept {
-  t.stands = {};
+  t.stands = standing();
   if (g_binds)
     settle(t);
 }

@@ -24,7 +24,7 @@ inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 template <class T, class Atomic = std::atomic<T>>
 class loose {
  public:
-  constexpr loose(T v = T{}) noexcept : m_value(v) {}
+  constexpr explicit loose(T v = T{}) noexcept : m_value(v) {}
   loose(const loose &other) noexcept : m_value(static_cast<T>(other)) {}
   loose &operator=(const loose &other) noexcept {
     *this = static_cast<T>(other);
