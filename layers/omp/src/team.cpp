@@ -261,6 +261,8 @@ namespace {
 void dismiss(thread &t, team *c) {
   if (!c)
     return;
+  if (c->members)
+    wait_for_late_ones(t, *c);
   dismiss(t, c->hot);
   for (unsigned i = 1; i < c->capacity; ++i) {
     thread *const m = c->members[i];
