@@ -106,15 +106,16 @@ struct tally {
   int ran = 0, failed = 0;
 };
 
-/// All n of one kind; policies and numbers of workers take turns.
+/// All n of one kind; policies and numbers of workers take turns, and where Weft itself starts, every n meets every policy.
 tally sweep(experiment e, long calls, bool sample) {
+  const std::size_t policies = sample || e.what != &k_acts[0] ? 1 : std::size(k_policies);
   tally t;
   for (long n = 1; n <= std::min(k_most, calls + 1); ++n) {
     if (sample && !in_sample(n))
       continue;
     e.n = n;
     const auto turn = static_cast<std::size_t>(n);
-    for (std::size_t p = 0; p != (sample ? 1 : std::size(k_policies)); ++p) {
+    for (std::size_t p = 0; p != policies; ++p) {
       e.policy = k_policies[(turn + p) % std::size(k_policies)];
       e.workers = 1 + static_cast<int>((turn / 4 + p) % 3);
       ++t.ran;

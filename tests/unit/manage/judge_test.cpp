@@ -253,5 +253,12 @@ TEST_F(judge_test, who_sleeps_in_the_kernel_is_not_asked) {
   for (const int tid : t.asked)
     EXPECT_GT(tid, 2);
 }
+TEST_F(judge_test, nor_is_one_whose_own_stack_is_ready_while_others_idle) {
+  t.can_be_asked = true, t.work = false;
+  t.people[0].awaited = t.people[0].asleep = true, t.people[1].idle = true;
+  for (int i = 0; i != 100; ++i)
+    EXPECT_FALSE(look(3 * k_ms).may_rest);
+  EXPECT_TRUE(t.asked.empty());
+}
 
 } // namespace
