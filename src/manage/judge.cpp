@@ -34,7 +34,8 @@ void judge::judge_one(record &r, const circumstances &c) const {
   r.is = computes ? verdict::computing : verdict::going;
 }
 
-/// Asks one that has run for longer than its share; not one that sleeps in the kernel, which could not let go and would be woken. True: others wait for its thread.
+/// Asks one that has run for longer than its share; not one that sleeps in the kernel, which could not let go and would be woken. True: others
+/// wait for its thread.
 bool judge::slice(const record &r, const circumstances &c) {
   if ((!c.waits_for_long && !r.seen.awaited) || !m_world.can_ask())
     return false;

@@ -165,10 +165,10 @@ void start_reporting(runtime &rt) noexcept {
     read_reference(rt.cfg.counters_reference, rt.workers);
     if (!rt.cfg.counters_print.empty()) {
       g_printer = new printer(rt.cfg);
-      g_threads += g_printer->start();
+      g_threads.fetch_add(g_printer->start(), std::memory_order_relaxed);
     }
-    if (rt.cfg.counters_port)
-      g_threads += (g_server = metrics_server::start(rt.cfg.counters_port)) != nullptr;
+    if (rt.cfg.counters_port && (g_server = metrics_server::start(rt.cfg.counters_port)))
+      g_threads.fetch_add(1, std::memory_order_relaxed);
   } catch (const std::exception &e) {
     warn("counters cannot be shown: %s", e.what());
   }
