@@ -28,8 +28,6 @@ void set_offload(const char *value) noexcept {
   bad("OMP_TARGET_OFFLOAD", value, "default, mandatory or disabled");
 }
 
-namespace {
-
 bool number_of(const char *name, unsigned long long &into, unsigned long long least, unsigned long long most) {
   const char *value = weft::layer::environment(name);
   if (!value)
@@ -61,6 +59,8 @@ bool truth_of(const char *name, bool &into) {
   into = yes;
   return true;
 }
+
+namespace {
 
 bool numbers_of(const char *name, std::vector<int> &into) {
   const char *value = weft::layer::environment(name);
@@ -279,6 +279,7 @@ void read_environment() {
   if (const char *format = weft::layer::environment("OMP_AFFINITY_FORMAT"))
     g.affinity_format = format;
   read_places(g);
+  read_helpers(g);
   read_levels(g);
   read_waiting(g);
   read_stack(g);

@@ -92,12 +92,21 @@ bool read_cpu_list(const char *name, const char *value, std::vector<place> &into
   return parse_places(list.c_str(), into) || bad(name, value, "cpus that the process may use");
 }
 
-/// KMP_AFFINITY: [modifiers,]type, of which the granularity, the list of an explicit type and the types are understood.
-void read_kmp_affinity(globals &g) {
-  const char *const value = weft::layer::environment("KMP_AFFINITY");
+struct kmp_affinity {
+  int bind = k_bind_false;
+  std::vector<place> places;
+  int levels = 0; // inner ones of the machine that a thread may move over
+  bool resets = false, tells = false;
+};
+
+/// [modifiers,]type, of which the granularity, the list of an explicit type and the types are understood.
+kmp_affinity read_kmp_affinity(const char *name) {
+  kmp_affinity a;
+  const char *const value = weft::layer::environment(name);
   if (!value)
-    return;
-  const char *unit = "cores";
+    return a;
+  static constexpr const char *k_units[] = {"threads", "cores", "sockets"};
+  a.levels = 1;
   std::string list;
   for (const char *s = skip(value); *s; s = skip(s)) {
     const std::size_t n = *s == 'p' && strncasecmp(s, "proclist=[", 10) == 0 ? std::strcspn(s, "]") + 1 : std::strcspn(s, ",");
@@ -107,23 +116,35 @@ void read_kmp_affinity(globals &g) {
     if (*s == ',')
       ++s;
     if (eat(w, "granularity="))
-      unit = eat(w, "fine") || eat(w, "thread") ? "threads" : eat(w, "socket") || eat(w, "package") ? "sockets" : "cores";
+      a.levels = eat(w, "fine") || eat(w, "thread") ? 0 : eat(w, "socket") || eat(w, "package") ? 2 : 1;
     else if (eat(w, "proclist=["))
       list.assign(w, std::strcspn(w, "]"));
     else if (eat(w, "compact") || eat(w, "explicit"))
-      g.initial.bind = k_bind_close;
+      a.bind = k_bind_close;
     else if (eat(w, "scatter") || eat(w, "balanced"))
-      g.initial.bind = k_bind_spread;
+      a.bind = k_bind_spread;
     else if (eat(w, "none") || eat(w, "disabled"))
-      g.initial.bind = k_bind_false;
+      a.bind = k_bind_false;
     else if (eat(w, "reset"))
-      g.resets_binding = true;
-    else if (!eat(w, "verbose") && !eat(w, "noverbose") && !eat(w, "warnings") && !eat(w, "nowarnings") && !eat(w, "respect") &&
-             !eat(w, "norespect") && !eat(w, "noreset") && !std::isdigit(static_cast<unsigned char>(*w)))
-      return void(bad("KMP_AFFINITY", value, "a type such as compact, scatter, explicit or none, after modifiers such as granularity=fine"));
+      a.resets = true;
+    else if (eat(w, "verbose"))
+      a.tells = true;
+    else if (!eat(w, "noverbose") && !eat(w, "warnings") && !eat(w, "nowarnings") && !eat(w, "respect") && !eat(w, "norespect") &&
+             !eat(w, "noreset") && !std::isdigit(static_cast<unsigned char>(*w))) {
+      bad(name, value, "a type such as compact, scatter, explicit or none, after modifiers such as granularity=fine");
+      return {};
+    }
   }
-  if (g.initial.bind != k_bind_false && !(list.empty() ? parse_places(unit, g.places) : read_cpu_list("KMP_AFFINITY", list.c_str(), g.places)))
-    g.initial.bind = k_bind_false;
+  if (a.bind != k_bind_false && !(list.empty() ? parse_places(k_units[a.levels], a.places) : read_cpu_list(name, list.c_str(), a.places)))
+    a.bind = k_bind_false;
+  return a;
+}
+
+void take_kmp_affinity(globals &g) {
+  kmp_affinity a = read_kmp_affinity("KMP_AFFINITY");
+  g.initial.bind = a.bind;
+  g.places = std::move(a.places);
+  g.resets_binding = a.resets;
 }
 
 void read_said_places(globals &g, const char *value) {
@@ -170,11 +191,26 @@ void read_places(globals &g) {
   if (!g.places.empty() && !bind_said)
     g.initial.bind = k_bind_true;
   if (g.places.empty() && !bind_said)
-    read_kmp_affinity(g);
+    take_kmp_affinity(g);
   if (g.places.empty() && g.initial.bind != k_bind_false)
     parse_places("cores", g.places);
   if (g.initial.bind == k_bind_false)
     g.places.clear();
+}
+
+void read_helpers(globals &g) {
+  constexpr unsigned long long k_least = 8; // as LLVM's
+  bool wanted = is_of_llvm();
+  unsigned long long n = k_least - 1;
+  truth_of("LIBOMP_USE_HIDDEN_HELPER_TASK", wanted);
+  number_of("LIBOMP_NUM_HIDDEN_HELPER_THREADS", n, 0, 64);
+  if (!wanted || n == 0)
+    return;
+  g.helper_numbers = static_cast<unsigned>(n) + 1; // the first is kept, and not used: there it is who waits for the others
+  kmp_affinity a = read_kmp_affinity("KMP_HIDDEN_HELPER_AFFINITY");
+  g.helper_bind = a.bind;
+  g.helper_places = std::move(a.places);
+  g.helper_levels = a.tells ? a.levels : -1;
 }
 
 } // namespace weft_omp

@@ -65,6 +65,10 @@ struct globals {
   int most_levels = INT_MAX;
   int max_task_priority = 0;
   std::size_t most_tasks = 1024; // that stand ready with a thread: beyond, it runs one for each that it makes
+  unsigned helper_numbers = 0; // from 1 on, kept for LLVM's hidden helpers; 0: there are none
+  int helper_bind = k_bind_false; // KMP_HIDDEN_HELPER_AFFINITY: close or spread over their places
+  std::vector<place> helper_places;
+  int helper_levels = -1; // ... verbose: inner levels of the machine that they may move over; -1: they tell nothing
   int teams = 0;
   unsigned teams_thread_limit = 0;
   int teams_bind = k_bind_spread; // KMP_TEAMS_PROC_BIND

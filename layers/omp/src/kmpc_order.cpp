@@ -103,6 +103,9 @@ namespace {
 struct origin {
   void *(*construct)(void *) = nullptr;
   void *(*copy)(void *, void *) = nullptr;
+  void *(*construct_all)(void *, std::size_t) = nullptr; // of arrays of objects
+  void *(*copy_all)(void *, void *, std::size_t) = nullptr;
+  std::size_t count = 0; // of these
   void *image = nullptr; // what it held when it was first asked for
 };
 
@@ -120,7 +123,11 @@ void *make_copy(origin &from, void *variable, std::size_t bytes) {
   void *const p = std::calloc(1, bytes);
   if (!p)
     fatal("no memory for a threadprivate variable of %zu bytes", bytes);
-  if (from.construct)
+  if (from.construct_all)
+    from.construct_all(p, from.count);
+  else if (from.copy_all)
+    from.copy_all(p, variable, from.count);
+  else if (from.construct)
     from.construct(p);
   else if (from.copy)
     from.copy(p, variable);
@@ -135,7 +142,18 @@ KMP_API void __kmpc_threadprivate_register(location *, void *variable, void *(*c
                                            void (*)(void *)) { // copies last as long as the process
   copies_of_threads &all = all_copies();
   std::lock_guard lock(all.lock);
-  all.origins[variable] = {construct, copy, nullptr};
+  origin &o = all.origins[variable];
+  o.construct = construct;
+  o.copy = copy;
+}
+KMP_API void __kmpc_threadprivate_register_vec(location *, void *variable, void *(*construct)(void *, std::size_t),
+                                               void *(*copy)(void *, void *, std::size_t), void (*)(void *, std::size_t), std::size_t count) {
+  copies_of_threads &all = all_copies();
+  std::lock_guard lock(all.lock);
+  origin &o = all.origins[variable];
+  o.construct_all = construct;
+  o.copy_all = copy;
+  o.count = count;
 }
 KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variable, std::size_t bytes, void ***) {
   const std::uint64_t number = self().number_of_kind;
@@ -144,7 +162,7 @@ KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variab
   {
     std::lock_guard lock(all.lock);
     from = &all.origins[variable];
-    if (!from->image && !from->construct && !from->copy) {
+    if (!from->image && !from->construct && !from->copy && !from->construct_all && !from->copy_all) {
       from->image = std::malloc(bytes);
       if (!from->image)
         fatal("no memory for a threadprivate variable of %zu bytes", bytes);

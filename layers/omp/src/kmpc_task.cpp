@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: tasks. What the compiler knows of a task is its data, which begin with a pointer to shared variables and the entry.
 #include "depend.hpp"
+#include "helpers.hpp"
 #include "kmpc.hpp"
 #include "task_queue.hpp"
 
@@ -44,6 +45,8 @@ void read(thread &t, access_list &into, const kmp_depend *list, std::int32_t cou
 
 void start(thread &t, kmp_task *k, task_clauses &clauses) {
   omp_task &x = task_of(k);
+  if (x.priority == k_for_helpers && !x.undeferred)
+    return submit(t, x, clauses);
   if (t.crew->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be who fulfils the event
     count_in(t, x);
     return run_task(t, x);
@@ -76,7 +79,10 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
 }
 KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
                                                std::int32_t (*entry)(std::int32_t, kmp_task *), std::int64_t) {
-  return __kmpc_omp_task_alloc(l, n, flags, bytes, shared_bytes, entry);
+  kmp_task *const k = __kmpc_omp_task_alloc(l, n, flags, bytes, shared_bytes, entry);
+  if (have_helpers(self()))
+    task_of(k).priority = k_for_helpers;
+  return k;
 }
 
 KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
@@ -87,8 +93,8 @@ KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
     x.again = true;
     return 0;
   }
-  if (x.has_priority)
-    x.priority = std::min(k->data2.priority, g_globals.max_task_priority);
+  if (x.has_priority && x.priority != k_for_helpers)
+    x.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
   start(t, k, none);
   return 0;
 }
@@ -157,4 +163,10 @@ KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_t
 // A task whose work somebody else does: it ends when both its body and that are over. The second name is for threads that are not OpenMP's.
 KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill(self(), task_of(k)); }
 KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill(self(), task_of(k)); }
+/// Of a target task that a device works on: there is none.
+KMP_API void *__kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return nullptr; }
+
+// Numbers for debuggers: of the task that runs, and of the one that made it.
+KMP_API std::uint64_t __kmpc_get_taskid() { return reinterpret_cast<std::uintptr_t>(self().task); }
+KMP_API std::uint64_t __kmpc_get_parent_taskid() { return reinterpret_cast<std::uintptr_t>(self().task->parent); }
 KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().crew->level != 0; }

@@ -6,6 +6,7 @@
 
 #include <weft/error.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -58,7 +59,7 @@ omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const t
   x->is_final = clauses.is_final || creator.is_final;
   x->undeferred = !clauses.deferred || creator.is_final;
   x->detachable = clauses.detachable;
-  x->priority = clauses.priority < g_globals.max_task_priority ? clauses.priority : g_globals.max_task_priority;
+  x->priority = std::clamp(clauses.priority, 0, g_globals.max_task_priority);
   if (creator.own) [[unlikely]]
     x->settings = x->own = new icvs(*creator.own); // the creator may change them
   return x;

@@ -88,6 +88,9 @@ struct task_group {
 /// The tasks of the group are over: what they gave to the copies goes to the originals. Of kmpc_reduction.cpp.
 void finish_reductions(thread &t, task_group &g);
 
+/// In place of a priority: no member of a team takes it (helpers.hpp).
+inline constexpr int k_for_helpers = -1;
+
 /// Clauses of a task.
 struct task_clauses {
   bool deferred = true, is_final = false, detachable = false;

@@ -2,6 +2,7 @@
 // Where ready tasks stand, and who takes them.
 #include "task_queue.hpp"
 
+#include "helpers.hpp"
 #include "team.hpp"
 
 #include <weft/error.hpp>
@@ -48,6 +49,8 @@ void take_out(team &c, omp_task &x) noexcept {
 
 /// To the list of the team. `me` null: inside of Weft.
 void offer_to_all(thread *me, omp_task &x) {
+  if (x.priority == k_for_helpers)
+    return give_to_helpers(me, x);
   team &c = *x.crew;
   sleepers s;
   {

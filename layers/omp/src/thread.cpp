@@ -3,6 +3,7 @@
 
 #include "affinity.hpp"
 #include "family.hpp"
+#include "helpers.hpp"
 #include "preempt.hpp"
 #include "team.hpp"
 
@@ -12,8 +13,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
-#include <mutex>
 #include <new>
 
 #include <pthread.h>
@@ -26,16 +25,12 @@ constinit thread_local thread *t_self = nullptr;
 namespace {
 
 std::atomic<bool> g_gone{false}; // forked inside of a region: the threads that Weft needs stayed behind
-spin_lock g_numbers_lock;
-std::deque<thread *> &numbers() {
-  static auto *all = new std::deque<thread *>; // never freed: threads may outlive static destructors
-  return *all;
-}
+std::atomic<std::uint32_t> g_known{0}; // threads; a count
 
-void give_number(thread &t) {
-  std::lock_guard lock(g_numbers_lock);
-  t.number_of_kind = static_cast<std::uint32_t>(numbers().size());
-  numbers().push_back(&t);
+/// The first thread is number 0; then come those that are kept for hidden helpers.
+void give_number(thread &t) noexcept {
+  const std::uint32_t before = g_known.fetch_add(1, std::memory_order_relaxed);
+  t.number_of_kind = before == 0 ? 0 : before + g_globals.helper_numbers;
 }
 
 void say(const char *what, const char *format, va_list arguments) noexcept {
@@ -61,15 +56,7 @@ void warn(const char *format, ...) noexcept {
   va_end(arguments);
 }
 
-thread *thread_by_number(std::uint32_t number) noexcept {
-  std::lock_guard lock(g_numbers_lock);
-  return number < numbers().size() ? numbers()[number] : nullptr;
-}
-
-std::size_t known_threads() noexcept {
-  std::lock_guard lock(g_numbers_lock);
-  return numbers().size();
-}
+std::size_t known_threads() noexcept { return g_known.load(std::memory_order_relaxed); }
 
 thread &become_thread() noexcept {
   const int before = errno;
@@ -170,6 +157,7 @@ void forget_after_fork() {
     stand_free_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's
   t->crew->hot = nullptr;
+  forget_helpers();
 }
 
 void register_with_process() {
@@ -194,7 +182,7 @@ void light_main(void *p) {
     fatal("no thread-local block for an OpenMP thread: out of memory, or this C library is not known");
   }
   t_self = &t;
-  serve(t);
+  t.life(t);
   empty_pool(t);
   end_tls_block(); // as a thread's end would
   set_thread_pointer(t.carrier);
@@ -202,11 +190,13 @@ void light_main(void *p) {
 
 } // namespace
 
-thread *start_light_thread(thread &me) noexcept {
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t number) noexcept {
   thread *t = new (std::nothrow) thread;
   if (!t)
     return nullptr;
   t->light = true;
+  t->life = life;
+  t->number_of_kind = number;
   const char *failure = nullptr;
   static char reason[256];
   in_core(&me, [&] {
@@ -220,11 +210,12 @@ thread *start_light_thread(thread &me) noexcept {
     }
   });
   if (failure) {
-    warn("a team gets fewer threads than it asked for: %s", failure);
+    warn("a thread cannot be made, and others do its work: %s", failure);
     delete t;
     return nullptr;
   }
-  give_number(*t);
+  if (number == 0) // nobody has sent it anywhere yet
+    give_number(*t);
   return t;
 }
 

@@ -96,6 +96,7 @@ struct alignas(64) thread {
   void *carrier = nullptr; // thread pointer of the kernel thread below
   team *hot = nullptr;     // of regions that this thread, as a member, begins
   basic_orders<> orders;   // of a lightweight thread
+  void (*life)(thread &) = nullptr; // of a lightweight thread
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
   bool in_weft = false; // of one without a block of its own
@@ -177,10 +178,10 @@ inline void in_core(thread *me, F f) {
   set_thread_pointer(me->block);
 }
 
-/// A lightweight thread that waits for orders; null: the reason has been told.
-thread *start_light_thread(thread &me) noexcept;
-/// What a lightweight thread does for all of its life.
+/// What a member of a team does for all of its life: it waits for orders.
 void serve(thread &me);
+/// A lightweight thread; `number`: 0 for the next one. Null: the reason has been told.
+thread *start_light_thread(thread &me, void (*life)(thread &) = &serve, std::uint32_t number = 0) noexcept;
 
 /// Something else that is ready gets the cpu.
 void give_way(thread &me) noexcept;
@@ -188,8 +189,6 @@ void give_way(thread &me) noexcept;
 int spins_for(const team &t) noexcept;
 /// Whether Weft can still be used by this process.
 bool runtime_is_gone() noexcept;
-/// Thread by gtid; null: none.
-thread *thread_by_number(std::uint32_t number) noexcept;
 [[nodiscard]] std::size_t known_threads() noexcept;
 
 /// An error that ends the program.

@@ -14,6 +14,14 @@ unsigned __kmpc_atomic_fixed4u_shr_cpt(void *, int, unsigned *, unsigned, int);
 void __kmpc_atomic_16(void *, int, void *, void *, void (*)(void *, void *, void *));
 void *kmp_malloc(size_t);
 void kmp_free(void *);
+void __kmpc_threadprivate_register_vec(void *, void *, void *(*)(void *, size_t), void *(*)(void *, void *, size_t), void (*)(void *, size_t),
+                                       size_t);
+void *__kmpc_threadprivate_cached(void *, int, void *, size_t, void *);
+unsigned long __kmpc_get_taskid(void);
+unsigned long __kmpc_get_parent_taskid(void);
+int omp_get_num_interop_properties(const void *);
+long omp_get_interop_int(const void *, int, int *);
+const char *omp_get_interop_rc_desc(const void *, int);
 extern int omp_get_thread_num(void);
 
 static void require(int holds, const char *what) {
@@ -32,6 +40,44 @@ struct pair {
 static void add_pair(void *out, void *x, void *y) {
   ((struct pair *)out)->one = ((struct pair *)x)->one + ((struct pair *)y)->one;
   ((struct pair *)out)->two = ((struct pair *)x)->two + ((struct pair *)y)->two;
+}
+
+/* An array of objects, made in place for each thread. */
+static short objects[4] = {9, 9, 9, 9};
+static void *construct(void *p, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    ((short *)p)[i] = (short)(i + 1);
+  return p;
+}
+
+static void arrays_of_objects(void) {
+  __kmpc_threadprivate_register_vec(0, objects, construct, NULL, NULL, 4);
+#pragma omp parallel num_threads(4)
+  {
+    short *mine = __kmpc_threadprivate_cached(0, 0, objects, sizeof objects, 0);
+    if (omp_get_thread_num() == 0)
+      require(mine == objects && mine[3] == 9, "the first thread's objects are those of the program");
+    else
+      require(mine != objects && mine[0] == 1 && mine[3] == 4, "another thread's are made for it");
+  }
+}
+
+static void numbers_of_tasks(void) {
+  const unsigned long outer = __kmpc_get_taskid();
+  unsigned long inner = 0, above = 0;
+#pragma omp task if (0) shared(inner, above)
+  {
+    inner = __kmpc_get_taskid();
+    above = __kmpc_get_parent_taskid();
+  }
+  require(inner != outer && above == outer, "numbers of tasks");
+}
+
+static void interop(void) {
+  int why = 7;
+  require(omp_get_num_interop_properties(NULL) == 0 && omp_get_interop_int(NULL, -5, &why) == 0 && why == -1, "no object has no properties");
+  require(omp_get_interop_int(NULL, 3, &why) == 0 && why == -2, "a property that there is not");
+  require(omp_get_interop_rc_desc(NULL, why) != NULL && omp_get_interop_rc_desc(NULL, 2) == NULL, "words for the code");
 }
 
 int main(void) {
@@ -75,6 +121,9 @@ int main(void) {
   kmp_free(p);
 #pragma omp parallel num_threads(threads) copyin(own)
   require(own == 5, "copyin");
+  arrays_of_objects();
+  numbers_of_tasks();
+  interop();
   puts("llvm_entries: ok");
   return 0;
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "helpers.hpp"
+
+#include "affinity.hpp"
+#include "team.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace weft_omp {
+namespace {
+
+struct helper {
+  thread *is;
+  omp_task *given = nullptr;
+  helper *next_idle = nullptr;
+};
+
+/// All with the lock.
+struct helper_crew {
+  spin_lock lock;
+  enum : std::uint8_t { none, some, all } made = none;
+  unsigned count = 0, ready = 0; // helpers; those that have come to their places
+  helper *idle = nullptr;
+  omp_task *first = nullptr, *last = nullptr; // that wait for a helper, linked by `newer`
+  std::size_t open = 0;                       // tasks that were given and are not over
+};
+helper_crew g_crew;
+
+void append(omp_task &x) noexcept {
+  x.newer = nullptr;
+  (g_crew.last ? g_crew.last->newer : g_crew.first) = &x;
+  g_crew.last = &x;
+}
+omp_task *take_first() noexcept {
+  omp_task *const x = g_crew.first;
+  if (x && !(g_crew.first = x->newer))
+    g_crew.last = nullptr;
+  return x;
+}
+
+/// For which the helper may have to wait.
+omp_task &next_task(helper &h) {
+  {
+    std::lock_guard lock(g_crew.lock);
+    if (omp_task *const x = take_first())
+      return *x;
+    h.next_idle = std::exchange(g_crew.idle, &h);
+  }
+  for (;;) {
+    h.is->place_to_wait.wait(*h.is, 0);
+    std::lock_guard lock(g_crew.lock);
+    if (omp_task *const x = std::exchange(h.given, nullptr))
+      return *x;
+  }
+}
+
+/// KMP_HIDDEN_HELPER_AFFINITY. Close: helpers take turns in the cpus of all places; else in the places.
+const place &place_of(unsigned turn) {
+  const auto &places = g_globals.helper_places;
+  if (g_globals.helper_bind != k_bind_close)
+    return places[turn % places.size()];
+  std::size_t cpus = 0, at = 0;
+  for (const place &p : places)
+    cpus += p.size();
+  std::size_t cpu = turn % cpus;
+  while (cpu >= places[at].size())
+    cpu -= places[at++].size();
+  return places[at];
+}
+
+void come_to_place(thread &me) {
+  if (g_globals.helper_bind != k_bind_false)
+    keep_on(me, place_of(me.number_of_kind));
+  if (g_globals.helper_levels >= 0) {
+    const std::string number = std::to_string(me.number_of_kind);
+    const std::string text =
+        affinity_text(("OMP: Info #255: KMP_HIDDEN_HELPER_AFFINITY: pid %P tid %i thread " + number + " bound to OS proc set %A\n").c_str());
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+  std::lock_guard lock(g_crew.lock);
+  ++g_crew.ready;
+}
+
+void help(thread &me) {
+  me.crew = make_initial_team(me);
+  me.task = &me.crew->implicit[0];
+  come_to_place(me);
+  for (helper h{&me};;) {
+    run_task(me, next_task(h));
+    std::lock_guard lock(g_crew.lock);
+    --g_crew.open;
+  }
+}
+
+bool is_any_open() {
+  std::lock_guard lock(g_crew.lock);
+  return g_crew.open != 0;
+}
+unsigned ready_helpers() {
+  std::lock_guard lock(g_crew.lock);
+  return g_crew.ready;
+}
+
+/// The end of the program is where its initial task ends, which waits for the tasks that it has made.
+void wait_at_exit() {
+  thread *const t = t_self;
+  if (t && !t->light && t->crew->level == 0 && !t->task->is_explicit)
+    while (!runtime_is_gone() && is_any_open())
+      give_way(*t);
+}
+
+unsigned make_helpers(thread &me) {
+  const bool tells = g_globals.helper_levels >= 0;
+  if (tells && g_globals.helper_levels > 0)
+    std::fprintf(stderr, "OMP: Info #249: KMP_HIDDEN_HELPER_AFFINITY: Threads may migrate across %d innermost levels of machine\n",
+                 g_globals.helper_levels);
+  unsigned count = 0;
+  for (unsigned number = 2; number <= g_globals.helper_numbers; ++number)
+    count += start_light_thread(me, &help, number) != nullptr;
+  static const int once = std::atexit(&wait_at_exit);
+  (void)once;
+  while (tells && ready_helpers() != count)
+    give_way(me);
+  return count;
+}
+
+} // namespace
+
+bool have_helpers(thread &me) {
+  if (g_globals.helper_numbers == 0 || runtime_is_gone())
+    return false;
+  for (bool waits = false;; waits = true) {
+    if (waits)
+      give_way(me); // somebody else makes them
+    std::lock_guard lock(g_crew.lock);
+    if (g_crew.made == helper_crew::all)
+      return g_crew.count != 0;
+    if (g_crew.made == helper_crew::none) {
+      g_crew.made = helper_crew::some;
+      break;
+    }
+  }
+  const unsigned count = make_helpers(me);
+  std::lock_guard lock(g_crew.lock);
+  g_crew.count = count;
+  g_crew.made = helper_crew::all;
+  return count != 0;
+}
+
+void give_to_helpers(thread *me, omp_task &x) noexcept {
+  thread *woken = nullptr;
+  {
+    std::lock_guard lock(g_crew.lock);
+    ++g_crew.open;
+    if (helper *const h = g_crew.idle) {
+      g_crew.idle = h->next_idle;
+      h->given = &x;
+      woken = h->is;
+    } else {
+      append(x);
+    }
+  }
+  if (woken)
+    woken->place_to_wait.signal(me);
+}
+
+void forget_helpers() noexcept { new (&g_crew) helper_crew; }
+
+} // namespace weft_omp

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+   LLVM's hidden helper threads: `target nowait` runs beside the thread that asked for it, which need not come to a scheduling point, in a region and outside of one, in the order that
+   `depend` gives, and is over before the program ends. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int __kmpc_global_thread_num(void *);
+int omp_get_num_threads(void); /* Clang's header is in a package of its own */
+
+static int look(int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static void say(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+
+static void require(int good, const char *what) {
+  if (!good) {
+    fprintf(stderr, "wrong: %s\n", what);
+    _exit(1);
+  }
+}
+
+/* Ends only if the target task runs meanwhile. */
+static void beside(void) {
+  int asked = 0, answered = 0, number = -1;
+#pragma omp target nowait map(tofrom : asked, answered, number)
+  {
+    number = __kmpc_global_thread_num(NULL);
+    while (!look(&asked))
+      usleep(100);
+    say(&answered, 1);
+  }
+  say(&asked, 1);
+  while (!look(&answered))
+    ;
+#pragma omp taskwait
+  require(number > 0 && number <= 8, "the number of a helper");
+}
+
+static void in_order(void) {
+  int value = 0, seen = 0;
+#pragma omp task depend(out : value) shared(value)
+  value = 1;
+#pragma omp target nowait depend(inout : value) map(tofrom : value)
+  value = value == 1 ? 2 : -1;
+#pragma omp task depend(in : value) shared(value, seen)
+  seen = value;
+#pragma omp taskwait
+  require(seen == 2, "the order that depend gives");
+}
+
+/* A helper's task is like a thread of its own: it may have regions, tasks and waits. */
+static void nested(void) {
+  enum { k_many = 20 };
+  int sums[k_many] = {0};
+#pragma omp taskgroup
+  for (int i = 0; i < k_many; ++i) {
+#pragma omp target nowait map(tofrom : sums[i])
+    {
+#pragma omp parallel num_threads(3)
+      {
+#pragma omp task
+        {
+#pragma omp atomic
+          sums[i] += 1;
+        }
+#pragma omp taskwait
+      }
+    }
+  }
+  for (int i = 0; i < k_many; ++i)
+    require(sums[i] == 3, "regions and tasks in a helper's task");
+}
+
+static void all(void) {
+  beside();
+  in_order();
+}
+
+/* Of a child, which has helpers of its own. */
+static void at_exit(void) {
+  int ends[2];
+  require(pipe(ends) == 0, "a pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+#pragma omp target nowait
+    {
+      usleep(20000);
+      if (write(ends[1], "x", 1) != 1)
+        abort();
+    }
+    exit(0);
+  }
+  close(ends[1]);
+  char got = 0;
+  require(read(ends[0], &got, 1) == 1, "what was asked for is over before the program ends");
+  int status = -1;
+  require(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends well");
+}
+
+int main(void) {
+  all();
+#pragma omp parallel
+  for (int i = 0; i < 5; ++i)
+    all();
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 100; ++i) {
+#pragma omp target nowait
+    require(omp_get_num_threads() == 1, "a helper has no team");
+  } /* the barrier waits for them */
+  nested();
+  at_exit();
+  return 0;
+}
