@@ -26,7 +26,7 @@ template <class T>
 /// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
 template <class T>
 bool next_of_loop(T *first, T *last) noexcept {
-  thread &t = *t_self;
+  thread &t = self();
   std::uint32_t chunk = 0;
   if (!take_own_chunk(t, chunk)) [[unlikely]]
     return next_otherwise(t, first, last);

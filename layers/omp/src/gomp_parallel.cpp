@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libgomp's entry points: parallel regions, cancellation, teams on the host.
+#include "borrow.hpp"
 #include "gomp.hpp"
 
 namespace weft_omp {
@@ -65,6 +66,14 @@ void run_combined(void (*body)(void *), void *data) {
   end_team(self());
 }
 
+void run_combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {
+  thread &t = self();
+  if (must_borrow(t)) [[unlikely]]
+    return on_borrowed_thread(t, [&] { run_combined_loop(body, data, threads, shape, kind, chunk, flags); });
+  combined_loop(body, data, threads, shape, kind, chunk, flags);
+  run_combined(body, data);
+}
+
 } // namespace
 
 extern "C" {
@@ -79,11 +88,18 @@ GOMP_API void GOMP_parallel_end() { end_team(self()); }
 
 GOMP_API void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
   thread &t = self();
+  if (must_borrow(t)) [[unlikely]]
+    return on_borrowed_thread(t, [=] { GOMP_parallel(body, data, threads, flags); });
   run_parallel(t, body, data, resolve_threads(t, threads), flags);
 }
 
 GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
   thread &t = self();
+  if (must_borrow(t)) [[unlikely]] {
+    unsigned got = 0;
+    on_borrowed_thread(t, [&] { got = GOMP_parallel_reductions(body, data, threads, flags); });
+    return got;
+  }
   team &c = begin_team(t, resolve_threads(t, threads), flags);
   const unsigned size = c.size;
   task_group *const g = register_parallel_reductions(*static_cast<std::uintptr_t **>(data), size);
@@ -113,8 +129,7 @@ GOMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void *), void *data,
 #define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
   GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step, long chunk,          \
                                           unsigned flags) {                                                                                          \
-    combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, flags);                                                             \
-    run_combined(body, data);                                                                                                                        \
+    run_combined_loop(body, data, threads, shape_of(first, last, step), KIND, chunk, flags);                                                         \
   }
 PARALLEL_LOOP(static, k_static)
 PARALLEL_LOOP(dynamic, k_dynamic)
@@ -125,8 +140,7 @@ PARALLEL_LOOP(nonmonotonic_guided, k_guided)
 
 #define PARALLEL_LOOP(NAME, KIND)                                                                                                                    \
   GOMP_API void GOMP_parallel_loop_##NAME(void (*body)(void *), void *data, unsigned threads, long first, long last, long step, unsigned flags) {    \
-    combined_loop(body, data, threads, shape_of(first, last, step), KIND, 0, flags);                                                                 \
-    run_combined(body, data);                                                                                                                        \
+    run_combined_loop(body, data, threads, shape_of(first, last, step), KIND, 0, flags);                                                             \
   }
 PARALLEL_LOOP(runtime, k_runtime)
 PARALLEL_LOOP(nonmonotonic_runtime, k_runtime | k_nonmonotonic)
@@ -138,6 +152,9 @@ GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, uns
 }
 
 GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads, unsigned count, unsigned flags) {
+  thread &t = self();
+  if (must_borrow(t)) [[unlikely]]
+    return on_borrowed_thread(t, [=] { GOMP_parallel_sections(body, data, threads, count, flags); });
   combined(body, data, threads, flags, count, [&](const thread &t, work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   run_combined(body, data);
 }

@@ -2,6 +2,7 @@
 #include "helpers.hpp"
 
 #include "affinity.hpp"
+#include "errands.hpp"
 #include "team.hpp"
 
 #include <cstdint>
@@ -15,50 +16,14 @@
 namespace weft_omp {
 namespace {
 
-struct helper {
-  thread *is;
-  omp_task *given = nullptr;
-  helper *next_idle = nullptr;
-};
-
-/// All with the lock.
 struct helper_crew {
-  spin_lock lock;
+  errands<omp_task> tasks;
+  spin_lock lock; // of all that follows
   enum : std::uint8_t { none, some, all } made = none;
   unsigned count = 0, ready = 0; // helpers; those that have come to their places
-  helper *idle = nullptr;
-  omp_task *first = nullptr, *last = nullptr; // that wait for a helper, linked by `newer`
-  std::size_t open = 0;                       // tasks that were given and are not over
+  std::size_t open = 0;          // tasks that were given and are not over
 };
 helper_crew g_crew;
-
-void append(omp_task &x) noexcept {
-  x.newer = nullptr;
-  (g_crew.last ? g_crew.last->newer : g_crew.first) = &x;
-  g_crew.last = &x;
-}
-omp_task *take_first() noexcept {
-  omp_task *const x = g_crew.first;
-  if (x && !(g_crew.first = x->newer))
-    g_crew.last = nullptr;
-  return x;
-}
-
-/// For which the helper may have to wait.
-omp_task &next_task(helper &h) {
-  {
-    std::lock_guard lock(g_crew.lock);
-    if (omp_task *const x = take_first())
-      return *x;
-    h.next_idle = std::exchange(g_crew.idle, &h);
-  }
-  for (;;) {
-    h.is->place_to_wait.wait(*h.is, 0);
-    std::lock_guard lock(g_crew.lock);
-    if (omp_task *const x = std::exchange(h.given, nullptr))
-      return *x;
-  }
-}
 
 /// KMP_HIDDEN_HELPER_AFFINITY. Close: helpers take turns in the cpus of all places; else in the places.
 const place &place_of(unsigned turn) {
@@ -91,8 +56,8 @@ void help(thread &me) {
   me.crew = make_initial_team(me);
   me.task = &me.crew->implicit[0];
   come_to_place(me);
-  for (helper h{&me};;) {
-    run_task(me, next_task(h));
+  for (errands<omp_task>::runner r{&me};;) {
+    run_task(me, g_crew.tasks.next(r));
     std::lock_guard lock(g_crew.lock);
     --g_crew.open;
   }
@@ -109,7 +74,7 @@ unsigned ready_helpers() {
 
 /// The end of the program is where its initial task ends, which waits for the tasks that it has made.
 void wait_at_exit() {
-  thread *const t = t_self;
+  thread *const t = self_if_any();
   if (t && !t->light && t->crew->level == 0 && !t->task->is_explicit)
     while (!runtime_is_gone() && is_any_open())
       give_way(*t);
@@ -154,20 +119,11 @@ bool have_helpers(thread &me) {
 }
 
 void give_to_helpers(thread *me, omp_task &x) noexcept {
-  thread *woken = nullptr;
   {
     std::lock_guard lock(g_crew.lock);
     ++g_crew.open;
-    if (helper *const h = g_crew.idle) {
-      g_crew.idle = h->next_idle;
-      h->given = &x;
-      woken = h->is;
-    } else {
-      append(x);
-    }
   }
-  if (woken)
-    woken->place_to_wait.signal(me);
+  g_crew.tasks.give(me, x);
 }
 
 void forget_helpers() noexcept { new (&g_crew) helper_crew; }

@@ -178,7 +178,7 @@ template <class T, class S>
 /// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
 template <class T, class S>
 int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
-  thread &t = *t_self;
+  thread &t = self();
   std::uint32_t chunk = 0;
   if (!take_own_chunk(t, chunk)) [[unlikely]]
     return next_otherwise(t, is_last, low, high, stride);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: parallel regions, teams on the host, synchronisation.
 #include "affinity.hpp"
+#include "borrow.hpp"
 #include "kmpc.hpp"
 
 #include <algorithm>
@@ -79,25 +80,25 @@ const level_list *intern(unsigned first, const std::int32_t *list, std::uint32_t
 void ask_for(thread &t, const std::int32_t *list, std::uint32_t count) {
   if (count == 0 || std::any_of(list, list + count, [](std::int32_t n) { return n <= 0; }))
     return warn("num_threads names a number that is not positive; it is left aside");
-  t.asked_threads = static_cast<unsigned>(list[0]);
-  t.asked_levels = count > 1 ? intern(t.crew->level + 1, list, count) : nullptr;
+  t.asked.threads = static_cast<unsigned>(list[0]);
+  t.asked.levels = count > 1 ? intern(t.crew->level + 1, list, count) : nullptr;
 }
 
-/// num_threads(strict: n), to be judged when the region begins.
-struct strict_request {
-  bool asked = false, fatal = false;
-  const char *message = nullptr;
-};
 constexpr int k_severity_fatal = 2;
-thread_local strict_request t_strict;
 
-void judge(strict_request r, unsigned asked, unsigned got) {
-  if (!r.asked || got >= asked)
+void judge(const asked_region &asked, unsigned got) {
+  if (!asked.strict || got >= asked.threads)
     return;
-  const char *const what = r.message ? r.message : "num_threads(strict): the region gets fewer threads";
-  if (r.fatal)
-    fatal("%s (%u asked for, %u there)", what, asked, got);
-  warn("%s (%u asked for, %u there)", what, asked, got);
+  const char *const what = asked.strict_message ? asked.strict_message : "num_threads(strict): the region gets fewer threads";
+  if (asked.strict_is_fatal)
+    fatal("%s (%u asked for, %u there)", what, asked.threads, got);
+  warn("%s (%u asked for, %u there)", what, asked.threads, got);
+}
+
+void ask_strictly(thread &t, int severity, const char *message) {
+  t.asked.strict = true;
+  t.asked.strict_is_fatal = severity == k_severity_fatal;
+  t.asked.strict_message = message;
 }
 
 struct microtask {
@@ -115,11 +116,15 @@ void run_microtask(void *p) {
 
 void fork(void (*f)(), int count, void **arguments, bool parallel) {
   thread &t = self();
+  if (must_borrow(t)) [[unlikely]]
+    return on_borrowed_thread(t, [=] { fork(f, count, arguments, parallel); });
   microtask m{f, static_cast<std::size_t>(count), arguments};
-  const unsigned asked = std::exchange(t.asked_threads, 0u), threads = parallel ? resolve_threads(t, asked) : 1;
-  if (t_strict.asked) [[unlikely]]
-    judge(std::exchange(t_strict, {}), asked, threads);
-  run_parallel(t, &run_microtask, &m, threads, std::exchange(t.asked_bind, 0u));
+  const unsigned threads = parallel ? resolve_threads(t, t.asked.threads) : 1;
+  if (t.asked.strict) [[unlikely]]
+    judge(t.asked, threads);
+  t.asked.threads = 0;
+  t.asked.strict = false;
+  run_parallel(t, &run_microtask, &m, threads, std::exchange(t.asked.bind, 0u));
 }
 
 constexpr int k_most_arguments = 512;
@@ -146,34 +151,34 @@ KMP_API void __kmpc_fork_call_if(location *, std::int32_t count, void (*f)(), st
 KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...) {
   TAKE_ARGUMENTS(f);
   thread &t = self();
-  const unsigned teams = t.asked_teams ? t.asked_teams : g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 1;
-  t.asked_teams = 0;
+  const unsigned teams = t.asked.teams ? t.asked.teams : g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 1;
+  t.asked.teams = 0;
   microtask m{f, static_cast<std::size_t>(count), arguments};
-  run_league(t, &run_microtask, &m, teams, std::exchange(t.asked_limit, 0u));
+  run_league(t, &run_microtask, &m, teams, std::exchange(t.asked.limit, 0u));
 }
-KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) { self().asked_threads = n > 0 ? static_cast<unsigned>(n) : 0; }
+KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) { self().asked.threads = n > 0 ? static_cast<unsigned>(n) : 0; }
 KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity, const char *message) {
   ask_for(self(), &n, 1);
-  t_strict = {true, severity == k_severity_fatal, message};
+  ask_strictly(self(), severity, message);
 }
 KMP_API void __kmpc_push_num_threads_list(location *, std::int32_t, std::uint32_t count, std::int32_t *list) { ask_for(self(), list, count); }
 KMP_API void __kmpc_push_num_threads_list_strict(location *, std::int32_t, std::uint32_t count, std::int32_t *list, int severity,
                                                  const char *message) {
   ask_for(self(), list, count);
-  t_strict = {true, severity == k_severity_fatal, message};
+  ask_strictly(self(), severity, message);
 }
-KMP_API void __kmpc_push_proc_bind(location *, std::int32_t, int bind) { self().asked_bind = static_cast<unsigned>(bind) & 7; }
+KMP_API void __kmpc_push_proc_bind(location *, std::int32_t, int bind) { self().asked.bind = static_cast<unsigned>(bind) & 7; }
 KMP_API void __kmpc_push_num_teams(location *, std::int32_t, std::int32_t teams, std::int32_t limit) {
-  self().asked_teams = teams > 0 ? static_cast<unsigned>(teams) : 0;
-  self().asked_limit = limit > 0 ? static_cast<unsigned>(limit) : 0;
+  self().asked.teams = teams > 0 ? static_cast<unsigned>(teams) : 0;
+  self().asked.limit = limit > 0 ? static_cast<unsigned>(limit) : 0;
 }
 KMP_API void __kmpc_push_num_teams_51(location *l, std::int32_t n, std::int32_t, std::int32_t most, std::int32_t limit) {
   __kmpc_push_num_teams(l, n, most, limit);
 }
 KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
   thread &t = self();
-  t.asked_threads = 0;
-  t.asked_levels = nullptr;
+  t.asked.threads = 0;
+  t.asked.levels = nullptr;
   begin_team(t, 1);
   show_affinity(t);
 }

@@ -79,4 +79,4 @@ KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {
   team_barrier(t);
   return t.crew->copied.load(std::memory_order_acquire); // O5
 }
-KMP_API void __kmpc_pop_num_threads(location *, std::int32_t) { self().asked_threads = 0; }
+KMP_API void __kmpc_pop_num_threads(location *, std::int32_t) { self().asked.threads = 0; }

@@ -93,7 +93,7 @@ void adopt_kernel_thread(ucontext_t &u) noexcept {
 }
 
 void on_signal(int, siginfo_t *, void *p) {
-  thread *const t = t_self; // null or a thread of the program's where the block is a worker's
+  thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
   if (!t || !t->block || t->block != thread_pointer() || t_spin_locks != 0 || !g_code.may_leave(instruction_of(u)))
     return;

@@ -52,7 +52,7 @@ void set_up(team &c, thread &t, unsigned bind) {
   c.reductions = nullptr;
   c.begins_in_share = false;
   c.settings = *t.task->settings;
-  if (const level_list *said = std::exchange(t.asked_levels, nullptr))
+  if (const level_list *said = std::exchange(t.asked.levels, nullptr))
     c.settings.levels = said;
   if (const int n = next_level_threads(c); n > 0)
     c.settings.threads = n;

@@ -2,6 +2,7 @@
 #include "thread.hpp"
 
 #include "affinity.hpp"
+#include "borrow.hpp"
 #include "family.hpp"
 #include "helpers.hpp"
 #include "preempt.hpp"
@@ -13,7 +14,9 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <unordered_map>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -21,6 +24,7 @@
 namespace weft_omp {
 
 constinit thread_local thread *t_self = nullptr;
+constinit thread_local thread *t_of_block = nullptr;
 
 namespace {
 
@@ -58,7 +62,9 @@ void warn(const char *format, ...) noexcept {
 
 std::size_t known_threads() noexcept { return g_known.load(std::memory_order_relaxed); }
 
-thread &become_thread() noexcept {
+namespace {
+
+thread &new_thread(std::uintptr_t stack_low, std::uintptr_t stack_bytes) noexcept {
   const int before = errno;
   know_environment();
   errno = before;
@@ -66,10 +72,71 @@ thread &become_thread() noexcept {
   if (!t)
     fatal("no memory for the data of a thread");
   give_number(*t);
+  t->stack_low = stack_low;
+  t->stack_bytes = stack_bytes;
   t->crew = make_initial_team(*t);
   t->task = &t->crew->implicit[0];
-  t_self = t;
   return *t;
+}
+
+/// The calling thread's own stack; where it is not known a page of it, and who runs elsewhere is found by its block.
+weft::layer::stack_range stack_of_thread() noexcept {
+  pthread_attr_t a;
+  weft::layer::stack_range all{reinterpret_cast<void *>(stack_pointer() & ~std::uintptr_t{4095}), 4096};
+  if (pthread_getattr_np(pthread_self(), &a) == 0) {
+    pthread_attr_getstack(&a, &all.low, &all.bytes);
+    pthread_attr_destroy(&a);
+  }
+  return all;
+}
+
+/// Those that stand for tasks of Weft's own, by the stacks that these run on. Never freed: stacks are used again.
+struct visitors {
+  spin_lock lock;
+  std::unordered_map<void *, thread *> by_stack;
+};
+visitors &all_visitors() {
+  static auto *all = new visitors;
+  return *all;
+}
+
+thread *visitor_on(const weft::layer::stack_range &stack) {
+  visitors &all = all_visitors();
+  std::lock_guard lock(all.lock);
+  const auto found = all.by_stack.find(stack.low);
+  return found == all.by_stack.end() ? nullptr : found->second;
+}
+
+thread &become_visitor(const weft::layer::stack_range &stack) {
+  thread &t = new_thread(reinterpret_cast<std::uintptr_t>(stack.low), stack.bytes);
+  t.visits = true;
+  visitors &all = all_visitors();
+  std::lock_guard lock(all.lock);
+  all.by_stack[stack.low] = &t;
+  return t;
+}
+
+thread &become_thread() noexcept {
+  const weft::layer::stack_range stack = stack_of_thread();
+  return *(t_of_block = &new_thread(reinterpret_cast<std::uintptr_t>(stack.low), stack.bytes));
+}
+
+} // namespace
+
+thread *self_if_any() noexcept {
+  if (thread *const t = known_self())
+    return t;
+  const weft::layer::stack_range stack = weft::layer::own_stack();
+  return stack.low ? visitor_on(stack) : t_of_block;
+}
+
+thread &find_self() noexcept {
+  thread *t = self_if_any();
+  if (!t) {
+    const weft::layer::stack_range stack = weft::layer::own_stack();
+    t = stack.low ? &become_visitor(stack) : &become_thread();
+  }
+  return *(t_self = t);
 }
 
 // ---- waiting ---------------------------------------------------------------------------------------------------------
@@ -143,12 +210,14 @@ namespace {
 
 /// exit() inside of a region: what Weft does at the end of the process wants the kernel thread's block.
 void leave_block() {
-  if (t_self && t_self->block)
-    set_thread_pointer(t_self->carrier);
+  if (const thread *const t = t_of_block; t && t->block)
+    set_thread_pointer(t->carrier);
 }
 
 void forget_after_fork() {
-  thread *const t = t_self;
+  forget_helpers();
+  forget_lenders();
+  thread *const t = self_if_any();
   if (!t)
     return;
   if (t->light || t->crew->size > 1)
@@ -157,7 +226,6 @@ void forget_after_fork() {
     stand_free_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's
   t->crew->hot = nullptr;
-  forget_helpers();
 }
 
 void register_with_process() {
@@ -181,7 +249,9 @@ void light_main(void *p) {
   } else {
     fatal("no thread-local block for an OpenMP thread: out of memory, or this C library is not known");
   }
-  t_self = &t;
+  t.stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
+  t.stack_bytes = stack.bytes;
+  t_self = t_of_block = &t;
   t.life(t);
   empty_pool(t);
   end_tls_block(); // as a thread's end would

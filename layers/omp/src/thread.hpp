@@ -2,7 +2,7 @@
 // An OpenMP thread: a thread of the program, or a lightweight thread with a thread-local block of its own.
 //
 // All of Weft runs with the thread-local block of the kernel thread that carries the caller: in_core() puts it in place and, afterwards, the
-// caller's own. User code, and this layer outside of in_core(), run with the OpenMP thread's block; t_self lies in it and never changes.
+// caller's own. User code, and this layer outside of in_core(), run with the OpenMP thread's block; t_self lies in it.
 #pragma once
 
 #include "icv.hpp"
@@ -83,9 +83,18 @@ struct shown_standing {
   bool operator==(const shown_standing &) const = default;
 };
 
+/// What clauses say of LLVM's next region.
+struct asked_region {
+  unsigned threads = 0, bind = 0, teams = 0, limit = 0;
+  const level_list *levels = nullptr;
+  bool strict = false, strict_is_fatal = false; // num_threads(strict: n): to be judged when the region begins
+  const char *strict_message = nullptr;
+};
+
 struct alignas(64) thread {
   team *crew = nullptr;
   omp_task *task = nullptr;
+  std::uintptr_t stack_low = 0, stack_bytes = 0;
   unsigned number = 0;
   share_state share;
   standing stands;
@@ -99,18 +108,41 @@ struct alignas(64) thread {
   void (*life)(thread &) = nullptr; // of a lightweight thread
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
+  bool visits = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
   bool in_weft = false; // of one without a block of its own
   unsigned vain = 0, spells = 0; // see spell
   unsigned yields = 0;
   unsigned failed_tests = 0; // of locks
-  unsigned asked_threads = 0, asked_bind = 0, asked_teams = 0, asked_limit = 0; // of LLVM's next region
-  const level_list *asked_levels = nullptr;
+  asked_region asked;
   record_pool pool;
 };
 
-extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // constinit: nobody asks whether it has been set up
-[[gnu::cold]] thread &become_thread() noexcept;
-inline thread &self() noexcept { return t_self ? *t_self : become_thread(); }
+// constinit: nobody asks whether it has been set up.
+extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // who asked last with this block
+extern constinit thread_local thread *t_of_block __attribute__((tls_model("initial-exec"))); // whose the block is
+
+inline std::uintptr_t stack_pointer() noexcept {
+  std::uintptr_t sp;
+#if defined(__x86_64__)
+  asm volatile("mov %%rsp, %0" : "=r"(sp));
+#elif defined(__aarch64__)
+  asm volatile("mov %0, sp" : "=r"(sp));
+#endif
+  return sp;
+}
+
+/// The thread that runs here, where it is known. A kernel thread runs tasks of Weft's own, too, with the block of its own thread: stacks tell them apart.
+inline thread *known_self() noexcept {
+  thread *const t = t_self;
+  return t && stack_pointer() - t->stack_low < t->stack_bytes ? t : nullptr;
+}
+[[gnu::cold]] thread &find_self() noexcept;
+inline thread &self() noexcept {
+  thread *const t = known_self();
+  return t ? *t : find_self();
+}
+/// The same, but makes none. Null: OpenMP has not been used here.
+[[nodiscard]] thread *self_if_any() noexcept;
 /// For who asks for nothing of its own: the environment has been read.
 inline globals &of_process() noexcept {
   (void)self();
@@ -162,6 +194,8 @@ inline void in_core(thread *me, F f) {
   if (!me)
     return f();
   if (!me->block) {
+    if (me->visits) [[unlikely]]
+      return f();
     const int before = errno; // what the program sees of it is the same over every construct
     me->in_weft = true;
     f();

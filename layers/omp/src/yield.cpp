@@ -21,7 +21,7 @@ constexpr unsigned k_kernel_each = 8; // the one that sets the flag may wait for
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
-  thread *const t = t_self;
+  thread *const t = known_self();
   if (!may_give_way(t)) {
     yield_kernel_thread();
     return 0;
