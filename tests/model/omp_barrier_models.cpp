@@ -267,6 +267,41 @@ struct barrier_of_a_bigger_team : barrier_base<2> {
 };
 const passes<barrier_of_a_bigger_team> t10{"omp_barrier_of_a_bigger_team"};
 
+/// Who is late looks for members while the team grows; as reserve_room(), begin_team() and wake_one_idle().
+struct team_grows {
+  static constexpr int threads = 2;
+  template <class T>
+  using shown = weft_omp::shown<T, P::atomic<T>>;
+  struct list {
+    model_var<unsigned> room{0};
+    shown<int *> members[2];
+  };
+  int first = 0, second = 0;
+  list small, large;
+  words w;
+  shown<list *> members{&small};
+  team_grows() {
+    small.room.set(1);
+    small.members[0] = &first;
+  }
+  void run(int t) {
+    if (t == 0) {
+      large.room.set(2);
+      large.members[0] = static_cast<int *>(small.members[0]);
+      members = &large;
+      large.members[1] = &second;
+      w.size = 2;
+      return;
+    }
+    for (unsigned i = 0; i < w.size; ++i) {
+      list &l = *members;
+      expect(i < l.room.get() && l.members[i], "there are as many as the size says");
+    }
+  }
+  void check() {}
+};
+const passes<team_grows> t11{"omp_barrier_late_look_at_a_team"};
+
 /// One waits at a barrier, the other cancels the region; both come to its end.
 struct barrier_cancelled : barrier_base<2> {
   static constexpr int threads = 2;

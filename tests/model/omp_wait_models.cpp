@@ -76,35 +76,33 @@ struct parker_condition {
 const passes<parker_condition<1>> p3{"omp_parker_condition"};
 const passes<parker_condition<2>> p4{"omp_parker_condition_twice"};
 
-/// A member is sent to one region after the other; as launch(), serve() and wait_for_late_ones() of team.cpp.
+/// A member is sent to one region after the other; as launch() and serve() of team.cpp; a barrier ends each.
 template <int Regions>
-struct orders_served {
+struct orders_sent {
   static constexpr int threads = 2;
   omp_model_thread member;
   weft_omp::basic_orders<P> orders;
-  model_var<int> region{0}, used{0};
+  model_var<int> region{0};
+  model_atomic<int> over{0};
   void run(int t) {
     for (int n = 1; n <= Regions; ++n)
       if (t == 0) {
         region.set(n);
         orders.send();
         member.wake();
-        while (!orders.are_served())
-          P::pause();
-        expect(used.get() == n, "a region that is served has been left");
+        P::await(over, [n](int o) { return o == n; }, acquire);
       } else {
         const auto done = static_cast<std::uint32_t>(n - 1);
         while (!orders.are_more_than(done))
           member.wait_for([&] { return orders.are_just(done); });
         expect(region.get() == n, "where it is sent to is seen");
-        used.set(n);
-        orders.serve(static_cast<std::uint32_t>(n));
+        over.store(n, release);
       }
   }
   void check() {}
 };
-const passes<orders_served<1>> o1{"omp_orders_one"};
-const passes<orders_served<2>> o2{"omp_orders_two"};
+const passes<orders_sent<1>> o1{"omp_orders_one"};
+const passes<orders_sent<2>> o2{"omp_orders_two"};
 
 /// One waits for a word.
 struct event_one : omp_events {

@@ -40,6 +40,24 @@ class loose {
   Atomic m_value;
 };
 
+/// What some read while it may change: who sees a value sees what was written before that. Written by one at a time.
+template <class T, class Atomic = std::atomic<T>>
+class shown {
+ public:
+  constexpr explicit shown(T v = T{}) noexcept : m_value(v) {}
+  shown(const shown &) = delete;
+  shown &operator=(const shown &) = delete;
+  operator T() const noexcept { return m_value.load(std::memory_order_acquire); } // O8 of barrier_words.hpp
+  T operator->() const noexcept { return *this; }
+  T operator=(T v) noexcept {
+    m_value.store(v, std::memory_order_release); // O8 of barrier_words.hpp
+    return v;
+  }
+
+ private:
+  Atomic m_value;
+};
+
 struct real_atomics {
   template <class T>
   using atomic = std::atomic<T>;

@@ -115,7 +115,7 @@ void wake_one_idle(thread *me, team &c) noexcept {
   for (unsigned i = 0; i < c.size; ++i) {
     at = at + 1 < c.size ? at + 1 : 0;
     thread *const m = c.members[at];
-    weft::detail::runnable *const r = m != me ? m->place_to_wait.take() : nullptr;
+    weft::detail::runnable *const r = m && m != me ? m->place_to_wait.take() : nullptr;
     if (!r)
       continue;
     c.woken_last.store(at, std::memory_order_relaxed);

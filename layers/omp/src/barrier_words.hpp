@@ -14,6 +14,7 @@
 //             O4  cancelled store seq_cst, load acquire: what who cancels did before is seen by who leaves because of it.
 //             O6  parked fetch_add, then the places of ready tasks; a push, then parked: all seq_cst, one of the two sees the other.
 //             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
+//             O8  size store release, load acquire, and the team's arrays: which are never smaller than a size that was seen before them (team.hpp).
 // Progress    Lock-free.
 // Checked by  tests/model/omp_barrier_models.cpp
 #pragma once
@@ -35,7 +36,7 @@ struct barrier_words {
 
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
 
-  loose<unsigned, atomic<unsigned>> size{1};
+  shown<unsigned, atomic<unsigned>> size{1}; // O8
   alignas(64) atomic<std::uint64_t> phase{0};
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region
@@ -68,7 +69,7 @@ struct barrier_words {
 
   /// The barrier is over, where it is due. `seen`: phase as last seen.
   barrier_end try_to_end(std::uint64_t seen) noexcept {
-    for (unsigned members = size; is_due(seen, members); members = size) { // I3
+    for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
       const bool of_region = all_ended(seen, members);
       share_cancelled.store(false, std::memory_order_relaxed);
       if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_acquire)) // O1, I3

@@ -109,7 +109,9 @@ constexpr unsigned k_most_parts = 64;
 
 /// The parts of a loop that was dealt out, by the member's number.
 auto parts_of(const thread &t, const work_share &s) noexcept {
-  return [slots = t.crew->slots, place = s.number % k_open_shares](unsigned member) -> loop_part & { return slots[member].parts[place]; };
+  return [slots = static_cast<member_slot *>(t.crew->slots), place = s.number % k_open_shares](unsigned member) -> loop_part & {
+    return slots[member].parts[place];
+  };
 }
 
 } // namespace

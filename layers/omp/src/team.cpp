@@ -14,16 +14,16 @@ namespace {
 basic_thread_count<> g_busy;
 
 void reserve_room(team &c, unsigned size) {
-  if (size <= c.capacity && c.members)
+  if (size <= c.capacity)
     return;
   const unsigned room = std::max(size, 2 * c.capacity);
-  thread **members = new thread *[room]();
-  std::copy_n(c.members, c.members ? c.capacity : 0, members);
-  delete[] c.members;
+  auto *const members = new shown<thread *>[room];
+  for (unsigned i = 0; i < c.capacity; ++i)
+    members[i] = static_cast<thread *>(c.members[i]);
+  c.members = members; // O8: the former stay, for who is late
+  c.slots = new member_slot[room]; // O8: the same
   delete[] c.implicit;
-  c.members = members;
   c.implicit = new omp_task[room];
-  c.slots = new member_slot[room]; // the former stay: dismissed members may still look there
   c.capacity = room;
 }
 
@@ -150,34 +150,18 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
   return take_threads(t, n, v.thread_limit);
 }
 
-namespace {
-
-/// Members that have not seen the end of the last region still look at the team.
-[[gnu::cold]] void wait_for_late_ones(thread &t, team &c) noexcept {
-  wake_members(&t, c, 1);
-  for (unsigned i = 1; i < c.size; ++i)
-    if (const thread *const m = c.members[i])
-      while (!m->orders.are_served())
-        give_way(t);
-}
-
-} // namespace
-
 team &begin_team(thread &t, unsigned threads, unsigned bind) {
   team *&kept = place_of_hot(t);
   if (!kept)
     kept = new team;
   team &c = *kept;
-  if (threads > c.capacity && c.members)
-    wait_for_late_ones(t, c);
   reserve_room(c, threads);
-  if (c.members[0] != &t) // else somebody may still look at it to wake this thread
-    c.members[0] = &t;
+  c.members[0] = &t;
   unsigned have = 1;
   for (; have < threads; ++have)
     if (!c.members[have] && !(c.members[have] = start_light_thread(t)))
       break;
-  c.size = have;
+  c.size = have; // O8
   set_up(c, t, bind);
   if (have < threads)
     g_busy.give_back(threads - have);
@@ -236,7 +220,6 @@ void serve(thread &me) {
     c.body(c.argument);
     spins = spins_for(c); // after the barrier the team is another one's
     final_barrier(me);
-    me.orders.serve(done + 1);
   }
 }
 
@@ -261,21 +244,17 @@ namespace {
 void dismiss(thread &t, team *c) {
   if (!c)
     return;
-  if (c->members)
-    wait_for_late_ones(t, *c);
   dismiss(t, c->hot);
   for (unsigned i = 1; i < c->capacity; ++i) {
     thread *const m = c->members[i];
     if (!m)
       continue;
+    c->members[i] = nullptr;
     dismiss(t, std::exchange(m->hot, nullptr));
     m->crew = nullptr;
     m->orders.send();
     m->place_to_wait.signal(&t);
   }
-  delete[] c->members;
-  c->members = nullptr;
-  c->capacity = 0; // members on their way out still look at the team
 }
 
 } // namespace

@@ -29,12 +29,16 @@ struct alignas(64) member_slot {
 
 /// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
 //
+// Who is late Somebody may still look at the team when a region is over, and another one has begun or its threads were given up: a member that has just seen the end of the barrier, the kernel
+//             thread on which one went to sleep there, a stranger whose call made the team's last task ready or ended it. It finds what it wakes or looks for in `members` and `slots`, as many
+//             of them as `size` said. So these never shrink, and what they pointed to before they grew is kept. No OpenMP thread's own data are ever freed.
 // Orders      O5  copied store release, load acquire: the data that it points to.
+//             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
 struct team : barrier_words<> {
-  unsigned capacity = 1;
-  thread **members = nullptr; // [capacity]; the first is who began the region
+  unsigned capacity = 0;
+  shown<shown<thread *> *> members; // O8. [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
-  member_slot *slots = nullptr; // [capacity]
+  shown<member_slot *> slots; // O8. [capacity]
   team *outer = nullptr;
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
