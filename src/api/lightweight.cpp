@@ -48,6 +48,10 @@ void park(void (*left)(detail::runnable &, void *), void *context) {
 void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked)); }
 
 void give_way() { taskyield(); }
+void let_go() {
+  if (this_worker().own_frame.full())
+    taskyield();
+}
 void on_overstay(void (*ask)(int tid)) { ask_overstayers(ask); }
 
 unsigned workers() {

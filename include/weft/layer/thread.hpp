@@ -23,6 +23,8 @@ WEFT_API void unpark(detail::runnable &parked);
 
 /// Lets other ready work run first. Any thread that park() may be called on.
 WEFT_API void give_way();
+/// The same where the own stack of the kernel thread below is ready, which no other thread can go on with.
+WEFT_API void let_go();
 
 /// From now on the watcher calls `ask(tid)`, again and again, about each kernel thread that runs what passes no scheduling point while
 /// something else is ready: so that the layer may see to it that what runs there calls give_way(). It must not wait. Null: nobody is asked.

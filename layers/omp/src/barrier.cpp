@@ -93,8 +93,11 @@ bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
   for (const int spins = spins_for(c);;) {
     if (c.has_tasks.load(std::memory_order_relaxed))
       run_tasks(t, c);
-    if (wake_after(t, c, c.try_to_end(c.arrive(unit))))
+    if (wake_after(t, c, c.try_to_end(c.arrive(unit)))) {
+      if (spins == 0 && unit == team::k_arrived)
+        let_go(t); // who was woken first may be the one that nobody else can go on with
       return true;
+    }
     const outcome o = idle(t, c, s, spins);
     if (o != outcome::work)
       return o == outcome::over;

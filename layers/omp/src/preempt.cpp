@@ -25,6 +25,7 @@
 namespace weft_omp {
 
 constinit thread_local int t_spin_locks = 0;
+constinit thread_local volatile unsigned t_times_asked = 0;
 
 namespace {
 
@@ -93,6 +94,7 @@ void adopt_kernel_thread(ucontext_t &u) noexcept {
 }
 
 void on_signal(int, siginfo_t *, void *p) {
+  t_times_asked = t_times_asked + 1;
   thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
   if (!t || !t->block || t->block != thread_pointer() || t_spin_locks != 0 || !g_code.may_leave(instruction_of(u)))

@@ -197,6 +197,17 @@ void give_way(thread &me) noexcept {
   });
 }
 
+void let_go(thread &me) noexcept {
+  if (!me.block || runtime_is_gone())
+    return;
+  in_core(&me, [] {
+    try {
+      weft::layer::let_go();
+    } catch (const weft::error &) { // no stack to go on with
+    }
+  });
+}
+
 int spins_for(const team &t) noexcept {
   static const unsigned workers = static_cast<unsigned>(effective_cpus());
   return t.size <= workers && threads_in_teams() <= workers ? g_globals.spins : 0;

@@ -219,6 +219,8 @@ thread *start_light_thread(thread &me, void (*life)(thread &) = &serve, std::uin
 
 /// Something else that is ready gets the cpu.
 void give_way(thread &me) noexcept;
+/// The same for a program's own thread that is ready and can only go on where this one runs.
+void let_go(thread &me) noexcept;
 /// Looks to spend before a thread of this team is parked.
 int spins_for(const team &t) noexcept;
 /// Whether Weft can still be used by this process.

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that pass a token around, each waiting for it with sched_yield(), as libraries do: far more often than time slices are given out. And what becomes of the
+   Threads that pass a token around, each waiting for it with sched_yield(), as libraries do, or with short sleeps: far more often than time slices are given out. And what becomes of the
    signal by which threads that spin without it are interrupted: a process that is started with it ignored keeps it so. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <omp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 static void require(int good, const char *what) {
   if (!good) {
@@ -15,24 +18,39 @@ static void require(int good, const char *what) {
   }
 }
 
-int main(void) {
-  struct sigaction before, after;
-  sigaction(SIGURG, NULL, &before);
+static void with_yield(void) { sched_yield(); }
+static void with_usleep(void) { require(usleep(1) == 0, "usleep() ends well"); }
+static void with_nanosleep(void) {
+  const struct timespec some = {0, 1000}, wrong = {0, 1000000000};
+  require(nanosleep(&some, NULL) == 0, "nanosleep() ends well");
+  errno = 0;
+  require(nanosleep(&wrong, NULL) == -1 && errno == EINVAL, "what is no time is told");
+}
+
+static void pass_token(int rounds, void (*wait)(void)) {
   long turns = 0;
   int holder = 0;
 #pragma omp parallel shared(turns, holder)
   {
     const int me = omp_get_thread_num(), all = omp_get_num_threads();
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       while (__atomic_load_n(&holder, __ATOMIC_ACQUIRE) != me)
-        sched_yield();
+        wait();
       ++turns; /* of who holds the token */
       __atomic_store_n(&holder, (me + 1) % all, __ATOMIC_RELEASE);
     }
 #pragma omp barrier
 #pragma omp single
-    require(turns == 3000L * all, "each has had each turn");
+    require(turns == (long)rounds * all, "each has had each turn");
   }
+}
+
+int main(void) {
+  struct sigaction before, after;
+  sigaction(SIGURG, NULL, &before);
+  pass_token(3000, &with_yield);
+  pass_token(100, &with_usleep);
+  pass_token(100, &with_nanosleep);
   sigaction(SIGURG, NULL, &after);
   if (before.sa_handler == SIG_IGN)
     require(!(after.sa_flags & SA_SIGINFO) && after.sa_handler == SIG_IGN, "the signal stays ignored");
