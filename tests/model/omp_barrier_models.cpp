@@ -33,6 +33,7 @@ struct barrier_base {
     weft_omp::basic_task_stack<barrier_task, P> ready;
     std::int64_t balance = 0;
     int passed = 0;
+    int gives_back = 0; // tasks, before it runs any
   } members[Members];
 
   void wake_all(unsigned me) {
@@ -66,9 +67,18 @@ struct barrier_base {
       return x;
     for (unsigned i = 0; i < Members; ++i)
       if (i != me)
-        if (barrier_task *x = members[i].ready.take_some(2, members[me].ready))
-          return x;
+        if (barrier_task *x = members[i].ready.take_some(2, members[me].ready)) {
+          if (members[me].gives_back == 0)
+            return x;
+          --members[me].gives_back;
+          give_back(me, i, *x);
+        }
     return nullptr;
+  }
+  void give_back(unsigned me, unsigned owner, barrier_task &x) {
+    members[owner].ready.push(x, [] {});
+    if (w.may_have_sleepers())
+      wake_one(me);
   }
   bool has_work() {
     if (!w.has_tasks.load(relaxed))
@@ -193,6 +203,14 @@ struct barrier_wakes_for_tasks : barrier_base<2> {
 };
 const passes<barrier_wakes_for_tasks<1>> t8{"omp_barrier_wakes_for_a_task"};
 const passes<barrier_wakes_for_tasks<2>> t9{"omp_barrier_wakes_for_tasks"};
+
+/// The other member finds that it should not have taken a task, whose maker may be idle, or asleep, by then.
+template <int Tasks>
+struct barrier_gives_back : barrier_with_tasks<2, Tasks, false> {
+  barrier_gives_back() { this->members[1].gives_back = 1; }
+};
+const passes<barrier_gives_back<1>> t21{"omp_barrier_gives_a_task_back"};
+const passes<barrier_gives_back<2>> t22{"omp_barrier_gives_one_of_two_back"};
 
 /// Tasks of before and after a barrier.
 struct barrier_between_tasks : barrier_base<2> {

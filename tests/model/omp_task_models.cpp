@@ -147,7 +147,7 @@ const passes<wait_for_ready<2>> w2{"omp_wait_two_tasks"};
 struct counted {
   counted *parent = nullptr;
   model_atomic<omp_model_thread *> on{nullptr};
-  P::plain<std::uint32_t> made{0}, ended_here{0};
+  P::plain<std::int64_t> made{0}, ended_here{0};
   model_atomic<std::int64_t> word{0};
   model_var<int> done{0};
   bool freed = false; // noted by who frees; a second one would touch what has ended
@@ -209,6 +209,21 @@ struct children_waited_for : children_base {
     delete root;
   }
 };
+/// Who makes tasks adds up meanwhile what has ended elsewhere.
+template <int Others>
+struct children_collected : children_waited_for<Others, 0> {
+  void run(int t) {
+    if (t == 0) {
+      const std::int64_t before = weft_omp::children_of(*this->root);
+      weft_omp::collect_children(*this->root);
+      expect(weft_omp::open_here(*this->root) <= before, "what ended elsewhere is counted here");
+    }
+    children_waited_for<Others, 0>::run(t);
+  }
+};
+const passes<children_collected<1>> c7{"omp_children_collected"};
+const passes<children_collected<2>> c8{"omp_children_two_collected"};
+
 const passes<children_waited_for<1, 0>> c1{"omp_children_one"};
 const passes<children_waited_for<1, 1>> c2{"omp_children_one_elsewhere"};
 const passes<children_waited_for<2, 0>> c3{"omp_children_two"};

@@ -58,7 +58,7 @@ void sleep(thread &t, team &c, const stay &s) noexcept {
   c.end_to_park();
 }
 
-outcome idle(thread &t, team &c, const stay &s, int spins) noexcept {
+outcome idle(thread &t, team &c, const stay &s, int spins, thief &habits) noexcept {
   spell looks(t, spins);
   for (bool sleeps = false;;) {
     if (c.is_over(s.number)) {
@@ -67,6 +67,10 @@ outcome idle(thread &t, team &c, const stay &s, int spins) noexcept {
       return outcome::over;
     }
     const bool leaves = s.cancellable && c.is_cancelled();
+    if (!leaves && habits.stays_away()) { // awake: nobody looks for it
+      cpu_pause();
+      continue;
+    }
     if (leaves || has_work(c)) {
       if (!c.take_back(s.number, s.unit))
         return outcome::over;
@@ -80,25 +84,39 @@ outcome idle(thread &t, team &c, const stay &s, int spins) noexcept {
   }
 }
 
-void run_tasks(thread &t, team &c) {
+/// One that the thread has, or else of others; null: there is none, or none that it should take.
+omp_task *next_task(thread &t, team &c, thief &habits) noexcept {
+  if (omp_task *const x = take_own(t, c))
+    return x;
+  (void)habits.was_in_vain();
+  return habits.stays_away() ? nullptr : steal(t, c, habits);
+}
+
+void run_tasks(thread &t, team &c, thief &habits) {
   omp_task *next = nullptr;
-  while (omp_task *const x = next ? std::exchange(next, nullptr) : take_any(t, c))
+  while (omp_task *const x = next ? std::exchange(next, nullptr) : next_task(t, c, habits)) {
+    const bool foreign = x->home != &t;
+    const unsigned accesses = x->accesses;
     run_task(t, *x, &next);
-  if (const std::int64_t n = std::exchange(slot_of(t).balance, 0))
+    if (foreign && habits.has_run(accesses) && habits.was_in_vain())
+      give_back(t, c, habits, std::exchange(next, nullptr));
+  }
+  if (const std::int64_t n = slot_of(t).untold())
     c.tell(n);
 }
 
 bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
   const stay s{c.passed(), unit, cancellable};
-  for (const int spins = spins_for(c);;) {
+  const int spins = spins_for(c);
+  for (thief habits(spins != 0);;) { // who stays away has a cpu meanwhile
     if (c.has_tasks.load(std::memory_order_relaxed))
-      run_tasks(t, c);
+      run_tasks(t, c, habits);
     if (wake_after(t, c, c.try_to_end(c.arrive(unit)))) {
       if (spins == 0 && unit == team::k_arrived)
         let_go(t); // who was woken first may be the one that nobody else can go on with
       return true;
     }
-    const outcome o = idle(t, c, s, spins);
+    const outcome o = idle(t, c, s, spins, habits);
     if (o != outcome::work)
       return o == outcome::over;
   }

@@ -225,7 +225,7 @@ void end_task(thread &me, omp_task &x, omp_task **next) {
   else if (creator)
     complete(me, x, *creator);
   if (me.crew == &c) [[likely]]
-    --slot_of(me).balance;
+    slot_of(me).ended = slot_of(me).ended + 1;
   else if (c.end_task())
     end_barrier_if_due(me, c);
 }

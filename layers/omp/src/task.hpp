@@ -44,7 +44,7 @@ struct alignas(64) omp_task {
   omp_task *newer = nullptr, *older = nullptr; // where it stands; `newer` links free records, too
 
   // Of the runner: in lines that others do not ask for while it makes tasks.
-  std::uint32_t made = 0, ended_here = 0; // may wrap: the difference counts
+  std::int64_t made = 0, ended_here = 0;
   weft::layer::held_task *held = nullptr; // orders its children, and itself if it has dependences
   icvs *own = nullptr; // once changed
   thread *home = nullptr; // whose pool the record came from
@@ -54,15 +54,16 @@ struct alignas(64) omp_task {
   bool is_final = false, undeferred = false, is_explicit = false, detachable = false;
   bool is_copied = false; // its data were copied: it runs even when cancelled
   bool has_unmarked = false; // children with dependences that do not read the place of omp_all_memory: see depend.hpp
-  bool destroys = false, has_priority = false; // of the other ABI
-  bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
+  std::uint8_t accesses = 0; // that it waited for; 255: or more
 
   // Of those who end its children.
   alignas(64) std::atomic<std::int64_t> word{0};
   std::atomic<thread *> on{nullptr}; // the runner; null once the body is over
   wait_flag waits; // the runner, until a descendant is ready
   omp_task *next_of_loop = nullptr;
-  std::size_t data_bytes = 0; // of the other ABI
+  std::size_t data_bytes = 0; // of the other ABI, as the next two
+  bool destroys = false, has_priority = false;
+  bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
   std::atomic<std::uint8_t> detached{0}; // 1: the body is over, 2: the event is fulfilled

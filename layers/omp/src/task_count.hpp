@@ -30,15 +30,20 @@ inline constexpr std::int64_t k_bias = std::int64_t{1} << 40;
 /// Children that the runner made, less those that ended on it.
 template <class Task>
 [[nodiscard]] std::int64_t open_here(const Task &x) noexcept {
-  return static_cast<std::int32_t>(x.made - x.ended_here);
+  return x.made - x.ended_here;
+}
+
+/// Children that ended on other threads, less those that were added up with them. Of the runner.
+template <class Task>
+[[nodiscard]] std::int64_t ended_elsewhere(const Task &x) noexcept {
+  const std::int64_t n = x.word.load(std::memory_order_acquire) & k_number; // O2
+  return n > k_over / 2 ? k_over - n : -n;
 }
 
 /// Children that are not over. Of the runner.
 template <class Task>
 [[nodiscard]] std::int64_t children_of(const Task &x) noexcept {
-  const std::int64_t n = x.word.load(std::memory_order_acquire) & k_number; // O2
-  const std::int64_t elsewhere = n > k_over / 2 ? n - k_over : n; // negative while the task runs
-  return open_here(x) + elsewhere;
+  return open_here(x) - ended_elsewhere(x);
 }
 
 /// What the runner has counted, added to the rest.
@@ -50,7 +55,20 @@ void settle_children(Task &x) noexcept {
   }
 }
 
-/// The same, and nobody counts on that thread any more.
+/// What was counted elsewhere, added to what the runner has.
+template <class Task>
+void collect_children(Task &x) noexcept {
+  const std::int64_t n = ended_elsewhere(x);
+  if (n == 0)
+    return;
+  x.made -= n;
+  if (mutant(bug::omp_children_collected_late))
+    x.word.store(0, std::memory_order_relaxed);
+  else
+    x.word.fetch_add(n, std::memory_order_relaxed); // I1: as many as were seen
+}
+
+/// The same as settle_children(), and nobody counts on that thread any more.
 template <class Task>
 void leave_runner(Task &x) noexcept {
   x.on.store(nullptr, std::memory_order_relaxed);

@@ -7,12 +7,14 @@
 
 #include <weft/error.hpp>
 
+#include <algorithm>
 #include <mutex>
+#include <utility>
 
 namespace weft_omp {
 namespace {
 
-constexpr std::uint64_t k_most_at_once = 16; // for a thief: so that it meets the owner's lines once for a batch
+constexpr std::size_t k_most_per_member = 64; // tasks with dependences that are not over, in big teams
 
 /// Who sleeps and may run the task: its creator, and who waits for its group. While nobody can take it, for afterwards these may be gone.
 struct sleepers {
@@ -63,15 +65,19 @@ void offer_to_all(thread *me, omp_task &x) {
   wake_idle(me, c);
 }
 
-/// To the thread's own.
-void offer(thread &t, omp_task &x) {
+void offer_at(member_slot &place, thread &t, omp_task &x) {
   team &c = *x.crew;
-  if (x.priority != 0 || t.crew != &c) [[unlikely]]
-    return offer_to_all(&t, x);
   sleepers s;
-  slot_of(t).ready.push(x, [&] { s.look(x); });
+  place.ready.push(x, [&] { s.look(x); });
   s.wake(&t);
   wake_idle(&t, c);
+}
+
+/// To the thread's own.
+void offer(thread &t, omp_task &x) {
+  if (x.priority != 0 || t.crew != x.crew) [[unlikely]]
+    return offer_to_all(&t, x);
+  offer_at(slot_of(t), t, x);
 }
 
 /// What Weft makes ready while a thread of ours calls it, which offers it when it is back. Of a kernel thread.
@@ -133,10 +139,42 @@ void count_in(thread &t, omp_task &x) noexcept {
       g->others.fetch_add(1, std::memory_order_relaxed);
   }
   member_slot &mine = slot_of(t);
-  ++mine.balance;
+  mine.made = mine.made + 1;
   if (!t.crew->has_tasks.load(std::memory_order_relaxed)) [[unlikely]]
     begin_tasks(t, *t.crew);
 }
+
+namespace {
+
+bool is_below(const omp_task &x, const omp_task &above) noexcept {
+  for (const omp_task *p = x.parent; p && p->depth >= above.depth; p = p->parent)
+    if (p == &above)
+      return true;
+    else if (p->depth == 0)
+      return false;
+  return false;
+}
+
+/// Of a thread that has made a task with dependences. One that waits for others takes as much memory as one that is ready: so of many the thread runs those that are.
+void run_some(thread &t) {
+  omp_task &creator = *t.task;
+  const auto most = std::max<std::size_t>(g_globals.most_tasks, k_most_per_member * t.crew->size);
+  const auto are_many = [&] {
+    const std::int64_t open = open_here(creator);
+    return open > 0 && static_cast<std::size_t>(open) >= most;
+  };
+  if (!are_many()) [[likely]]
+    return;
+  collect_children(creator);
+  while (are_many()) {
+    omp_task *const x = slot_of(t).ready.pop([&](const omp_task &y) { return is_below(y, creator); });
+    if (!x)
+      return;
+    run_task(t, *x);
+  }
+}
+
+} // namespace
 
 void release(thread &me, omp_task &x, omp_task **next) {
   weft::layer::held_task *const held = std::exchange(x.held, nullptr);
@@ -149,6 +187,7 @@ void release(thread &me, omp_task &x, omp_task **next) {
 }
 
 void hold(thread &t, omp_task &x, const task_clauses &clauses) {
+  x.accesses = static_cast<std::uint8_t>(std::min<std::size_t>(clauses.access_count, UINT8_MAX));
   const char *failure = nullptr;
   weft::layer::held_task *const scope = scope_of(t, *x.parent);
   omp_task *const ready = collect_ready(&t, [&] {
@@ -167,8 +206,10 @@ void offer_again(thread &t, omp_task &x) { offer(t, x); }
 
 void submit(thread &t, omp_task &x, const task_clauses &clauses) {
   count_in(t, x);
-  if (clauses.access_count != 0)
-    return hold(t, x, clauses);
+  if (clauses.access_count != 0) {
+    hold(t, x, clauses);
+    return run_some(t);
+  }
   if (x.priority != 0) [[unlikely]]
     return offer_to_all(&t, x);
   task_stack &mine = slot_of(t).ready;
@@ -195,30 +236,35 @@ omp_task *take_listed(team &c, F suits) noexcept {
   return x;
 }
 
-bool is_below(const omp_task &x, const omp_task &above) noexcept {
-  for (const omp_task *p = x.parent; p && p->depth >= above.depth; p = p->parent)
-    if (p == &above)
-      return true;
-    else if (p->depth == 0)
-      return false;
-  return false;
-}
-
 } // namespace
 
-omp_task *take_any(thread &t, team &c) noexcept {
+omp_task *take_own(thread &t, team &c) noexcept {
   constexpr auto any = [](const omp_task &) { return true; };
   if (omp_task *x = take_listed(c, any))
     return x;
-  task_stack &mine = slot_of(t).ready;
-  if (omp_task *x = mine.pop(any))
-    return x;
-  for (unsigned i = 1, v = t.number; i < c.size; ++i) {
+  return slot_of(t).ready.pop(any);
+}
+
+omp_task *steal(thread &t, team &c, thief &habits) noexcept {
+  const member_slot *const last = habits.owner();
+  unsigned v = last && habits.has_been_away() ? static_cast<unsigned>(last - c.slots) : t.number; // another one, if there is
+  for (unsigned i = 0; i < c.size; ++i) {
     v = v + 1 == c.size ? 0 : v + 1;
-    if (omp_task *x = c.slots[v].ready.take_some(k_most_at_once, mine))
+    if (v == t.number)
+      continue;
+    if (omp_task *x = c.slots[v].ready.take_some(habits.most_at_once(), slot_of(t).ready)) {
+      habits.took_from(c.slots[v]);
       return x;
+    }
   }
   return nullptr;
+}
+
+void give_back(thread &t, team &c, const thief &habits, omp_task *next) {
+  member_slot &owner = c.slots[habits.owner() - c.slots];
+  const auto is_foreign = [&t](const omp_task &x) { return x.home != &t; };
+  while (omp_task *const x = next ? std::exchange(next, nullptr) : slot_of(t).ready.pop(is_foreign))
+    offer_at(owner, t, *x);
 }
 
 omp_task *take_below(thread &t, const omp_task &above) noexcept {

@@ -2,7 +2,7 @@
 // What running a task, and waiting, ask of the places where ready tasks stand.
 #pragma once
 
-#include "task.hpp"
+#include "team.hpp"
 
 namespace weft_omp {
 
@@ -19,8 +19,12 @@ void offer_again(thread &t, omp_task &x);
 void wait_until_ready(thread &t, omp_task &x);
 void wait_until_complete(thread &t, omp_task &x);
 
-/// For a member at a barrier; null: none.
-omp_task *take_any(thread &t, team &c) noexcept;
+/// For a member at a barrier: of the team's, or its own; null: none.
+omp_task *take_own(thread &t, team &c) noexcept;
+/// Some that stand with another member.
+omp_task *steal(thread &t, team &c, thief &habits) noexcept;
+/// Tasks of others that still stand with the thread, and `next`, which may be null, go to where it took the last ones.
+void give_back(thread &t, team &c, const thief &habits, omp_task *next);
 /// For a thread that waits in `x`: a descendant of it, for no other may begin above a tied task.
 omp_task *take_below(thread &t, const omp_task &x) noexcept;
 /// Whether somebody could take a task. Of a member that is about to sleep.

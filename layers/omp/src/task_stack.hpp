@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that may run and that nobody has begun, of one member of a team: it takes the newest, others take the oldest.
 //
-// Roles       Owner: push, pop. Others: take, take_some. Anybody: size, any.
+// Roles       Owner: push, pop. Others: take, take_some; push, of what they give back. Anybody: size, any.
 // Word        Twice the number of tasks, and 1 while somebody changes the list.
 // Invariants  I1  The list is changed by who has set the lowest bit.
 //             I2  Who pushes has raised the number before it looks for sleepers; who goes to sleep has said so before it reads the number.

@@ -6,10 +6,12 @@
 #include "share.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
+#include "thief.hpp"
 #include "thread.hpp"
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 namespace weft_omp {
 
@@ -23,9 +25,19 @@ using task_stack = basic_task_stack<omp_task>;
 /// What a member has to itself of its team's tasks and loops.
 struct alignas(64) member_slot {
   task_stack ready;
-  std::int64_t balance = 0; // tasks that it made, less those that ended on it, and that the team was not told of
+  loose<std::int64_t> made, ended; // tasks that it made, and that ended on it
+  std::int64_t told = 0;           // of the difference, to the team
+
+  [[nodiscard]] std::int64_t activity() const noexcept { return made + ended; }
+  /// Of the member.
+  [[nodiscard]] std::int64_t untold() noexcept {
+    const std::int64_t open = made - ended;
+    return open - std::exchange(told, open);
+  }
   alignas(64) loop_part parts[k_open_shares]; // of loops that are dealt out, by the loop's place
 };
+
+using thief = basic_thief<member_slot>;
 
 /// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
 //

@@ -25,7 +25,7 @@ static void check(int mark, pthread_t self) {
   require(pthread_equal(self, pthread_self()), "pthread_self");
 }
 
-static void *volatile g_memory;
+static void *g_memory;
 
 static void inner(int outer, omp_lock_t *lock) {
 #pragma omp parallel num_threads(8)
@@ -66,7 +66,7 @@ int main(void) {
     for (int round = 0; round < 3; ++round) {
       inner(omp_get_thread_num(), &lock);
       own = mark; /* member 0 of the inner team was this thread */
-      g_memory = malloc(100 + mark);
+      __atomic_store_n(&g_memory, malloc(100 + mark), __ATOMIC_RELAXED);
       require(before == &own, "the address of a threadprivate variable");
     }
   }

@@ -2,6 +2,7 @@
    Waits that end only if somebody else may go on: in each, another runtime's shortcut would hang. Compiled by GCC and by Clang. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
@@ -109,12 +110,39 @@ static void all(void) {
 static void all(void) {}
 #endif
 
+/* Who makes tiny tasks leaves them to the other, and does something else, or sleeps, until they are over. */
+static void left_to_others(int ordered, int sleeps) {
+  enum { tasks = 3000 };
+  int done = 0;
+  char place;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+    for (int i = 0; i < tasks; ++i)
+      if (ordered) {
+#pragma omp task shared(done) depend(inout : place)
+        __atomic_add_fetch(&done, 1, __ATOMIC_RELEASE);
+      } else {
+#pragma omp task shared(done)
+        __atomic_add_fetch(&done, 1, __ATOMIC_RELEASE);
+      }
+    while (omp_get_num_threads() == 2 && look(&done) != tasks) {
+      if (sleeps)
+        usleep(50);
+#pragma omp taskyield
+    }
+  }
+  require(done == tasks, "each task once");
+}
+
 int main(void) {
   for (int round = 0; round < 20; ++round) {
     groups();
     ahead();
     cancelled();
     all();
+    for (int i = 0; i < 4; ++i)
+      left_to_others(i & 1, i & 2);
   }
   puts("progress: ok");
   return 0;
