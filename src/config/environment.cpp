@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/settings.hpp"
+
 #include <weft/layer/environment.hpp>
 
 #include <cstdlib>
@@ -7,6 +9,7 @@ namespace weft::inline v0 {
 namespace layer {
 
 const char *environment(const char *name) noexcept { return secure_getenv(name); }
+std::string setting(const char *key) { return rt::setting_text(rt::current_settings(), rt::find_setting(key)); }
 
 } // namespace layer
 } // namespace weft::inline v0

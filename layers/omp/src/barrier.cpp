@@ -127,6 +127,8 @@ bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
 void wake_members(thread *me, team &c, unsigned first) noexcept { wake(me, c, first, c.size); }
 
 void begin_tasks(thread &me, team &c) noexcept {
+  static const bool known = (in_core(&me, &know_cutoff), true);
+  (void)known;
   c.set_has_tasks();
   wake(&me, c, 0, c.size);
 }

@@ -302,6 +302,16 @@ void know_environment() noexcept {
   (void)known;
 }
 
+void know_cutoff() noexcept {
+  try {
+    const std::string said = weft::layer::setting("omp.cutoff");
+    if (g_globals.most_tasks != SIZE_MAX)
+      g_globals.most_tasks = said == "off" ? SIZE_MAX : std::stoul(said);
+  } catch (const std::exception &e) {
+    warn("the number of tasks that a thread keeps is not known, and 1024: %s", e.what());
+  }
+}
+
 namespace {
 
 /// GNU's runtime reads it when it is loaded, LLVM's when it is used first: programs set variables before that.

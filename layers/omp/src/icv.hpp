@@ -2,6 +2,8 @@
 // Internal control variables: what OMP_* variables and omp_set_*() say.
 #pragma once
 
+#include "atomics.hpp"
+
 #include <weft/layer/environment.hpp>
 
 #include <climits>
@@ -64,7 +66,7 @@ struct globals {
   int wait_policy = -1;                   // 1: active
   int most_levels = INT_MAX;
   int max_task_priority = 0;
-  std::size_t most_tasks = 1024; // that stand ready with a thread: beyond, it runs one for each that it makes
+  loose<std::size_t> most_tasks{1024}; // that stand ready with a thread: beyond, it runs one for each that it makes
   unsigned helper_numbers = 0; // from 1 on, kept for LLVM's hidden helpers; 0: there are none
   int helper_bind = k_bind_false; // KMP_HIDDEN_HELPER_AFFINITY: close or spread over their places
   std::vector<place> helper_places;
@@ -90,6 +92,8 @@ extern globals g_globals;
 
 /// Reads it where that has not been done.
 void know_environment() noexcept;
+/// The same for the setting omp.cutoff, when the first task is made: Weft's settings may be said by the program. With the kernel thread's block.
+void know_cutoff() noexcept;
 void print_environment(bool verbose) noexcept;
 /// KMP_SETTINGS: what the user said, and what holds.
 void print_settings() noexcept;
