@@ -19,6 +19,7 @@ APART = {
     "a.18.1.c": BY_ITSELF,
     "a.19.1.c": BY_ITSELF,
     "a.18.1.f90": BY_ITSELF,
+    "a.19.1.f90": BY_ITSELF,
     "atomic-3.c": BY_ITSELF, # all write the number of threads to one variable
     "omp-loop03.c": BY_ITSELF, # all write one variable
     "pr35130.c": BY_ITSELF, # inner teams write one variable
@@ -29,6 +30,7 @@ APART = {
     "loop-3.C": BY_ITSELF, # all write one variable
     "parallel-1.C": BY_ITSELF, # the same
     "dummy-procs-1.f90": BY_ITSELF, # the same
+    "depend-1.f90": BY_ITSELF, # each thread writes what a task of one of them writes
     "reduction-6.C": BY_ITSELF, # each thread's initializer writes the original variable
     "reduction-8.C": BY_ITSELF, # the same
     "reduction-10.C": BY_ITSELF, # the same
@@ -40,6 +42,7 @@ APART = {
     "for-11.c": OF_COMPILER, # the same
     "doacross1.f90": OF_COMPILER, # the same
     "doacross2.f90": OF_COMPILER, # the same
+    "doacross3.f90": OF_COMPILER, # the same
     "allocate-1.f90": OF_COMPILER, # each thread writes back what its tasks share
     "task-reduction-11.C": OF_COMPILER, # the same
     "task-reduction-13.C": OF_COMPILER, # the same
