@@ -83,12 +83,14 @@ GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, v
     return;
   if ((!if_clause || t.task->is_final || t.crew->level == 0) && !copy && !(flags & (k_depend | k_detach)))
     return run_in_place(t, body, data, (flags & k_final) != 0);
+  const creation how{body, data, copy, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment)};
+  if (!(flags & (k_final | k_depend | k_priority | k_detach)) && deferred_here(t, if_clause)) [[likely]]
+    return create(t, how, {}, nullptr);
   task_clauses clauses;
   clauses.deferred = deferred_here(t, if_clause);
   clauses.is_final = (flags & k_final) != 0;
   clauses.detachable = (flags & k_detach) != 0;
   clauses.priority = flags & k_priority ? priority : 0;
-  const creation how{body, data, copy, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment)};
   if (flags & k_depend)
     with_accesses(t, depend, clauses, [&] { create(t, how, clauses, detach); });
   else

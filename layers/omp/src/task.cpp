@@ -2,6 +2,7 @@
 #include "task.hpp"
 
 #include "task_queue.hpp"
+#include "task_record.hpp"
 #include "team.hpp"
 
 #include <weft/error.hpp>
@@ -45,14 +46,12 @@ void omp_task::end_implicit(thread &me) noexcept {
 }
 
 omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
-  void *data = nullptr;
-  omp_task *const x = make_record(t, bytes, alignment, data);
+  omp_task *const x = make_record(t, bytes, alignment);
   omp_task &creator = *t.task;
   x->parent = &creator;
   x->crew = t.crew;
   x->group = creator.group;
   x->settings = creator.settings;
-  x->argument = data;
   x->depth = creator.depth + 1;
   x->on.store(&t, std::memory_order_relaxed);
   x->is_explicit = true;

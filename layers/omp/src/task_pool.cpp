@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task_pool.hpp"
 
-#include "task.hpp"
-#include "thread.hpp"
+#include "task_record.hpp"
 
 #include <cstdlib>
 #include <mutex>
@@ -13,13 +12,6 @@ namespace weft_omp {
 namespace {
 
 constexpr unsigned k_batch = 32; // a returned record is a miss of the cache for its owner in any case; one exchange for that many
-
-[[gnu::noinline]] void *allocate(std::size_t alignment, std::size_t bytes) {
-  void *const block = std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
-  if (!block)
-    fatal("no memory for a task of %zu bytes", bytes);
-  return block;
-}
 
 /// What others have brought back.
 void collect(record_pool &p) noexcept {
@@ -45,7 +37,7 @@ omp_task *take_spare(unsigned c) noexcept {
 omp_task *cut_block(unsigned c) {
   constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
   const std::size_t size = record_pool::k_smallest << c;
-  char *const block = static_cast<char *>(allocate(alignof(omp_task), k_block));
+  char *const block = static_cast<char *>(allocate_record(alignof(omp_task), k_block));
   omp_task *list = nullptr;
   for (std::size_t at = k_block; at != 0; at -= size) {
     auto *const x = ::new (block + at - size) omp_task;
@@ -53,13 +45,6 @@ omp_task *cut_block(unsigned c) {
     x->newer = std::exchange(list, x);
   }
   return list;
-}
-
-[[gnu::noinline]] omp_task *refill(record_pool &p, unsigned wanted) {
-  collect(p);
-  if (!p.free[wanted] && !(p.free[wanted] = take_spare(wanted)))
-    p.free[wanted] = cut_block(wanted);
-  return std::exchange(p.free[wanted], p.free[wanted]->newer);
 }
 
 void bring_home(record_pool &mine) noexcept {
@@ -71,41 +56,24 @@ void bring_home(record_pool &mine) noexcept {
 
 } // namespace
 
-omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment, void *&data) {
-  const std::size_t above = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
-  const std::size_t head = (sizeof(omp_task) + above - 1) & ~(above - 1), all = head + bytes;
-  unsigned c = 0;
-  while (c < record_pool::k_classes && all > record_pool::k_smallest << c)
-    ++c;
-  void *block = nullptr;
-  if (c < record_pool::k_classes && above == alignof(omp_task)) [[likely]] {
-    record_pool &p = t.pool;
-    omp_task *const x = p.free[c];
-    if (x) [[likely]]
-      p.free[c] = x->newer;
-    block = x ? x : refill(p, c);
-  } else {
-    c = record_pool::k_none;
-    block = allocate(above, all);
-  }
-  data = static_cast<char *>(block) + head;
-  omp_task *const x = ::new (block) omp_task;
-  x->home = &t;
-  x->pool_class = static_cast<std::uint8_t>(c);
-  return x;
+void *allocate_record(std::size_t alignment, std::size_t bytes) {
+  void *const block = std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
+  if (!block)
+    fatal("no memory for a task of %zu bytes", bytes);
+  return block;
 }
 
-void free_record(thread &me, omp_task &x) noexcept {
-  if (x.own) [[unlikely]]
-    delete x.own;
-  if (x.pool_class == record_pool::k_none) [[unlikely]]
+void *refill(record_pool &p, unsigned wanted) {
+  collect(p);
+  if (!p.free[wanted] && !(p.free[wanted] = take_spare(wanted)))
+    p.free[wanted] = cut_block(wanted);
+  return std::exchange(p.free[wanted], p.free[wanted]->newer);
+}
+
+void return_record(thread &me, omp_task &x) noexcept {
+  if (x.pool_class == record_pool::k_none)
     return std::free(&x);
   record_pool &mine = me.pool;
-  if (x.home == &me) [[likely]] {
-    x.newer = mine.free[x.pool_class];
-    mine.free[x.pool_class] = &x;
-    return;
-  }
   if (mine.of != x.home || mine.count == k_batch)
     bring_home(mine);
   if (mine.count++ == 0) {

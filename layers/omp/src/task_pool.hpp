@@ -26,9 +26,6 @@ struct record_pool {
   unsigned count = 0;
 };
 
-/// Memory for a task and `bytes` behind it, at `data`, which is aligned to `alignment`. The fields of the pool are set. Ends the program when there is none.
-omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment, void *&data);
-void free_record(thread &me, omp_task &x) noexcept;
 /// What a thread that ends has kept is for others.
 void empty_pool(thread &t) noexcept;
 

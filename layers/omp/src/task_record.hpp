@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of a task, from its thread's pool: what each task costs, in line.
+#pragma once
+
+#include "task.hpp"
+#include "thread.hpp"
+
+#include <new>
+#include <utility>
+
+namespace weft_omp {
+
+/// One that the pool has not at hand. Ends the program when there is no memory.
+[[gnu::noinline]] void *refill(record_pool &p, unsigned pool_class);
+/// Too large for the pool, or aligned to more than that gives.
+[[gnu::noinline]] void *allocate_record(std::size_t alignment, std::size_t bytes);
+/// It is another thread's, or none's.
+[[gnu::noinline]] void return_record(thread &me, omp_task &x) noexcept;
+
+/// Memory for a task and `bytes` behind it, at `argument`, which is aligned to `alignment`. The fields of the pool are set.
+inline omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment) {
+  const std::size_t above = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
+  const std::size_t head = (sizeof(omp_task) + above - 1) & ~(above - 1), all = head + bytes;
+  unsigned c = 0;
+  while (c < record_pool::k_classes && all > record_pool::k_smallest << c)
+    ++c;
+  void *block = nullptr;
+  if (c < record_pool::k_classes && above == alignof(omp_task)) [[likely]] {
+    omp_task *const x = t.pool.free[c];
+    if (x) [[likely]]
+      t.pool.free[c] = x->newer;
+    block = x ? x : refill(t.pool, c);
+  } else {
+    c = record_pool::k_none;
+    block = allocate_record(above, all);
+  }
+  omp_task *const x = ::new (block) omp_task;
+  x->argument = static_cast<char *>(block) + head;
+  x->home = &t;
+  x->pool_class = static_cast<std::uint8_t>(c);
+  return x;
+}
+
+inline void free_record(thread &me, omp_task &x) noexcept {
+  if (x.own) [[unlikely]]
+    delete x.own;
+  if (x.home != &me || x.pool_class == record_pool::k_none) [[unlikely]]
+    return return_record(me, x);
+  x.newer = std::exchange(me.pool.free[x.pool_class], &x);
+}
+
+} // namespace weft_omp
