@@ -45,6 +45,21 @@ void park(void (*left)(detail::runnable &, void *), void *context) {
       &d);
 }
 
+bool park_for_others(void (*left)(detail::runnable &, void *), void *context) {
+  const worker &w = this_worker();
+  const bool has_others = w.own_frame.full() || (w.own.deque ? !w.own.deque->empty() : the_runtime().ready->has_work());
+  if (has_others)
+    park(left, context);
+  return has_others;
+}
+
+bool work_is_ready() noexcept {
+  const worker *const w = this_worker_or_null();
+  if (!w)
+    return false;
+  return w->own_frame.full() || the_runtime().confined.length() != 0 || the_runtime().ready->has_work();
+}
+
 void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked)); }
 
 void give_way() { taskyield(); }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads: images of barrier.cpp and task_queue.cpp.
+// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of watch_word.hpp: images of barrier.cpp, crowd.cpp and
+// task_queue.cpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/barrier_words.hpp"
 #include "layers/omp/src/task_stack.hpp"
+#include "layers/omp/src/watch_word.hpp"
 
 #include <utility>
 
@@ -341,5 +343,165 @@ struct barrier_cancelled : barrier_base<2> {
   void check() {}
 };
 const passes<barrier_cancelled> t7{"omp_barrier_cancelled"};
+
+// ---- crowds ----------------------------------------------------------------------------------------------------------
+
+/// Members of a crowd. Those with a bit in Watchers watch, for a look, before they are parked.
+template <unsigned Members, unsigned Lanes, unsigned Watchers>
+struct crowd_base : barrier_base<Members> {
+  using base = barrier_base<Members>;
+  using base::members;
+  using base::w;
+  using outcome = typename base::outcome;
+  weft_omp::basic_watch_word<P> watches[Lanes];
+  crowd_base() {
+    w.crowded = true;
+    w.begin_to_tell();
+  }
+
+  static constexpr unsigned first_on(unsigned lane) { return (lane * Members + Lanes - 1) / Lanes; }
+  static constexpr unsigned lane_of(unsigned member) {
+    unsigned lane = 0;
+    while (first_on(lane + 1) <= member)
+      ++lane;
+    return lane;
+  }
+  void wake_lane(unsigned me, unsigned lane) {
+    for (unsigned i = first_on(lane); i < first_on(lane + 1); ++i)
+      if (i != me)
+        members[i].place.wake();
+  }
+  void wake_lanes(unsigned me, std::uint64_t what) {
+    for (unsigned lane = 0; lane < Lanes; ++lane)
+      if (!watches[lane].is_for(what))
+        wake_lane(me, lane);
+  }
+  template <class There, class Missing>
+  void rest(unsigned me, std::uint64_t what, There is_there, Missing missing, bool wakes) {
+    const unsigned lane = lane_of(me);
+    if ((Watchers >> me & 1) == 0 || !watches[lane].watch(what, is_there, [] { return false; }))
+      members[me].place.wait_for(missing);
+    else if (wakes)
+      wake_lane(me, lane);
+  }
+  outcome idle_in_crowd(unsigned me, std::uint64_t passed, std::uint64_t number, std::uint64_t unit, bool cancellable) {
+    const auto is_told = [&] { return w.is_told(number); };
+    const auto stays = [&] { return !is_told() && !(cancellable && w.cancelled.load(seq_cst)); };
+    for (;;) {
+      if (!w.has_tasks.load(relaxed)) {
+        rest(me, 2 * number + 1, is_told, [&] { return w.is_without_tasks() && stays(); }, unit == words::k_arrived);
+      } else {
+        w.begin_to_park();
+        members[me].place.wait_for([&] { return stays() && !this->has_work(); });
+        w.end_to_park();
+      }
+      if (is_told())
+        return outcome::over;
+      const bool leaves = cancellable && w.is_cancelled();
+      if (leaves || this->has_work()) {
+        if (!w.take_back(passed, unit))
+          return outcome::over;
+        return leaves ? outcome::cancelled : outcome::work;
+      }
+    }
+  }
+  bool barrier(unsigned me, std::uint64_t unit = words::k_arrived, bool cancellable = false) {
+    const std::uint64_t passed = w.passed(), number = w.passed_in_full();
+    for (outcome o = outcome::work; o == outcome::work;) {
+      if (w.has_tasks.load(relaxed))
+        this->run_tasks(me);
+      const weft_omp::barrier_end e = w.try_to_end(w.arrive(unit));
+      if (e == weft_omp::barrier_end::inside)
+        wake_lanes(me, 2 * number + 1);
+      else if (e == weft_omp::barrier_end::of_region)
+        this->wake_all(me); // all but the first are woken by the next region
+      o = e == weft_omp::barrier_end::not_yet ? idle_in_crowd(me, passed, number, unit, cancellable) : outcome::over;
+      if (o == outcome::cancelled)
+        return false;
+    }
+    ++members[me].passed;
+    return true;
+  }
+};
+
+/// What members did before is seen after, and nobody is left asleep: one watches for another, beside lanes where nobody does.
+template <unsigned Members, unsigned Lanes, unsigned Watchers, int Rounds>
+struct crowd_barrier : crowd_base<Members, Lanes, Watchers> {
+  static constexpr int threads = Members;
+  model_var<int> data[Members];
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    for (int n = 1; n <= Rounds; ++n) {
+      data[t].set(n);
+      this->barrier(me);
+      for (auto &d : data)
+        expect(d.get() == n, "what others did before the barrier is seen");
+      if (n != Rounds)
+        this->barrier(me);
+    }
+  }
+  void check() {}
+};
+const passes<crowd_barrier<2, 1, 0b10, 1>> c1{"omp_crowd_of_two"};
+const passes<crowd_barrier<2, 1, 0b10, 2>> c2{"omp_crowd_of_two_again"};
+const passes<crowd_barrier<2, 2, 0b11, 2>> c3{"omp_crowd_of_watchers"};
+const passes<crowd_barrier<3, 1, 0b100, 1>> c4{"omp_crowd_of_three"};
+const passes<crowd_barrier<3, 2, 0b010, 1>> c5{"omp_crowd_beside_another"};
+const passes<crowd_barrier<3, 1, 0b110, 1>> c6{"omp_crowd_of_two_watchers"};
+
+/// A task of the team ends on a thread that is none of its members, which may be late to tell that the barrier is over.
+struct crowd_ended_from_outside : crowd_base<2, 1, 0b10> {
+  static constexpr int threads = 3;
+  model_var<int> done{0};
+  crowd_ended_from_outside() { w.tell(1); }
+  void run(int t) {
+    if (t == 2) {
+      done.set(1);
+      if (w.end_task() && w.try_to_end() != weft_omp::barrier_end::not_yet)
+        wake_all(2);
+      return;
+    }
+    barrier(static_cast<unsigned>(t));
+    expect(done.get() == 1, "the task is over");
+    barrier(static_cast<unsigned>(t));
+  }
+  void check() {}
+};
+const passes<crowd_ended_from_outside> c7{"omp_crowd_ended_from_outside"};
+
+/// One watches where another begins tasks: it leaves its watch for them, and is counted on no more.
+template <unsigned Watchers>
+struct crowd_with_tasks : crowd_base<3, 1, Watchers> {
+  static constexpr int threads = 3;
+  barrier_task task;
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0)
+      this->push(me, task);
+    this->barrier(me);
+    expect(task.done.get() == 1, "a barrier ends all tasks");
+    this->barrier(me, words::k_ended);
+  }
+  void check() {}
+};
+const passes<crowd_with_tasks<0b010>> c8{"omp_crowd_with_tasks"};
+const passes<crowd_with_tasks<0b110>> c9{"omp_crowd_with_tasks_and_watchers"};
+
+/// One cancels the region while others wait, and one of them watches.
+struct crowd_cancelled : crowd_base<3, 1, 0b010> {
+  static constexpr int threads = 3;
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0) {
+      w.cancel();
+      wake_all(me);
+    } else if (!w.is_cancelled()) {
+      expect(!barrier(me, words::k_arrived, true), "a barrier of a cancelled region is left");
+    }
+    barrier(me, words::k_ended);
+  }
+  void check() {}
+};
+const passes<crowd_cancelled> c10{"omp_crowd_cancelled"};
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers of a team, inside of a region and at its end. The protocol stands in barrier_words.hpp.
+#include "crowd.hpp"
 #include "task_queue.hpp"
 #include "team.hpp"
 
@@ -92,6 +93,39 @@ omp_task *next_task(thread &t, team &c, thief &habits) noexcept {
   return habits.stays_away() ? nullptr : steal(t, c, habits);
 }
 
+bool is_told(const parker::reason &r) noexcept { return static_cast<const team *>(r.object)->is_told(r.number); }
+/// Nobody looks for sleepers while there are no tasks.
+bool is_missing(const parker::reason &r) noexcept {
+  const team &c = *static_cast<const team *>(r.object);
+  return !c.is_told(r.number) && c.is_without_tasks() && !(r.flag && c.cancelled.load(std::memory_order_seq_cst));
+}
+bool is_missing_or_work(const parker::reason &r) noexcept {
+  const team &c = *static_cast<const team *>(r.object);
+  return !c.is_told(r.number) && !has_work(c) && !(r.flag && c.cancelled.load(std::memory_order_seq_cst));
+}
+
+constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
+
+outcome idle_in_crowd(thread &t, team &c, const stay &s, std::uint64_t number) noexcept {
+  for (;;) {
+    if (!c.has_tasks.load(std::memory_order_relaxed)) {
+      rest(t, c, {watch_for_barrier(number), &is_told, {&is_missing, &c, number, s.cancellable}, s.unit == team::k_arrived});
+    } else {
+      c.begin_to_park();
+      t.place_to_wait.wait_for(t, {&is_missing_or_work, &c, number, s.cancellable});
+      c.end_to_park();
+    }
+    if (c.is_told(number))
+      return outcome::over;
+    const bool leaves = s.cancellable && c.is_cancelled();
+    if (leaves || has_work(c)) {
+      if (!c.take_back(s.number, s.unit))
+        return outcome::over;
+      return leaves ? outcome::cancelled : outcome::work;
+    }
+  }
+}
+
 void run_tasks(thread &t, team &c, thief &habits) {
   omp_task *next = nullptr;
   while (omp_task *const x = next ? std::exchange(next, nullptr) : next_task(t, c, habits)) {
@@ -105,7 +139,31 @@ void run_tasks(thread &t, team &c, thief &habits) {
     c.tell(n);
 }
 
+bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
+  const stay s{c.passed(), unit, cancellable};
+  const std::uint64_t number = c.passed_in_full();
+  for (thief habits(false);;) {
+    if (c.has_tasks.load(std::memory_order_relaxed))
+      run_tasks(t, c, habits);
+    const barrier_end e = c.try_to_end(c.arrive(unit));
+    if (e == barrier_end::inside)
+      wake_lanes(t, c, watch_for_barrier(number));
+    else if (e == barrier_end::of_region)
+      wake(&t, c, 0, 1);
+    if (e != barrier_end::not_yet) {
+      if (unit == team::k_arrived)
+        let_go(t); // as below
+      return true;
+    }
+    const outcome o = idle_in_crowd(t, c, s, number);
+    if (o != outcome::work)
+      return o == outcome::over;
+  }
+}
+
 bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
+  if (c.crowded)
+    return wait_in_crowd(t, c, unit, cancellable);
   const stay s{c.passed(), unit, cancellable};
   const int spins = spins_for(c);
   for (thief habits(spins != 0);;) { // who stays away has a cpu meanwhile
@@ -124,6 +182,7 @@ bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
 
 } // namespace
 
+void wake_range(thread *me, team &c, unsigned first, unsigned end) noexcept { wake(me, c, first, end); }
 void wake_members(thread *me, team &c, unsigned first) noexcept { wake(me, c, first, c.size); }
 
 void begin_tasks(thread &me, team &c) noexcept {

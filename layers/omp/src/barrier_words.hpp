@@ -2,11 +2,12 @@
 // The words of a team's barrier: who is idle, what is left to do, who sleeps.
 //
 // Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
-// Words       size: members; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
+// Words       size, crowded: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
 //             that are not complete, as far as members have told; an idle one has told all. parked: idle members that may be asleep.
+//             told: of a crowded team, barriers that are over, once that was said to the members: they look there, and `phase` is left to those who arrive.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
 //             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
-//             I3  Who looks may be late, and the next region may have begun: so the size is read after `phase`, which is then changed from that value only.
+//             I3  Who looks may be late, and the next region may have begun: so the former are read after `phase`, which is then changed from that value only.
 //             The two numbers in `phase` differ because a cancelled region leaves the former behind.
 // Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
 //             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker_word.hpp).
@@ -15,6 +16,7 @@
 //             O6  parked fetch_add, then the places of ready tasks; a push, then parked: all seq_cst, one of the two sees the other.
 //             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
 //             O8  size store release, load acquire, and the team's arrays: which are never smaller than a size that was seen before them (team.hpp).
+//             O9  told compare_exchange seq_cst, load seq_cst: as phase, O1 and O2, which it follows; then who is parked, or watches (watch_word.hpp).
 // Progress    Lock-free.
 // Checked by  tests/model/omp_barrier_models.cpp
 #pragma once
@@ -22,6 +24,7 @@
 #include "atomics.hpp"
 #include "mutant.hpp"
 
+#include <bit>
 #include <cstdint>
 
 namespace weft_omp {
@@ -37,10 +40,12 @@ struct barrier_words {
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
 
   shown<unsigned, atomic<unsigned>> size{1}; // O8
+  loose<bool, atomic<bool>> crowded{false};
   alignas(64) atomic<std::uint64_t> phase{0};
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region
   atomic<std::uint32_t> parked{0};
+  alignas(64) atomic<std::uint64_t> told{0};
   alignas(64) atomic<bool> cancelled{false};
   atomic<bool> share_cancelled{false};
 
@@ -53,6 +58,13 @@ struct barrier_words {
 
   /// `number`: barriers before the one that is meant.
   [[nodiscard]] bool is_over(std::uint64_t number) const noexcept { return passed_of(phase.load(std::memory_order_acquire)) != number; } // O2
+
+  /// Of a crowd: passed(), in full.
+  [[nodiscard]] std::uint64_t passed_in_full() const noexcept { return near(told.load(std::memory_order_relaxed), passed()); }
+  /// `number` in full: is_over() of a crowd, also of who is about to sleep.
+  [[nodiscard]] bool is_told(std::uint64_t number) const noexcept { return told.load(std::memory_order_seq_cst) > number; } // O9
+  /// Between regions: what the next one tells follows what the former passed.
+  void begin_to_tell() noexcept { told.store(passed_in_full(), std::memory_order_relaxed); }
 
   /// The member is no longer idle. False: the barrier is over.
   bool take_back(std::uint64_t number, std::uint64_t unit) noexcept {
@@ -70,10 +82,13 @@ struct barrier_words {
   /// The barrier is over, where it is due. `seen`: phase as last seen.
   barrier_end try_to_end(std::uint64_t seen) noexcept {
     for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
-      const bool of_region = all_ended(seen, members);
+      const bool of_region = all_ended(seen, members), tells = crowded;
       share_cancelled.store(false, std::memory_order_relaxed);
-      if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_acquire)) // O1, I3
+      if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
+        if (tells)
+          tell_over(passed_of(seen) + 1);
         return of_region ? barrier_end::of_region : barrier_end::inside;
+      }
     }
     return barrier_end::not_yet;
   }
@@ -103,6 +118,18 @@ struct barrier_words {
 
  private:
   static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == members; }
+  /// The number next to `known` whose lower bits are those of `number`, which are all that `phase` has.
+  static constexpr std::uint64_t near(std::uint64_t known, std::uint64_t number) noexcept {
+    constexpr int k_lost = std::countr_zero(k_passed);
+    return known + static_cast<std::uint64_t>(static_cast<std::int64_t>((number - known) << k_lost) >> k_lost);
+  }
+  /// Never back: who is late, and no member, may come after the next one.
+  void tell_over(std::uint64_t over) noexcept {
+    std::uint64_t seen = told.load(std::memory_order_relaxed);
+    while (seen < near(seen, over) && !told.compare_exchange_weak(seen, near(seen, over), // O9
+                                                                  order_unless(bug::omp_barrier_told_early, std::memory_order_seq_cst), std::memory_order_relaxed)) {
+    }
+  }
   /// Everybody is idle, and nothing is left to do.
   [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {
     return (all_ended(seen, members) || ((seen & k_count) == members && !cancelled.load(std::memory_order_relaxed))) &&

@@ -58,6 +58,7 @@ struct map_of_code {
 map_of_code g_code;
 bool g_listens = false;
 thread_local bool t_is_open = false; // of a kernel thread
+thread_local unsigned t_number = 0; // likewise; 0: it has none yet
 
 std::uintptr_t address_of(const char *symbol) noexcept { return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol)); }
 
@@ -152,9 +153,18 @@ namespace {
   t_is_open = true;
 }
 
+[[gnu::cold]] unsigned number_this_one() noexcept {
+  static std::atomic<unsigned> g_last{0};
+  return t_number = g_last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 } // namespace
 
-void arrive(const thread &me) noexcept {
+unsigned number_of_kernel_thread() noexcept { return t_number ? t_number : number_this_one(); }
+
+void arrive(thread &me) noexcept {
+  if (const unsigned number = number_of_kernel_thread(); me.runs_on != number) // others write to that line
+    me.runs_on = number;
   if (!t_is_open && g_listens) [[unlikely]]
     open_kernel_thread();
   if (g_binds) [[unlikely]]

@@ -2,6 +2,7 @@
 #include "team.hpp"
 
 #include "affinity.hpp"
+#include "crowd.hpp"
 #include "thread_count.hpp"
 
 #include <algorithm>
@@ -25,6 +26,14 @@ void reserve_room(team &c, unsigned size) {
   delete[] c.implicit;
   c.implicit = new omp_task[room];
   c.capacity = room;
+}
+
+void begin_crowd(team &c) {
+  if (!c.watches) {
+    c.lanes = lane_count();
+    c.watches = new watch_place[c.lanes];
+  }
+  c.begin_to_tell();
 }
 
 /// Where the team that a thread begins next is kept.
@@ -162,6 +171,9 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
     if (!c.members[have] && !(c.members[have] = start_light_thread(t)))
       break;
   c.size = have; // O8
+  c.crowded = have > lane_count();
+  if (c.crowded)
+    begin_crowd(c);
   set_up(c, t, bind);
   if (have < threads)
     g_busy.give_back(threads - have);

@@ -8,6 +8,7 @@
 #include "task_stack.hpp"
 #include "thief.hpp"
 #include "thread.hpp"
+#include "watch_word.hpp"
 
 #include <atomic>
 #include <memory>
@@ -38,6 +39,10 @@ struct alignas(64) member_slot {
 };
 
 using thief = basic_thief<member_slot>;
+
+struct alignas(64) watch_place {
+  basic_watch_word<> word;
+};
 
 /// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
 //
@@ -76,6 +81,9 @@ struct team : barrier_words<> {
   std::uintptr_t *reductions = nullptr; // of GOMP_parallel_reductions
   llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
   work_share shares[k_open_shares];
+
+  watch_place *watches = nullptr; // [lanes], of a team that has been crowded: see crowd.hpp
+  unsigned lanes = 0;
 };
 
 /// Of level 0, for a thread by itself.
@@ -108,6 +116,8 @@ void cancel_team(thread &t) noexcept;
 /// The first task of the region.
 [[gnu::cold]] void begin_tasks(thread &me, team &crew) noexcept;
 [[gnu::cold]] void wake_one_idle(thread *me, team &crew) noexcept;
+/// Those of [first, end) that are parked.
+void wake_range(thread *me, team &crew, unsigned first, unsigned end) noexcept;
 /// Those from number `first` on that are parked, wherever that is.
 void wake_members(thread *me, team &crew, unsigned first) noexcept;
 /// A task was made ready: somebody who sleeps at the barrier may take it. `me` null: inside of Weft.

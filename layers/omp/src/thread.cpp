@@ -74,6 +74,7 @@ thread &new_thread(std::uintptr_t stack_low, std::uintptr_t stack_bytes) noexcep
   give_number(*t);
   t->stack_low = stack_low;
   t->stack_bytes = stack_bytes;
+  t->runs_on = number_of_kernel_thread();
   t->crew = make_initial_team(*t);
   t->task = &t->crew->implicit[0];
   return *t;
@@ -147,12 +148,17 @@ void parker::publish(weft::detail::runnable &parked, void *p) {
     weft::layer::unpark(parked);
 }
 
-void parker::park(thread &me, visit v) noexcept {
+/// `for_others`: only where the kernel thread has others to run. False: it has not.
+bool parker::park(thread &me, visit v, bool for_others) noexcept {
+  bool parked = true;
   if (!m_word.is_signalled()) {
     try {
-      in_core(&me, [&v] {
+      in_core(&me, [&v, &parked, for_others] {
         try {
-          weft::layer::park(&publish, &v);
+          if (for_others)
+            parked = weft::layer::park_for_others(&publish, &v);
+          else
+            weft::layer::park(&publish, &v);
         } catch (const weft::error &) { // no stack to go on with, or Weft has ended: look again later
           usleep(100);
         }
@@ -162,6 +168,7 @@ void parker::park(thread &me, visit v) noexcept {
     }
   }
   m_word.clear();
+  return parked;
 }
 
 void parker::wait(thread &me, int spins) noexcept {

@@ -40,6 +40,8 @@ class parker {
   void wait(thread &me, int spins) noexcept;
   /// While the reason holds.
   void wait_for(thread &me, const reason &why) noexcept;
+  /// The same, where the kernel thread has others to run. False: it has not.
+  [[nodiscard]] bool give_place(thread &me, const reason &why) noexcept { return park(me, {this, why}, true); }
   /// Any thread; `me` is the caller, or null for who is inside of Weft already.
   void signal(thread *me) noexcept;
   /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
@@ -51,7 +53,7 @@ class parker {
     parker *place;
     reason why;
   };
-  void park(thread &me, visit v) noexcept;
+  bool park(thread &me, visit v, bool for_others = false) noexcept;
   parker_word<weft::detail::runnable> m_word;
 };
 
@@ -96,6 +98,7 @@ struct alignas(64) thread {
   omp_task *task = nullptr;
   std::uintptr_t stack_low = 0, stack_bytes = 0;
   unsigned number = 0;
+  unsigned runs_on = 0; // number of the kernel thread below, from 1
   share_state share;
   standing stands;
   shown_standing shown;
@@ -186,7 +189,9 @@ extern loose<bool> g_binds;
 void follow_binding(const thread &me) noexcept;
 /// A lightweight thread has come to a kernel thread, perhaps another one. With the kernel thread's block; not inlined, for that is where the compiler's
 /// notion of thread-local addresses ends.
-[[gnu::noinline]] void arrive(const thread &me) noexcept;
+[[gnu::noinline]] void arrive(thread &me) noexcept;
+/// From 1, of the caller's.
+[[nodiscard]] unsigned number_of_kernel_thread() noexcept;
 
 /// Calls `f`, which may use Weft and may suspend, with the kernel thread's block.
 template <class F>
