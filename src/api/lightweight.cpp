@@ -64,8 +64,8 @@ void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked))
 
 void give_way() { taskyield(); }
 void let_go() {
-  if (this_worker().own_frame.full())
-    taskyield();
+  if (this_worker().own_frame.full()) // which goes first; the caller stays on this kernel thread, where nobody else takes it
+    park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
 void on_overstay(void (*ask)(int tid)) { ask_overstayers(ask); }
 

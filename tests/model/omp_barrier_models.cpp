@@ -18,7 +18,7 @@ using words = weft_omp::barrier_words<P>;
 
 struct barrier_task {
   P::plain<barrier_task *> newer, older;
-  int round = 0;                    // barriers before it
+  int round = 0; // barriers before it
   barrier_task *makes = nullptr;
   model_var<int> done{0};
   model_atomic<int> is_over{0};

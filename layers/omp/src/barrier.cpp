@@ -97,11 +97,11 @@ bool is_told(const parker::reason &r) noexcept { return static_cast<const team *
 /// Nobody looks for sleepers while there are no tasks.
 bool is_missing(const parker::reason &r) noexcept {
   const team &c = *static_cast<const team *>(r.object);
-  return !c.is_told(r.number) && c.is_without_tasks() && !(r.flag && c.cancelled.load(std::memory_order_seq_cst));
+  return !c.is_told(r.number) && c.is_without_tasks() && !(r.flag && c.cancelled.load(std::memory_order_seq_cst)); // O4 of barrier_words.hpp
 }
 bool is_missing_or_work(const parker::reason &r) noexcept {
   const team &c = *static_cast<const team *>(r.object);
-  return !c.is_told(r.number) && !has_work(c) && !(r.flag && c.cancelled.load(std::memory_order_seq_cst));
+  return !c.is_told(r.number) && !has_work(c) && !(r.flag && c.cancelled.load(std::memory_order_seq_cst)); // O4 of barrier_words.hpp
 }
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }

@@ -126,8 +126,9 @@ struct barrier_words {
   /// Never back: who is late, and no member, may come after the next one.
   void tell_over(std::uint64_t over) noexcept {
     std::uint64_t seen = told.load(std::memory_order_relaxed);
-    while (seen < near(seen, over) && !told.compare_exchange_weak(seen, near(seen, over), // O9
-                                                                  order_unless(bug::omp_barrier_told_early, std::memory_order_seq_cst), std::memory_order_relaxed)) {
+    while (seen < near(seen, over) &&
+           !told.compare_exchange_weak(seen, near(seen, over), // O9
+                                       order_unless(bug::omp_barrier_told_early, std::memory_order_seq_cst), std::memory_order_relaxed)) {
     }
   }
   /// Everybody is idle, and nothing is left to do.

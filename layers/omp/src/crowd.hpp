@@ -12,9 +12,9 @@ namespace weft_omp {
 /// What is waited for in a crowd, and watched for by one on each lane.
 struct expected {
   std::uint64_t what; // never comes again; not 0
-  bool (*is_there)(const parker::reason &);  // seq_cst
-  parker::reason missing;                     // likewise; there may be something else to look at, too
-  bool wakes;                                 // who sees it wakes its lane
+  bool (*is_there)(const parker::reason &); // seq_cst
+  parker::reason missing; // likewise; there may be something else to look at, too
+  bool wakes; // who sees it wakes its lane
 };
 /// Until it is there, or something else is to be looked at.
 void rest(thread &t, team &c, const expected &x) noexcept;
