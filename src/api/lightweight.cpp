@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What layers need: lightweight threads that are no tasks, and tasks that the layer runs by itself.
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/region_scope.hpp"
+#include "park/aside_word.hpp"
 #include "task/messages.hpp"
 #include "topo/machine.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/environment.hpp>
+#include <weft/layer/guest.hpp>
 #include <weft/layer/held_task.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
@@ -68,6 +71,9 @@ void let_go() {
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
 void on_overstay(void (*ask)(int tid)) { ask_overstayers(ask); }
+
+void add_guest(guest &g) noexcept { known_guests().add(g); }
+bool stand_aside(guest &g, std::uint64_t ns) noexcept { return aside<>::stand(g.aside, static_cast<std::int64_t>(now_ns() + ns)); }
 
 unsigned workers() {
   this_worker();

@@ -11,6 +11,10 @@
 // point for a slice; whoever is asked and passes one is not stuck.
 #pragma once
 
+#include "manage/guest_list.hpp"
+
+#include <weft/layer/guest.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -45,6 +49,13 @@ class watched {
   /// Whether what runs can be asked to let go of its thread; it may decline.
   [[nodiscard]] virtual bool can_ask() const { return false; }
   virtual void ask(int /*tid*/) {}
+  /// See crowd.hpp: guests, cpus that this process may use, workers that are not idle, CPU time of the whole process, and how often its threads
+  /// had to leave their cpu.
+  virtual guest_list<layer::guest> &guests() = 0;
+  [[nodiscard]] virtual unsigned cpus() const = 0;
+  [[nodiscard]] virtual unsigned busy() const = 0;
+  [[nodiscard]] virtual std::uint64_t process_cpu_ns() const = 0;
+  [[nodiscard]] virtual std::uint64_t preemptions() const = 0;
   /// Nobody has done anything for a while: is there a reason? True: ask again later, for who could say so may not.
   virtual bool examine() { return false; }
   /// Whether somebody outside of the process may ask for something, by a word that wakes nobody; and an answer, if he has.

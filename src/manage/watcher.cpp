@@ -18,7 +18,8 @@ constexpr std::uint64_t k_shortest_nap_ns = 500'000, k_longest_nap_ns = 10'000'0
 constexpr std::uint64_t k_patience_ns = 100'000'000; // between looks, where looking turns out to be expensive
 constexpr std::uint64_t k_share = 2000;              // 1/2000 of a CPU is what looking may cost while nobody is stuck
 constexpr std::uint64_t k_allowance_ns = 1'000'000;  // and this much more, once
-constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return, or somebody may ask
+constexpr std::uint64_t k_longest_rest_ns =
+    1'000'000'000; // while there are services, whose calls may not return, or somebody may ask, or a crowd come
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 constinit background_work g_work{"weft-watcher", place::timer};
@@ -68,7 +69,7 @@ void watcher::nap(std::uint64_t ns) { os_futex_wait(m_stopping, 0, static_cast<s
 
 /// When a rest ends by itself; 0 for never.
 std::uint64_t watcher::end_of_rest() const noexcept {
-  const std::uint64_t calls = timer_has_services() || m_world.may_be_asked() ? now_ns() + k_longest_rest_ns : 0;
+  const std::uint64_t calls = timer_has_services() || m_world.may_be_asked() || m_crowd_may_come ? now_ns() + k_longest_rest_ns : 0;
   return calls && m_again_at ? std::min(calls, m_again_at) : std::max(calls, m_again_at);
 }
 
@@ -93,6 +94,15 @@ void watcher::examine_if_asked() {
   m_again_at = m_world.examine() ? now_ns() + m_again_ns : 0;
 }
 
+judge::opinion watcher::look(std::uint64_t now) {
+  judge::opinion o = m_judge.look(now);
+  const crowd::opinion c = m_crowd.look(now);
+  o.slicing |= c.presses;
+  o.may_rest &= !c.presses && !c.unsure;
+  m_crowd_may_come = c.may_come;
+  return o;
+}
+
 void watcher::run() {
   std::uint64_t rested_until = 0;
   while (!m_stopping.load(std::memory_order_acquire)) { // O1: pairs with stop
@@ -101,7 +111,7 @@ void watcher::run() {
     examine_if_asked();
     const std::uint64_t now = now_ns();
     report_overdue_calls(now);
-    const judge::opinion o = m_judge.look(now);
+    const judge::opinion o = look(now);
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     m_world.publish();
     const std::uint64_t pause = next_nap(o, now);

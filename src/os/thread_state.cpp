@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <string_view>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -28,16 +29,27 @@ std::string_view read_beginning(const char *path, char *buffer, std::size_t byte
   return {buffer, n > 0 ? static_cast<std::size_t>(n) : 0};
 }
 
-} // namespace
-
-std::uint64_t thread_cpu_ns(int tid) noexcept {
-  // As pthread_getcpuclockid makes it; that one must not be asked about a thread that may have ended.
-  constexpr unsigned k_per_thread = 4, k_scheduler_time = 2;
-  const auto clock = static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time);
+std::uint64_t read_clock(clockid_t clock) noexcept {
   timespec t;
   if (clock_gettime(clock, &t) != 0)
     return 0;
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+} // namespace
+
+std::uint64_t process_cpu_ns() noexcept { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+
+std::uint64_t process_preemptions() noexcept {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<std::uint64_t>(used.ru_nivcsw);
+}
+
+std::uint64_t thread_cpu_ns(int tid) noexcept {
+  // As pthread_getcpuclockid makes it; that one must not be asked about a thread that may have ended.
+  constexpr unsigned k_per_thread = 4, k_scheduler_time = 2;
+  return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time));
 }
 
 bool thread_sleeps(int tid) noexcept {

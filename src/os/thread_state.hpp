@@ -11,6 +11,12 @@ namespace rt {
 /// CPU time that a thread has used, in nanoseconds; 0 when there is no such thread. A third of a microsecond.
 [[nodiscard]] std::uint64_t thread_cpu_ns(int tid) noexcept;
 
+/// CPU time that all threads of this process have used, in nanoseconds.
+[[nodiscard]] std::uint64_t process_cpu_ns() noexcept;
+
+/// How often threads of this process had to leave their cpu to somebody else.
+[[nodiscard]] std::uint64_t process_preemptions() noexcept;
+
 /// Whether the thread sleeps in the kernel; one that waits for a CPU does not. False where that cannot be known. Several microseconds.
 [[nodiscard]] bool thread_sleeps(int tid) noexcept;
 

@@ -70,6 +70,14 @@ void disown_tasks(const runtime &rt) noexcept {
       w->root.label = k_parent_process;
 }
 
+/// All but perhaps one have ended; its layer knows which.
+void forget_guests_in_child() {
+  known_guests().visit([](layer::guest &g) {
+    g.tid.store(0, std::memory_order_relaxed);
+    return true;
+  });
+}
+
 void after_fork_in_child() {
   pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
   store_after_fork();
@@ -78,6 +86,7 @@ void after_fork_in_child() {
   forget_publisher_in_child();
   forget_reporting_in_child();
   forget_hardware_in_child();
+  forget_guests_in_child();
   unlock_settings();
   services_after_fork_in_child();
   forget_functions_after_fork();

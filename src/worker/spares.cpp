@@ -10,6 +10,7 @@
 #include "observe/store.hpp"
 #include "os/thread_state.hpp"
 #include "task/messages.hpp"
+#include "topo/machine.hpp"
 #include "worker/runtime.hpp"
 
 #include <cstring>
@@ -22,11 +23,14 @@ namespace {
 constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
 std::atomic<bool> g_said_most{false}, g_said_none{false};
 std::atomic<void (*)(int)> g_ask{nullptr};
+constinit guest_list<layer::guest> g_guests; // of the process: some are there before the runtime is
 
 } // namespace
 
 void ask_overstayers(void (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
 bool overstayers_are_asked() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
+
+guest_list<layer::guest> &known_guests() noexcept { return g_guests; }
 
 // ---- what the watcher sees ------------------------------------------------------------------------------------------
 
@@ -159,6 +163,20 @@ bool spare_crew::can_ask() const { return overstayers_are_asked(); }
 void spare_crew::ask(int tid) {
   if (auto *const f = g_ask.load(std::memory_order_acquire)) // O4
     f(tid);
+}
+
+guest_list<layer::guest> &spare_crew::guests() { return known_guests(); }
+unsigned spare_crew::cpus() const { return static_cast<unsigned>(this_machine().effective_cpus()); }
+std::uint64_t spare_crew::process_cpu_ns() const { return rt::process_cpu_ns(); }
+std::uint64_t spare_crew::preemptions() const { return process_preemptions(); }
+
+/// The first is a thread of the program's, and may be anywhere.
+unsigned spare_crew::busy() const {
+  unsigned n = 0;
+  reading r;
+  for (unsigned slot = 1; slot < slots(); ++slot)
+    n += read(slot, r) && !r.idle;
+  return n;
 }
 
 bool spare_crew::examine() { return m_runtime.hangs.examine(); }

@@ -38,6 +38,8 @@ struct spare {
 /// How a thread that keeps others waiting is asked to let go; null: nobody can be asked. Of layers.
 void ask_overstayers(void (*ask)(int tid)) noexcept;
 [[nodiscard]] bool overstayers_are_asked() noexcept;
+/// Threads of the program that layers have told of.
+[[nodiscard]] guest_list<layer::guest> &known_guests() noexcept;
 
 /// What the watcher sees of a runtime, and does to it.
 class spare_crew final : public watched {
@@ -58,6 +60,11 @@ class spare_crew final : public watched {
   void retire_spare(unsigned slot) override;
   bool can_ask() const override;
   void ask(int tid) override;
+  guest_list<layer::guest> &guests() override;
+  unsigned cpus() const override;
+  unsigned busy() const override;
+  std::uint64_t process_cpu_ns() const override;
+  std::uint64_t preemptions() const override;
   bool examine() override;
   bool may_be_asked() const override;
   void answer() override;

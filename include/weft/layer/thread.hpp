@@ -33,7 +33,8 @@ WEFT_API void give_way();
 WEFT_API void let_go();
 
 /// From now on the watcher calls `ask(tid)`, again and again, about each kernel thread that runs what passes no scheduling point while
-/// something else is ready: so that the layer may see to it that what runs there calls give_way(). It must not wait. Null: nobody is asked.
+/// something else is ready: so that the layer may see to it that what runs there calls give_way(); and about guests (guest.hpp). It must not wait.
+/// Null: nobody is asked.
 WEFT_API void on_overstay(void (*ask)(int tid));
 
 /// Workers of the runtime, which is started by this.

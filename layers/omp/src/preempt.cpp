@@ -9,7 +9,7 @@
 #include "preempt.hpp"
 
 #include "sanitizer.hpp"
-#include "thread.hpp"
+#include "team.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -94,11 +94,29 @@ void adopt_kernel_thread(ucontext_t &u) noexcept {
   sigaltstack(nullptr, &u.uc_stack);
 }
 
+constexpr std::uintptr_t k_reach = 64; // bytes: of a loop that does nothing but look
+constexpr unsigned k_looks_to_tell = 3; // at the same place: it spins
+constexpr std::uint64_t k_longest_aside_ns = 20'000'000;
+
+/// A thread of the program's, outside of each region: one that spins stands aside where it was asked to. Those that compute are left to the kernel.
+void stand_aside_if_spinning(thread &t, std::uintptr_t at) noexcept {
+  const bool same = at - t.spot + k_reach < 2 * k_reach;
+  t.seen_there = same ? t.seen_there + 1 : 1;
+  if (!same)
+    t.spot = at;
+  if (t.seen_there >= k_looks_to_tell)
+    weft::layer::stand_aside(t.guest, k_longest_aside_ns);
+}
+
 void on_signal(int, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
   thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
-  if (!t || !t->block || t->block != thread_pointer() || t_spin_locks != 0 || !g_code.may_leave(instruction_of(u)))
+  if (!t || t_spin_locks != 0 || !g_code.may_leave(instruction_of(u)))
+    return;
+  if (t->is_of_program() && !t->in_weft && t->crew->level == 0)
+    return stand_aside_if_spinning(*t, instruction_of(u));
+  if (!t->block || t->block != thread_pointer())
     return;
   const int before = errno;
   give_way(*t);

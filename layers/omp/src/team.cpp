@@ -160,6 +160,8 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
 }
 
 team &begin_team(thread &t, unsigned threads, unsigned bind) {
+  if (t.crew->level == 0)
+    take_part(t);
   team *&kept = place_of_hot(t);
   if (!kept)
     kept = new team;
@@ -248,6 +250,8 @@ void end_team(thread &t) {
   t.share = c.outer_share;
   t.stands = c.outer_standing;
   settle(t);
+  if (t.crew->level == 0)
+    take_part(t);
 }
 
 namespace {

@@ -117,9 +117,21 @@ thread &become_visitor(const weft::layer::stack_range &stack) {
   return t;
 }
 
+/// Of a thread of the program's: its end is not missed.
+void be_known(thread &t) noexcept {
+  static pthread_key_t key;
+  static const int failed = pthread_key_create(&key, [](void *p) { static_cast<thread *>(p)->guest.tid.store(0, std::memory_order_relaxed); });
+  if (failed || pthread_setspecific(key, &t))
+    return; // it is never asked to stand aside
+  t.guest.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
+  weft::layer::add_guest(t.guest);
+}
+
 thread &become_thread() noexcept {
   const weft::layer::stack_range stack = stack_of_thread();
-  return *(t_of_block = &new_thread(reinterpret_cast<std::uintptr_t>(stack.low), stack.bytes));
+  t_of_block = &new_thread(reinterpret_cast<std::uintptr_t>(stack.low), stack.bytes);
+  be_known(*t_of_block);
+  return *t_of_block;
 }
 
 } // namespace
@@ -240,6 +252,8 @@ void forget_after_fork() {
     return;
   if (t->light || t->crew->size > 1)
     g_gone.store(true, std::memory_order_relaxed);
+  if (t->is_of_program())
+    t->guest.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the others have ended
   if (!t->light && t->crew->level == 0)
     stand_free_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's

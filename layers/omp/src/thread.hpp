@@ -13,6 +13,7 @@
 #include "task_pool.hpp"
 #include "tls.hpp"
 
+#include <weft/layer/guest.hpp>
 #include <weft/layer/thread.hpp>
 
 #include <atomic>
@@ -113,11 +114,15 @@ struct alignas(64) thread {
   bool light = false;
   bool visits = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
   bool in_weft = false; // of one without a block of its own
+  weft::layer::guest guest; // of one of the program's
+  std::uintptr_t spot = 0;  // where it was seen, and how often in a row
+  unsigned seen_there = 0;
   unsigned vain = 0, spells = 0; // see spell
   unsigned yields = 0;
   unsigned failed_tests = 0; // of locks
   asked_region asked;
   record_pool pool;
+  [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }
 };
 
 // constinit: nobody asks whether it has been set up.
@@ -221,6 +226,11 @@ inline void in_core(thread *me, F f) {
 void serve(thread &me);
 /// A lightweight thread; `number`: 0 for the next one. Null: the reason has been told.
 thread *start_light_thread(thread &me, void (*life)(thread &) = &serve, std::uint32_t number = 0) noexcept;
+
+/// An initial thread begins a region, and has ended it. A hint for the watcher.
+inline void take_part(thread &t) noexcept {
+  t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
 
 /// Something else that is ready gets the cpu.
 void give_way(thread &me) noexcept;

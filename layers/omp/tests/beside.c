@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Threads of the program that spin outside of each region, for a lock around regions, for longer than anybody lets them: everybody has his turns, what is
+   in registers and errno stays, and who sleeps in a system call is not woken. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern int omp_get_num_threads(void);
+extern int omp_get_max_threads(void);
+
+enum { k_callers = 8, k_rounds = 20, k_sleepers = 2 };
+
+static void require(int holds, const char *what) {
+  if (!holds) {
+    fprintf(stderr, "beside: %s\n", what);
+    exit(1);
+  }
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static char taken;
+static int inside, over, told; /* with the lock: inside */
+
+static void lock(void) {
+  char free = 0;
+  while (!__atomic_compare_exchange_n(&taken, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    free = 0;
+}
+static void unlock(void) { __atomic_store_n(&taken, 0, __ATOMIC_RELEASE); }
+
+static double work(int n) {
+  double x = 1;
+  for (int i = 0; i < n; ++i)
+    x = x * 0.999 + 0.001;
+  return x;
+}
+
+static double region(void) {
+  double sum = 0;
+#pragma omp parallel num_threads(8) reduction(+ : sum)
+  sum += work(20000);
+  return sum;
+}
+
+static void *caller(void *p) {
+  const int me = *(const int *)p;
+  const double rounding = 1.0 / (me + 3); /* in a register over the wait */
+  errno = 100 + me;
+  for (int round = 0; round < k_rounds; ++round) {
+    lock();
+    require(++inside == 1, "one at a time");
+    const double sum = region();
+    require(sum > 0.99 * 8 && sum < 1.01 * 8, "a sum");
+    --inside;
+    unlock();
+    require(rounding == 1.0 / (me + 3) && errno == 100 + me, "a register and errno");
+  }
+  return NULL;
+}
+
+/* Has called a region, and sleeps: a signal would cut that short. */
+static void *sleeper(void *p) {
+  (void)p;
+  region();
+  __atomic_add_fetch(&told, 1, __ATOMIC_RELAXED);
+  while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
+    struct timespec t = {0, 3000000};
+    require(nanosleep(&t, NULL) == 0, "a sleep was cut short");
+  }
+  return NULL;
+}
+
+static void *passer_by(void *p) {
+  const double end = now() + 0.004;
+  omp_get_max_threads(); /* known from now on, and gone soon */
+  while (now() < end) {
+  }
+  return p;
+}
+
+static void *town(void *p) {
+  while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
+    pthread_t t;
+    require(pthread_create(&t, NULL, passer_by, p) == 0, "a thread");
+    pthread_join(t, NULL);
+  }
+  return p;
+}
+
+static void crowd(void) {
+  pthread_t callers[k_callers], sleepers[k_sleepers], streets;
+  int numbers[k_callers];
+  over = told = 0;
+  for (int i = 0; i < k_sleepers; ++i)
+    require(pthread_create(&sleepers[i], NULL, sleeper, NULL) == 0, "a thread");
+  require(pthread_create(&streets, NULL, town, NULL) == 0, "a thread");
+  for (int i = 0; i < k_callers; ++i) {
+    numbers[i] = i;
+    require(pthread_create(&callers[i], NULL, caller, &numbers[i]) == 0, "a thread");
+  }
+  for (int i = 0; i < k_callers; ++i)
+    pthread_join(callers[i], NULL);
+  __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+  for (int i = 0; i < k_sleepers; ++i)
+    pthread_join(sleepers[i], NULL);
+  pthread_join(streets, NULL);
+  require(told == k_sleepers, "everybody slept");
+}
+
+/* One in a region waits, without a call, for a thread that spins outside of regions until somebody comes: both are needed. */
+static int want, have;
+static void *answerer(void *p) {
+  region();
+  for (int i = 1; i <= 30; ++i) {
+    while (__atomic_load_n(&want, __ATOMIC_ACQUIRE) < i) {
+    }
+    __atomic_store_n(&have, i, __ATOMIC_RELEASE);
+  }
+  return p;
+}
+
+static void answers(void) {
+  pthread_t t;
+  want = have = 0;
+  require(pthread_create(&t, NULL, answerer, NULL) == 0, "a thread");
+#pragma omp parallel num_threads(8)
+  for (int i = 1; i <= 30; ++i) {
+    work(1000000);
+#pragma omp barrier
+#pragma omp single
+    __atomic_store_n(&want, i, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&have, __ATOMIC_ACQUIRE) < i) {
+    }
+  }
+  pthread_join(t, NULL);
+  require(have == 30, "everything was answered");
+}
+
+/* The child has one thread, and begins anew. */
+static void fork_and_crowd(void) {
+  const pid_t child = fork();
+  require(child >= 0, "fork");
+  if (child == 0) {
+    alarm(120);
+    crowd();
+    _exit(0);
+  }
+  int status = 1;
+  require(waitpid(child, &status, 0) == child && status == 0, "the child is well");
+}
+
+int main(void) {
+  crowd();
+  answers();
+  fork_and_crowd();
+  puts("beside: ok");
+  return 0;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manage/crowd.hpp"
+
+#include "park/aside_word.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+constexpr std::uint64_t k_longest_window_ns = 4 * k_slice_ns; // in a longer one everybody has come and gone
+constexpr std::uint64_t k_least_share = 8;                    // computes: an eighth of the time and more
+
+} // namespace
+
+/// How many take part; the others are listed.
+std::size_t crowd::sort() {
+  std::size_t inside = 0;
+  m_outside.clear();
+  m_aside.clear();
+  m_world.guests().visit([&](layer::guest &g) {
+    if (g.tid.load(std::memory_order_relaxed) == 0)
+      return false;
+    const std::uint32_t turns = g.turns.load(std::memory_order_relaxed); // a hint
+    const bool takes_part = turns % 2 != 0 || turns != g.seen_turns;
+    g.seen_turns = turns;
+    inside += takes_part;
+    if (takes_part)
+      g.seen_cpu_ns = 0; // unknown
+    else if (aside<>::stands(g.aside))
+      m_aside.push_back(&g);
+    else
+      m_outside.push_back(&g);
+    return true;
+  });
+  return inside;
+}
+
+/// Leaves those outside that have used a part of the time since the last look.
+void crowd::find_computing(std::uint64_t since) {
+  std::erase_if(m_outside, [&](layer::guest *g) {
+    const std::uint64_t now = m_world.cpu_ns(g->tid.load(std::memory_order_relaxed)), before = g->seen_cpu_ns;
+    g->seen_cpu_ns = now;
+    if (now == 0)
+      g->tid.store(0, std::memory_order_relaxed); // it has ended and not said so: in the parent of this process
+    return now == 0 || before == 0 || (now - before) * k_least_share < since;
+  });
+}
+
+/// Not who sleeps in the kernel, and would be woken. False: nobody was.
+bool crowd::ask(std::size_t surplus) {
+  bool asked = false;
+  for (layer::guest *g : m_outside) {
+    const int tid = g->tid.load(std::memory_order_relaxed);
+    if (surplus == 0)
+      break;
+    if (tid == 0 || m_world.sleeps(tid))
+      continue;
+    aside<>::ask(g->aside);
+    m_world.ask(tid);
+    asked = true;
+    --surplus;
+  }
+  return asked;
+}
+
+void crowd::recall(std::size_t most) {
+  for (layer::guest *g : m_aside) {
+    if (most-- == 0)
+      return;
+    aside<>::recall(g->aside);
+  }
+}
+
+/// Time of cpus that this process has not used, since it last used all of them to the nearest. Regions are short, and there is a gap behind each. Where
+/// threads had to leave their cpu, it was other processes that used the rest.
+void crowd::note_idle_time(std::uint64_t since) {
+  const std::uint64_t before = std::exchange(m_process_ns, m_world.process_cpu_ns());
+  const std::uint64_t used = m_process_ns - before, had = m_world.cpus() * since, idle = used < had ? had - used : 0;
+  const std::uint64_t preemptions = m_world.preemptions();
+  const bool shares = std::exchange(m_preemptions, preemptions) != preemptions;
+  m_idle_ns = 2 * idle < since || shares ? 0 : m_idle_ns + idle;
+}
+
+crowd::opinion crowd::judge_all(std::uint64_t now) {
+  const std::uint64_t since = now - std::exchange(m_at, now);
+  const std::size_t inside = sort();
+  if (inside == 0 || (m_outside.empty() && m_aside.empty())) {
+    recall(m_aside.size());
+    for (layer::guest *g : m_outside) {
+      aside<>::withdraw(g->aside); // the signal may come late
+      g->seen_cpu_ns = 0;
+    }
+    return {};
+  }
+  note_idle_time(since);
+  find_computing(since);
+  if (since > k_longest_window_ns) {
+    m_idle_ns = 0;
+    return {false, true, true};
+  }
+  const std::size_t at_work = m_outside.size() + inside + m_world.busy();
+  const auto idle_slices = static_cast<std::size_t>(std::exchange(m_idle_ns, m_idle_ns % k_slice_ns) / k_slice_ns);
+  recall(idle_slices);
+  const bool asked = idle_slices == 0 && at_work > m_world.cpus() && ask(at_work - m_world.cpus());
+  return {asked || !m_aside.empty(), false, true};
+}
+
+crowd::opinion crowd::look(std::uint64_t now) {
+  try {
+    return m_world.can_ask() ? judge_all(now) : opinion{};
+  } catch (const std::bad_alloc &) { // another time
+    return {};
+  }
+}
+
+} // namespace rt
+} // namespace weft::inline v0

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of the program that layers have told of.
+//
+// Roles       Any thread adds. The watcher visits, and leaves out who has ended.
+// Word        m_first; guest::next: of who adds it until it is in the list, then of the watcher.
+// Invariants  I1  Who is added is found by all later visits, until one of them leaves it out.
+// Orders      O1  m_first compare_exchange release; load acquire: the guest is complete.
+// Progress    Lock-free.
+// Reclamation None: guests outlive the process's last look.
+// Checked by  tests/model/aside_models.cpp
+#pragma once
+
+#include <atomic>
+
+#include "atomic/atomic.hpp"
+#include "base/mutant.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class Guest, class P = real_atomics>
+class guest_list {
+ public:
+  void add(Guest &g) noexcept {
+    Guest *first = m_first.load(std::memory_order_relaxed);
+    do
+      g.next = first;
+    while (!m_first.compare_exchange_weak(first, &g, order_unless(bug::guest_added_relaxed, std::memory_order_release),
+                                          std::memory_order_relaxed)); // O1
+  }
+
+  /// Those that `stays` says no about are in the list no more, but for one that is the newest.
+  template <class F>
+  void visit(F stays) {
+    Guest *before = nullptr;
+    for (Guest *g = m_first.load(std::memory_order_acquire); g; g = g->next) { // O1
+      if (stays(*g) || !before)
+        before = g;
+      else
+        before->next = g->next;
+    }
+  }
+
+ private:
+  typename P::template atomic<Guest *> m_first{nullptr};
+};
+
+} // namespace rt
+} // namespace weft::inline v0
