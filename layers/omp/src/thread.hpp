@@ -228,9 +228,7 @@ void serve(thread &me);
 thread *start_light_thread(thread &me, void (*life)(thread &) = &serve, std::uint32_t number = 0) noexcept;
 
 /// An initial thread begins a region, and has ended it. A hint for the watcher.
-inline void take_part(thread &t) noexcept {
-  t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
+inline void take_part(thread &t) noexcept { t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
 /// Something else that is ready gets the cpu.
 void give_way(thread &me) noexcept;
