@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+   counted CONSTRUCT THREADS TIMES: executes a construct so many times, for run_instructions. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char place;
+static long done;
+
+static void fork_join(int threads, long n) {
+  for (long i = 0; i < n; ++i) {
+#pragma omp parallel num_threads(threads)
+    __asm__ volatile("");
+  }
+}
+
+static void barrier(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+  for (long i = 0; i < n; ++i) {
+#pragma omp barrier
+  }
+}
+
+static void static_loop(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+  for (long i = 0; i < n; ++i) {
+#pragma omp for schedule(static)
+    for (int j = 0; j < threads; ++j)
+      __asm__ volatile("" : : "r"(j));
+  }
+}
+
+static void dynamic_loop(int threads, long n) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (long i = 0; i < n; ++i)
+    __asm__ volatile("" : : "r"(i));
+}
+
+static void critical(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+  for (long i = 0; i < n / threads; ++i) {
+#pragma omp critical
+    ++done;
+  }
+}
+
+static void single(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+  for (long i = 0; i < n; ++i) {
+#pragma omp single nowait
+    ++done;
+  }
+}
+
+static void task(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp task
+    __asm__ volatile("");
+  }
+}
+
+static void chain(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp task depend(inout : place)
+    ++done;
+  }
+}
+
+static void waits(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp task
+    __asm__ volatile("");
+#pragma omp taskwait
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*run)(int, long);
+} k_constructs[] = {{"fork-join", fork_join}, {"barrier", barrier}, {"static", static_loop}, {"dynamic", dynamic_loop}, {"critical", critical},
+                    {"single", single},       {"task", task},       {"chain", chain},        {"taskwait", waits}};
+
+int main(int argc, char **argv) {
+  for (size_t i = 0; argc == 4 && i < sizeof k_constructs / sizeof *k_constructs; ++i)
+    if (strcmp(argv[1], k_constructs[i].name) == 0)
+      return k_constructs[i].run(atoi(argv[2]), atol(argv[3])), 0;
+  fprintf(stderr, "usage: counted CONSTRUCT THREADS TIMES\n");
+  return 2;
+}
