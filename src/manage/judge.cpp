@@ -86,7 +86,8 @@ judge::opinion judge::look(std::uint64_t now) {
       r = {seen, now, 0, 0, verdict::going};
     } else {
       r.seen.awaited = seen.awaited;
-      judge_one(r, c);
+      if (!seen.visitor)
+        judge_one(r, c);
     }
     o.slicing |= slice(r, c);
     o.blocked += r.is == verdict::blocked;

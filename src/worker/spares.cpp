@@ -36,10 +36,14 @@ guest_list<layer::guest> &known_guests() noexcept { return g_guests; }
 
 unsigned spare_crew::slots() const { return m_runtime.used_slots.load(std::memory_order_acquire); } // O3: pairs with make_worker
 
-/// Threads of the user beyond the first are no workers: when they block, nobody runs less than before.
+/// Threads of the user beyond the first are no workers: when they block, nobody runs less than before. But what they run while they wait may keep them from
+/// going on.
 bool spare_crew::read(unsigned slot, reading &r) const {
   worker *w = m_runtime.slots[slot].load(std::memory_order_acquire); // O3
-  if (!w || (slot >= m_runtime.workers && !w->stand_in))
+  if (!w)
+    return false;
+  r.visitor = slot >= m_runtime.workers && !w->stand_in;
+  if (r.visitor && !w->own_frame.full())
     return false;
   r.tid = w->tid.load(std::memory_order_relaxed);
   if (r.tid <= 0 || (w->stand_in && w->stand_in->seat.load(std::memory_order_relaxed) != spare::running))

@@ -117,6 +117,35 @@ static void crowd(void) {
   require(told == k_sleepers, "everybody slept");
 }
 
+/* One in a region waits, without a call, for a thread that spins outside of regions until somebody comes: both are needed. */
+static int want, have;
+static void *answerer(void *p) {
+  region();
+  for (int i = 1; i <= 30; ++i) {
+    while (__atomic_load_n(&want, __ATOMIC_ACQUIRE) < i) {
+    }
+    __atomic_store_n(&have, i, __ATOMIC_RELEASE);
+  }
+  return p;
+}
+
+static void answers(void) {
+  pthread_t t;
+  want = have = 0;
+  require(pthread_create(&t, NULL, answerer, NULL) == 0, "a thread");
+#pragma omp parallel num_threads(8)
+  for (int i = 1; i <= 30; ++i) {
+    work(1000000);
+#pragma omp barrier
+#pragma omp single
+    __atomic_store_n(&want, i, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&have, __ATOMIC_ACQUIRE) < i) {
+    }
+  }
+  pthread_join(t, NULL);
+  require(have == 30, "everything was answered");
+}
+
 /* The child has one thread, and begins anew. */
 static void fork_and_crowd(void) {
   const pid_t child = fork();
@@ -132,6 +161,7 @@ static void fork_and_crowd(void) {
 
 int main(void) {
   crowd();
+  answers();
   fork_and_crowd();
   puts("beside: ok");
   return 0;

@@ -13,7 +13,7 @@ constexpr std::uint64_t k_ms = 1'000'000;
 
 struct person {
   std::uint64_t epoch = 1, cpu = 100 * k_ms;
-  bool idle = false, asleep = false, is_spare = false, gone = false, awaited = false;
+  bool idle = false, asleep = false, is_spare = false, gone = false, is_visitor = false, awaited = false;
 };
 
 struct town final : watched {
@@ -28,7 +28,7 @@ struct town final : watched {
   unsigned slots() const override { return static_cast<unsigned>(people.size()); }
   bool read(unsigned slot, reading &r) const override {
     const person &p = people[slot];
-    r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare, p.awaited};
+    r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare, p.is_visitor, p.awaited};
     return !p.gone;
   }
   bool somebody_looks() const override {
@@ -249,6 +249,17 @@ TEST_F(judge_test, a_thread_whose_own_stack_is_ready_is_asked_whatever_the_other
   EXPECT_EQ(t.asked, (std::vector<int>{1, 1}));
   t.people[0].awaited = false;
   EXPECT_TRUE(look(3 * k_ms).may_rest);
+}
+
+TEST_F(judge_test, a_visitor_whose_stack_is_ready_is_asked_and_gets_no_spare) {
+  t.can_be_asked = true, t.work = false;
+  t.people[0].awaited = t.people[0].is_visitor = true, t.people[1].idle = true;
+  for (int i = 0; i != 100; ++i)
+    EXPECT_FALSE(look(3 * k_ms).may_rest);
+  EXPECT_FALSE(t.asked.empty());
+  for (const int tid : t.asked)
+    EXPECT_EQ(tid, 1);
+  EXPECT_EQ(t.spares(), 0u);
 }
 
 TEST_F(judge_test, who_sleeps_in_the_kernel_is_not_asked) {
