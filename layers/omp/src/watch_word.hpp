@@ -6,7 +6,7 @@
 // Invariants  I1  Who sees what it watches for, at the last look too, wakes those parked on its kernel thread. Who brings that about wakes them unless the word tells of
 //                 a watch for just that, which therefore sees it: one of the two does, and both may.
 //             I2  Who leaves for any other reason ends its watch first, and looks once more.
-// Orders      O1  store seq_cst, then a look at what is watched for; that is brought about, then the word is loaded: all seq_cst, one of the two sees the
+// Orders      O1  store of 0 seq_cst, then a look at what is watched for; that is brought about, then the word is loaded: all seq_cst, one of the two sees the
 //                 other.
 // Progress    Wait-free.
 // Checked by  tests/model/omp_barrier_models.cpp: omp_crowd_*
@@ -25,7 +25,7 @@ class basic_watch_word {
   /// Looks for as long as `goes_on()` says. True: what is watched for is there, and the lane is to be woken. False: others will, or the caller sees it when it is parked.
   template <class There, class GoesOn>
   [[nodiscard]] bool watch(std::uint64_t what, There is_there, GoesOn goes_on) noexcept {
-    m_what.store(what, std::memory_order_seq_cst); // O1
+    m_what.store(what, std::memory_order_relaxed); // who does not see it yet wakes the lane: I1
     bool there = false;
     while (!(there = is_there()) && goes_on()) {
     }
