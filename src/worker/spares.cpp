@@ -179,7 +179,7 @@ unsigned spare_crew::busy() const {
   unsigned n = 0;
   reading r;
   for (unsigned slot = 1; slot < slots(); ++slot)
-    n += read(slot, r) && !r.idle;
+    n += read(slot, r) && !r.idle && !r.visitor;
   return n;
 }
 

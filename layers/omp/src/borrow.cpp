@@ -3,22 +3,35 @@
 
 #include "errands.hpp"
 
-#include <atomic>
+#include <mutex>
 #include <new>
 #include <utility>
 
 namespace weft_omp {
 namespace {
 
-/// Lies on the borrower's stack.
-//
-// Orders      O1  over store release, load acquire: what the call did.
-struct loan {
-  void (*call)(void *);
-  void *argument;
-  thread *borrower;
-  std::atomic<bool> over{false};
+/// Lies on the borrower's stack: unlocking it is the last thing that a lender does with it.
+class loan {
+ public:
+  loan(void (*f)(void *), void *argument, thread &of) : borrower(of), m_call(f), m_argument(argument) {}
+  void call() { m_call(m_argument); }
+  void end() noexcept {
+    std::lock_guard lock(m_lock);
+    m_over = true;
+  }
+  [[nodiscard]] bool is_over() noexcept {
+    std::lock_guard lock(m_lock);
+    return m_over;
+  }
+
+  thread &borrower;
   loan *newer = nullptr;
+
+ private:
+  void (*const m_call)(void *);
+  void *const m_argument;
+  spin_lock m_lock;
+  bool m_over = false;
 };
 errands<loan> g_loans;
 
@@ -35,11 +48,11 @@ void lend(thread &me) {
   me.task = &me.crew->implicit[0];
   for (errands<loan>::runner r{&me};;) {
     loan &l = g_loans.next(r);
-    thread &borrower = *l.borrower;
+    thread &borrower = l.borrower;
     stand_in_for(me, borrower);
-    l.call(l.argument);
+    l.call();
     me.task->end_implicit(me);
-    l.over.store(true, std::memory_order_release); // O1; the loan is gone
+    l.end();
     borrower.place_to_wait.signal(&me);
   }
 }
@@ -47,7 +60,7 @@ void lend(thread &me) {
 } // namespace
 
 void on_borrowed_thread(thread &t, void (*call)(void *), void *argument) {
-  loan l{call, argument, &t};
+  loan l(call, argument, t);
   if (!g_loans.give_to_idle(&t, l)) { // one for each, for regions may wait for each other
     if (!start_light_thread(t, &lend)) {
       t.visits = false; // the region runs here
@@ -57,7 +70,7 @@ void on_borrowed_thread(thread &t, void (*call)(void *), void *argument) {
     }
     g_loans.give(&t, l);
   }
-  while (!l.over.load(std::memory_order_acquire)) // O1
+  while (!l.is_over())
     t.place_to_wait.wait(t, 0);
 }
 

@@ -199,9 +199,9 @@ void read_places(globals &g) {
 }
 
 void read_helpers(globals &g) {
-  constexpr unsigned long long k_least = 8; // as LLVM's
+  constexpr unsigned long long k_usual = 7; // LLVM's eight, without the first
   bool wanted = is_of_llvm();
-  unsigned long long n = k_least - 1;
+  unsigned long long n = k_usual;
   truth_of("LIBOMP_USE_HIDDEN_HELPER_TASK", wanted);
   number_of("LIBOMP_NUM_HIDDEN_HELPER_THREADS", n, 0, 64);
   if (!wanted || n == 0)

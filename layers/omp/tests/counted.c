@@ -15,22 +15,6 @@ static void fork_join(int threads, long n) {
   }
 }
 
-static void barrier(int threads, long n) {
-#pragma omp parallel num_threads(threads)
-  for (long i = 0; i < n; ++i) {
-#pragma omp barrier
-  }
-}
-
-static void static_loop(int threads, long n) {
-#pragma omp parallel num_threads(threads)
-  for (long i = 0; i < n; ++i) {
-#pragma omp for schedule(static)
-    for (int j = 0; j < threads; ++j)
-      __asm__ volatile("" : : "r"(j));
-  }
-}
-
 static void dynamic_loop(int threads, long n) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (long i = 0; i < n; ++i)
@@ -84,8 +68,8 @@ static void waits(int threads, long n) {
 static const struct {
   const char *name;
   void (*run)(int, long);
-} k_constructs[] = {{"fork-join", fork_join}, {"barrier", barrier}, {"static", static_loop}, {"dynamic", dynamic_loop}, {"critical", critical},
-                    {"single", single},       {"task", task},       {"chain", chain},        {"taskwait", waits}};
+} k_constructs[] = {{"fork-join", fork_join}, {"dynamic", dynamic_loop}, {"critical", critical}, {"single", single},
+                    {"task", task},           {"chain", chain},          {"taskwait", waits}};
 
 int main(int argc, char **argv) {
   for (size_t i = 0; argc == 4 && i < sizeof k_constructs / sizeof *k_constructs; ++i)

@@ -59,10 +59,6 @@ struct town final : watched {
   void retire_spare(unsigned slot) override { people[slot].gone = true, retired.push_back(slot); }
   guest_list<weft::layer::guest> strangers;
   guest_list<weft::layer::guest> &guests() override { return strangers; }
-  unsigned cpus() const override { return 2; }
-  unsigned busy() const override { return 0; }
-  std::uint64_t process_cpu_ns() const override { return 0; }
-  std::uint64_t preemptions() const override { return 0; }
 };
 
 struct judge_test : testing::Test {

@@ -25,10 +25,6 @@ struct desert final : watched {
   void retire_spare(unsigned) override {}
   guest_list<weft::layer::guest> strangers;
   guest_list<weft::layer::guest> &guests() override { return strangers; }
-  unsigned cpus() const override { return 2; }
-  unsigned busy() const override { return 0; }
-  std::uint64_t process_cpu_ns() const override { return 0; }
-  std::uint64_t preemptions() const override { return 0; }
   bool examine() override { return ++examined, false; }
 };
 
