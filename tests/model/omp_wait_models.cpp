@@ -81,21 +81,19 @@ template <int Regions>
 struct orders_sent {
   static constexpr int threads = 2;
   omp_model_thread member;
-  weft_omp::basic_orders<P> orders;
-  model_var<int> region{0};
+  weft_omp::basic_orders<int, P> orders;
   model_atomic<int> over{0};
   void run(int t) {
     for (int n = 1; n <= Regions; ++n)
       if (t == 0) {
-        region.set(n);
-        orders.send();
+        orders.send(n);
         member.wake();
         P::await(over, [n](int o) { return o == n; }, acquire);
       } else {
         const auto done = static_cast<std::uint32_t>(n - 1);
         while (!orders.are_more_than(done))
           member.wait_for([&] { return orders.are_just(done); });
-        expect(region.get() == n, "where it is sent to is seen");
+        expect(orders.last() == n, "where it is sent to is seen");
         over.store(n, release);
       }
   }

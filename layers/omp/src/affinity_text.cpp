@@ -132,12 +132,13 @@ void print_affinity(const char *format) noexcept {
 }
 
 void compare_standings(team &c) noexcept {
-  c.shows_affinity = false;
+  bool shows = false;
   for (unsigned i = 0; i < c.size; ++i) {
     thread &m = *c.members[i];
     const shown_standing now{c.level, c.size, m.stands.place};
-    c.shows_affinity |= std::exchange(m.shown, now) != now;
+    shows |= std::exchange(m.shown, now) != now;
   }
+  c.shows_affinity = shows;
 }
 
 void show_affinity(const thread &t) noexcept {

@@ -164,17 +164,17 @@ bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
 bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
   if (c.crowded)
     return wait_in_crowd(t, c, unit, cancellable);
-  const stay s{c.passed(), unit, cancellable};
-  const int spins = spins_for(c);
+  const int spins = unit == team::k_ended ? c.spins : spins_for(c);
   for (thief habits(spins != 0);;) { // who stays away has a cpu meanwhile
     if (c.has_tasks.load(std::memory_order_relaxed))
       run_tasks(t, c, habits);
-    if (wake_after(t, c, c.try_to_end(c.arrive(unit)))) {
+    const std::uint64_t seen = c.arrive(unit);
+    if (wake_after(t, c, c.try_to_end(seen))) {
       if (spins == 0 && unit == team::k_arrived)
         let_go(t); // who was woken first may be the one that nobody else can go on with
       return true;
     }
-    const outcome o = idle(t, c, s, spins, habits);
+    const outcome o = idle(t, c, {team::passed_of(seen), unit, cancellable}, spins, habits);
     if (o != outcome::work)
       return o == outcome::over;
   }

@@ -83,7 +83,7 @@ struct barrier_words {
   barrier_end try_to_end(std::uint64_t seen) noexcept {
     for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
       const bool of_region = all_ended(seen, members), tells = crowded;
-      share_cancelled.store(false, std::memory_order_relaxed);
+      forget(share_cancelled);
       if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
         if (tells)
           tell_over(passed_of(seen) + 1);
@@ -115,6 +115,12 @@ struct barrier_words {
   void begin_to_park() noexcept { parked.fetch_add(1, order_unless(bug::omp_barrier_sleeper_uncounted, std::memory_order_seq_cst)); } // O6
   void end_to_park() noexcept { parked.fetch_sub(1, std::memory_order_relaxed); }
   [[nodiscard]] bool may_have_sleepers() const noexcept { return parked.load(std::memory_order_seq_cst) != 0; } // O6
+
+  /// Members read it all the time: it is written only when it changes.
+  static void forget(atomic<bool> &flag) noexcept {
+    if (flag.load(std::memory_order_relaxed))
+      flag.store(false, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == members; }

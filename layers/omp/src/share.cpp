@@ -86,7 +86,8 @@ bool enter_share(thread &t) noexcept {
     return false;
   }
   s.begin(number);
-  t.crew->used_shares.store(true, std::memory_order_relaxed);
+  if (!t.crew->used_shares.load(std::memory_order_relaxed))
+    t.crew->used_shares.store(true, std::memory_order_relaxed);
   return true; // with the lock: the others wait for shared()
 }
 

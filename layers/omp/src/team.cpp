@@ -55,11 +55,12 @@ void set_up(team &c, thread &t, unsigned bind) {
   c.outer_standing = t.stands;
   c.level = t.crew->level + 1;
   c.active_level = t.crew->active_level + (c.size > 1 ? 1 : 0);
-  c.cancelled.store(false, std::memory_order_relaxed);
-  c.share_cancelled.store(false, std::memory_order_relaxed);
+  c.forget(c.cancelled);
+  c.forget(c.share_cancelled);
   c.singles.store(0, std::memory_order_relaxed);
   c.reductions = nullptr;
-  c.begins_in_share = false;
+  if (c.begins_in_share)
+    c.begins_in_share = false;
   c.settings = *t.task->settings;
   if (const level_list *said = std::exchange(t.asked.levels, nullptr))
     c.settings.levels = said;
@@ -69,10 +70,12 @@ void set_up(team &c, thread &t, unsigned bind) {
     c.settings.bind = static_cast<int>(bind & 7);
   if (const auto &all = g_globals.bind_by_level; c.level < all.size())
     c.settings.bind = all[c.level];
-  c.has_tasks.store(false, std::memory_order_relaxed);
-  if (c.used_shares.exchange(false, std::memory_order_relaxed))
+  c.forget(c.has_tasks);
+  if (c.used_shares.load(std::memory_order_relaxed)) {
+    c.used_shares.store(false, std::memory_order_relaxed);
     for (work_share &s : c.shares)
       s.forget();
+  }
   for (unsigned i = 0; i < c.size; ++i) {
     c.implicit[i].become_implicit(c, c.settings, i);
     c.implicit[i].parent = t.task;
@@ -82,6 +85,7 @@ void set_up(team &c, thread &t, unsigned bind) {
     compare_standings(c);
 }
 
+/// Of the member itself.
 void join_team(team &c, thread &m, unsigned number) noexcept {
   m.crew = &c;
   m.number = number;
@@ -167,18 +171,23 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
     kept = new team;
   team &c = *kept;
   reserve_room(c, threads);
-  c.members[0] = &t;
+  if (c.members[0] != &t)
+    c.members[0] = &t;
   unsigned have = 1;
   for (; have < threads; ++have)
     if (!c.members[have] && !(c.members[have] = start_light_thread(t)))
       break;
-  c.size = have; // O8
-  c.crowded = have > lane_count();
+  if (c.size != have) {
+    c.size = have; // O8
+    c.crowded = have > lane_count();
+  }
   if (c.crowded)
     begin_crowd(c);
   set_up(c, t, bind);
   if (have < threads)
     g_busy.give_back(threads - have);
+  if (const int spins = spins_for(c); c.spins != spins)
+    c.spins = spins;
   join_team(c, t, 0);
   settle(t);
   return c;
@@ -187,15 +196,8 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
 void launch(thread &t, team &c, void (*body)(void *), void *argument) {
-  c.body = body;
-  c.argument = argument;
-  for (unsigned i = 1; i < c.size; ++i) {
-    thread &m = *c.members[i];
-    join_team(c, m, i);
-    m.teams = t.teams;
-    m.teams_number = t.teams_number;
-    m.orders.send();
-  }
+  for (unsigned i = 1; i < c.size; ++i)
+    c.members[i]->orders.send({&c, body, argument, i, t.teams, t.teams_number});
   wake_members(&t, c, 1);
   show_affinity(t);
 }
@@ -226,13 +228,17 @@ void serve(thread &me) {
   int spins = 0;
   for (std::uint32_t done = 0;; ++done) {
     wait_for_orders(me, done, spins);
-    if (!me.crew)
+    const launch_order o = me.orders.last();
+    if (!o.crew)
       return;
-    team &c = *me.crew;
+    team &c = *o.crew;
+    join_team(c, me, o.number);
+    me.teams = o.teams;
+    me.teams_number = o.teams_number;
     settle(me);
     show_affinity(me);
-    c.body(c.argument);
-    spins = spins_for(c); // after the barrier the team is another one's
+    o.body(o.argument);
+    spins = c.spins; // after the barrier the team is another one's
     final_barrier(me);
   }
 }
@@ -267,8 +273,7 @@ void dismiss(thread &t, team *c) {
       continue;
     c->members[i] = nullptr;
     dismiss(t, std::exchange(m->hot, nullptr));
-    m->crew = nullptr;
-    m->orders.send();
+    m->orders.send({});
     m->place_to_wait.signal(&t);
   }
 }

@@ -52,24 +52,24 @@ struct alignas(64) watch_place {
 // Orders      O5  copied store release, load acquire: the data that it points to.
 //             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
 struct team : barrier_words<> {
+  std::atomic<bool> used_shares{false};
+  bool shows_affinity = false;
+  bool begins_in_share = false; // members begin in a worksharing region that is set up
+  int spins = 0; // before a member is parked at the end
   unsigned capacity = 0;
   shown<shown<thread *> *> members; // O8. [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
   shown<member_slot *> slots; // O8. [capacity]
-  team *outer = nullptr;
+
+  alignas(64) team *outer = nullptr; // from here on written in every region, and seldom read by other members
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
   share_state outer_share;
   standing outer_standing;
   unsigned level = 0, active_level = 0;
-  void (*body)(void *) = nullptr;
-  void *argument = nullptr;
   icvs settings; // of the implicit tasks
   team *hot = nullptr; // of regions that member 0 begins
   team *next_retired = nullptr;
-  std::atomic<bool> used_shares{false};
-  bool shows_affinity = false;
-  bool begins_in_share = false; // members begin in a worksharing region that is set up
 
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};

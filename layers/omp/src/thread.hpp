@@ -94,6 +94,15 @@ struct asked_region {
   const char *strict_message = nullptr;
 };
 
+/// Where a member goes to: what it needs of its region at once.
+struct launch_order {
+  team *crew = nullptr; // null: its life ends
+  void (*body)(void *) = nullptr;
+  void *argument = nullptr;
+  unsigned number = 0;
+  unsigned teams = 1, teams_number = 0;
+};
+
 struct alignas(64) thread {
   team *crew = nullptr;
   omp_task *task = nullptr;
@@ -104,11 +113,9 @@ struct alignas(64) thread {
   standing stands;
   shown_standing shown;
   unsigned teams = 1, teams_number = 0; // of a teams region
-  parker place_to_wait;
   void *block = nullptr;   // thread-local, of a lightweight thread
   void *carrier = nullptr; // thread pointer of the kernel thread below
   team *hot = nullptr;     // of regions that this thread, as a member, begins
-  basic_orders<> orders;   // of a lightweight thread
   void (*life)(thread &) = nullptr; // of a lightweight thread
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
@@ -122,6 +129,8 @@ struct alignas(64) thread {
   unsigned failed_tests = 0; // of locks
   asked_region asked;
   record_pool pool;
+  alignas(64) basic_orders<launch_order> orders; // of a lightweight thread; others write here, and only here
+  parker place_to_wait;
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }
 };
 
