@@ -54,7 +54,7 @@ void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags
   c.begins_in_share = true;
   t.share.entered = 1;
   t.share.current = &s;
-  launch(t, c, body, data);
+  launch(t, c, {body, data});
 }
 
 void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {
@@ -81,7 +81,7 @@ extern "C" {
 GOMP_API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads) {
   thread &t = self();
   team &c = begin_team(t, resolve_threads(t, threads));
-  launch(t, c, body, data);
+  launch(t, c, {body, data});
 }
 
 GOMP_API void GOMP_parallel_end() { end_team(self()); }
@@ -90,7 +90,7 @@ GOMP_API void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, 
   thread &t = self();
   if (must_borrow(t)) [[unlikely]]
     return on_borrowed_thread(t, [=] { GOMP_parallel(body, data, threads, flags); });
-  run_parallel(t, body, data, resolve_threads(t, threads), flags);
+  run_parallel(t, {body, data}, resolve_threads(t, threads), flags);
 }
 
 GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
@@ -105,7 +105,7 @@ GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, uns
   task_group *const g = register_parallel_reductions(*static_cast<std::uintptr_t **>(data), size);
   for (unsigned i = 0; i < size; ++i)
     c.implicit[i].group = g;
-  launch(t, c, body, data);
+  launch(t, c, {body, data});
   body(data);
   end_team(t);
   delete g;
@@ -165,7 +165,7 @@ GOMP_API void GOMP_teams_reg(void (*body)(void *), void *data, unsigned teams, u
   thread &t = self();
   if (teams == 0)
     teams = g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 3;
-  run_league(t, body, data, teams, thread_limit);
+  run_league(t, {body, data}, teams, thread_limit);
 }
 
 } // extern "C"

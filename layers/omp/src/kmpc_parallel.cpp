@@ -101,30 +101,22 @@ void ask_strictly(thread &t, int severity, const char *message) {
   t.asked.strict_message = message;
 }
 
-struct microtask {
-  void (*f)();
-  std::size_t count;
-  void **arguments;
-};
-
-void run_microtask(void *p) {
-  const microtask &m = *static_cast<const microtask *>(p);
+void call_microtask(const region_body &b) {
   auto number = static_cast<std::int32_t>(self().number_of_kind);
   std::int32_t zero = 0;
-  weft_omp_call_microtask(m.f, &number, &zero, m.count, m.arguments);
+  weft_omp_call_microtask(b.f, &number, &zero, b.count, static_cast<void **>(b.arguments));
 }
 
 void fork(void (*f)(), int count, void **arguments, bool parallel) {
   thread &t = self();
   if (must_borrow(t)) [[unlikely]]
     return on_borrowed_thread(t, [=] { fork(f, count, arguments, parallel); });
-  microtask m{f, static_cast<std::size_t>(count), arguments};
   const unsigned threads = parallel ? resolve_threads(t, t.asked.threads) : 1;
   if (t.asked.strict) [[unlikely]]
     judge(t.asked, threads);
   t.asked.threads = 0;
   t.asked.strict = false;
-  run_parallel(t, &run_microtask, &m, threads, std::exchange(t.asked.bind, 0u));
+  run_parallel(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, threads, std::exchange(t.asked.bind, 0u));
 }
 
 constexpr int k_most_arguments = 512;
@@ -153,8 +145,7 @@ KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...)
   thread &t = self();
   const unsigned teams = t.asked.teams ? t.asked.teams : g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 1;
   t.asked.teams = 0;
-  microtask m{f, static_cast<std::size_t>(count), arguments};
-  run_league(t, &run_microtask, &m, teams, std::exchange(t.asked.limit, 0u));
+  run_league(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, teams, std::exchange(t.asked.limit, 0u));
 }
 KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) { self().asked.threads = n > 0 ? static_cast<unsigned>(n) : 0; }
 KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity, const char *message) {

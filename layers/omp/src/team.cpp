@@ -195,9 +195,9 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
 
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
-void launch(thread &t, team &c, void (*body)(void *), void *argument) {
+void launch(thread &t, team &c, const region_body &body) {
   for (unsigned i = 1; i < c.size; ++i)
-    c.members[i]->orders.send({&c, body, argument, i, t.teams, t.teams_number});
+    c.members[i]->orders.send({body, c, i, t.teams, t.teams_number});
   wake_members(&t, c, 1);
   show_affinity(t);
 }
@@ -237,7 +237,7 @@ void serve(thread &me) {
     me.teams_number = o.teams_number;
     settle(me);
     show_affinity(me);
-    o.body(o.argument);
+    o();
     spins = c.spins; // after the barrier the team is another one's
     final_barrier(me);
   }
@@ -287,14 +287,14 @@ bool forget_threads(thread &t) {
   return true;
 }
 
-void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned threads, unsigned bind) {
+void run_parallel(thread &t, const region_body &body, unsigned threads, unsigned bind) {
   team &c = begin_team(t, threads, bind);
-  launch(t, c, body, argument);
-  body(argument);
+  launch(t, c, body);
+  body();
   end_team(t);
 }
 
-void run_league(thread &t, void (*body)(void *), void *argument, unsigned teams, unsigned limit) {
+void run_league(thread &t, const region_body &body, unsigned teams, unsigned limit) {
   if (limit == 0)
     limit = g_globals.teams_thread_limit;
   const unsigned limit_before = t.task->settings->thread_limit;
@@ -305,7 +305,7 @@ void run_league(thread &t, void (*body)(void *), void *argument, unsigned teams,
   for (t.teams_number = 0; t.teams_number < teams; ++t.teams_number) {
     t.stands = before;
     place_league(t, teams, t.teams_number);
-    body(argument);
+    body();
   }
   t.stands = before;
   settle(t);

@@ -96,16 +96,16 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) no
 /// The calling thread becomes member 0 of a team of `threads` or, if they cannot be had, fewer.
 team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
 /// The others begin.
-void launch(thread &t, team &crew, void (*body)(void *), void *argument);
+void launch(thread &t, team &crew, const region_body &body);
 /// The end of the region, of member 0: the other members are done with it afterwards.
 void end_team(thread &t);
 /// The threads kept for the next region end; the next one gets new ones, with new thread-local blocks. False: inside of a region.
 bool forget_threads(thread &t);
 /// Of this process.
 unsigned threads_in_teams() noexcept;
-void run_parallel(thread &t, void (*body)(void *), void *argument, unsigned threads, unsigned bind = 0);
+void run_parallel(thread &t, const region_body &body, unsigned threads, unsigned bind = 0);
 /// The teams of a teams region, one after the other. `limit`: threads of each; 0: as the ICVs say.
-void run_league(thread &t, void (*body)(void *), void *argument, unsigned teams, unsigned limit);
+void run_league(thread &t, const region_body &body, unsigned teams, unsigned limit);
 
 /// False: the region was cancelled (only where `cancellable`).
 bool team_barrier(thread &t, bool cancellable = false);

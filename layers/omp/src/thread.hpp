@@ -94,13 +94,32 @@ struct asked_region {
   const char *strict_message = nullptr;
 };
 
+/// What each member of a region runs: a function of the program, called as its compiler has it.
+struct region_body {
+  void (*call)(const region_body &) = nullptr;
+  void (*f)() = nullptr;
+  void *arguments = nullptr;
+  unsigned count = 0; // of LLVM's
+
+  region_body() = default;
+  region_body(void (*how)(const region_body &), void (*what)(), void *with, unsigned n) noexcept : call(how), f(what), arguments(with), count(n) {}
+  /// GCC's.
+  region_body(void (*what)(void *), void *data) noexcept : call(&call_with_data), f(reinterpret_cast<void (*)()>(what)), arguments(data) {}
+  void operator()() const { call(*this); }
+
+ private:
+  static void call_with_data(const region_body &b) { reinterpret_cast<void (*)(void *)>(b.f)(b.arguments); }
+};
+
 /// Where a member goes to: what it needs of its region at once.
-struct launch_order {
-  team *crew = nullptr; // null: its life ends
-  void (*body)(void *) = nullptr;
-  void *argument = nullptr;
+struct launch_order : region_body {
   unsigned number = 0;
   unsigned teams = 1, teams_number = 0;
+  team *crew = nullptr; // null: its life ends
+
+  launch_order() = default;
+  launch_order(const region_body &b, team &c, unsigned of_member, unsigned of_teams, unsigned of_team) noexcept
+      : region_body(b), number(of_member), teams(of_teams), teams_number(of_team), crew(&c) {}
 };
 
 struct alignas(64) thread {
@@ -133,6 +152,7 @@ struct alignas(64) thread {
   parker place_to_wait;
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }
 };
+static_assert(sizeof(basic_orders<launch_order>) + sizeof(parker) <= 64, "one line brings a member all that it needs");
 
 // constinit: nobody asks whether it has been set up.
 extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // who asked last with this block
