@@ -41,7 +41,8 @@ class errands {
   void give(thread *me, Job &x) noexcept { (void)hand_over(me, x, true); }
 
  private:
-  bool hand_over(thread *me, Job &x, bool or_keep) noexcept {
+  /// Not inlined: see borrow.cpp.
+  [[gnu::noinline]] bool hand_over(thread *me, Job &x, bool or_keep) noexcept {
     runner *r = nullptr;
     {
       std::lock_guard lock(m_lock);
