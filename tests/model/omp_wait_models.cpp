@@ -76,31 +76,43 @@ struct parker_condition {
 const passes<parker_condition<1>> p3{"omp_parker_condition"};
 const passes<parker_condition<2>> p4{"omp_parker_condition_twice"};
 
-/// A member is sent to one region after the other; as launch() and serve() of team.cpp; a barrier ends each.
-template <int Regions>
+/// Members are sent to one region after the other; as launch() and serve() of team.cpp; a barrier ends each. The last one has all `Members`, the others only the first.
+template <int Members, int Regions>
 struct orders_sent {
-  static constexpr int threads = 2;
-  omp_model_thread member;
+  static constexpr int threads = Members + 1;
+  omp_model_thread members[Members];
   weft_omp::basic_orders<int, P> orders;
   model_atomic<int> over{0};
   void run(int t) {
-    for (int n = 1; n <= Regions; ++n)
-      if (t == 0) {
-        orders.send(n);
-        member.wake();
-        P::await(over, [n](int o) { return o == n; }, acquire);
-      } else {
-        const auto done = static_cast<std::uint32_t>(n - 1);
-        while (!orders.are_more_than(done))
-          member.wait_for([&] { return orders.are_just(done); });
-        expect(orders.last() == n, "where it is sent to is seen");
-        over.store(n, release);
-      }
+    if (t == 0)
+      lead();
+    else
+      serve(static_cast<unsigned>(t));
+  }
+  void lead() {
+    for (int n = 1, ended = 0; n <= Regions; ++n) {
+      const int taking_part = n == Regions ? Members : 1;
+      ended += taking_part;
+      orders.send(n, static_cast<unsigned>(taking_part) + 1);
+      for (int i = 0; i < taking_part; ++i)
+        members[i].wake();
+      P::await(over, [ended](int o) { return o == ended; }, acquire);
+    }
+  }
+  void serve(unsigned member) {
+    std::uint64_t known = orders.k_none;
+    for (int n = member == 1 ? 1 : Regions; n <= Regions; ++n) {
+      while (!orders.are_for(member, known))
+        members[member - 1].wait_for([&] { return orders.are_just(known); });
+      expect(orders.last() == n, "where it is sent to is seen");
+      over.fetch_add(1, acq_rel);
+    }
   }
   void check() {}
 };
-const passes<orders_sent<1>> o1{"omp_orders_one"};
-const passes<orders_sent<2>> o2{"omp_orders_two"};
+const passes<orders_sent<1, 1>> o1{"omp_orders_one"};
+const passes<orders_sent<1, 2>> o2{"omp_orders_two"};
+const passes<orders_sent<2, 2>> o3{"omp_orders_of_others"};
 
 /// One waits for a word.
 struct event_one : omp_events {

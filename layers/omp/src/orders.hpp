@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The regions that a member of a team is sent to, one after the other.
+// The regions that the members of a team are sent to, one after the other. All of them look at one cache line.
 //
-// Roles       One sender at a time. The member, which asks, and sleeps without orders.
-// Words       m_sent: orders so far. m_order: the last one, in the same cache line.
-// Invariants  I0  The next one is sent when the member is done with the last.
-//             I1  Who sleeps is parked before it looks for orders, who sends them looks for who is parked afterwards: one of the two sees the other (parker_word.hpp).
-// Orders      O1  m_sent store seq_cst; load acquire: where the member is sent to; load seq_cst: I1.
+// Roles       One sender at a time. Members, which look, and sleep without orders; more of them than the region has, perhaps.
+// Words       m_sent: regions so far (44 bits), threads of the last one (20 bits). m_order: what the last one is, in the same line.
+// Invariants  I1  Who sleeps is parked before it looks for orders, who sends them looks for who is parked afterwards: one of the two sees the other (parker_word.hpp).
+//             I2  The next order is sent when the threads of the last one are done with it. A member that is none of them does not look at m_order.
+// Orders      O1  m_sent store seq_cst; load acquire: the order; load seq_cst: I1.
 // Progress    Wait-free.
 // Checked by  tests/model/omp_wait_models.cpp: omp_orders_*
 #pragma once
@@ -14,25 +14,33 @@
 #include "mutant.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace weft_omp {
 
 template <class Order, class P = real_atomics>
 class basic_orders {
  public:
-  /// Then the member is to be woken.
-  void send(const Order &o) noexcept {
-    m_order = o; // I0
-    m_sent.store(m_sent.load(std::memory_order_relaxed) + 1, order_unless(bug::omp_orders_unseen, std::memory_order_seq_cst)); // O1
+  static constexpr std::uint64_t k_none = ~std::uint64_t{0};
+
+  /// Then members are to be woken.
+  void send(const Order &o, unsigned threads) noexcept {
+    m_order = o; // I2
+    const std::uint64_t before = m_sent.load(std::memory_order_relaxed) / k_one;
+    m_sent.store((before + 1) * k_one + threads, order_unless(bug::omp_orders_unseen, std::memory_order_seq_cst)); // O1
   }
-  [[nodiscard]] bool are_more_than(std::uint32_t served) const noexcept { return m_sent.load(std::memory_order_acquire) != served; } // O1
-  /// Of who has seen that there is one more.
+  /// `known`: regions that member `i` knows of, k_none of one that is new; changed. True: it is sent to the last one.
+  [[nodiscard]] bool are_for(unsigned i, std::uint64_t &known) const noexcept {
+    const std::uint64_t seen = m_sent.load(std::memory_order_acquire); // O1
+    return seen / k_one != std::exchange(known, seen / k_one) && (i < seen % k_one || mutant(bug::omp_orders_of_others));
+  }
   [[nodiscard]] Order last() const noexcept { return m_order; }
-  /// Of who is parked, before it sleeps.
-  [[nodiscard]] bool are_just(std::uint32_t served) const noexcept { return m_sent.load(std::memory_order_seq_cst) == served; } // O1
+  /// Of who is about to sleep, after it has published itself.
+  [[nodiscard]] bool are_just(std::uint64_t known) const noexcept { return m_sent.load(std::memory_order_seq_cst) / k_one == known; } // O1
 
  private:
-  typename P::template atomic<std::uint32_t> m_sent{0};
+  static constexpr std::uint64_t k_one = std::uint64_t{1} << 20;
+  typename P::template atomic<std::uint64_t> m_sent{0};
   typename P::template plain<Order> m_order{};
 };
 

@@ -163,6 +163,48 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
   return take_threads(t, n, v.thread_limit);
 }
 
+namespace {
+
+bool has_no_orders(const parker::reason &r) noexcept { return static_cast<const team *>(r.object)->orders.are_just(r.number); }
+
+/// `known`: see basic_orders.
+void wait_for_orders(thread &me, team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
+  spell s(me, spins);
+  bool spun = false;
+  while (!c.orders.are_for(number, known)) {
+    if (s.goes_on())
+      continue;
+    if (!std::exchange(spun, true))
+      s.end(false);
+    me.place_to_wait.wait_for(me, {&has_no_orders, &c, known, false});
+  }
+  if (!spun)
+    s.end(true);
+}
+
+/// What a member does for all of its life.
+void serve(thread &me) {
+  team &c = *me.crew;
+  const unsigned number = me.number;
+  std::uint64_t known = c.orders.k_none; // the last one is not for it, nor was any before
+  for (int spins = 0;;) {
+    wait_for_orders(me, c, number, known, spins);
+    const launch_order o = c.orders.last();
+    if (!o.call)
+      return;
+    join_team(c, me, number);
+    me.teams = o.teams;
+    me.teams_number = o.teams_number;
+    settle(me);
+    show_affinity(me);
+    o();
+    spins = c.spins; // after the barrier the team is another region's
+    final_barrier(me);
+  }
+}
+
+} // namespace
+
 team &begin_team(thread &t, unsigned threads, unsigned bind) {
   if (t.crew->level == 0)
     take_part(t);
@@ -175,7 +217,7 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
     c.members[0] = &t;
   unsigned have = 1;
   for (; have < threads; ++have)
-    if (!c.members[have] && !(c.members[have] = start_light_thread(t)))
+    if (!c.members[have] && !(c.members[have] = start_light_thread(t, &serve, 0, &c, have)))
       break;
   if (c.size != have) {
     c.size = have; // O8
@@ -196,51 +238,11 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
 void launch(thread &t, team &c, const region_body &body) {
-  for (unsigned i = 1; i < c.size; ++i)
-    c.members[i]->orders.send({body, c, i, t.teams, t.teams_number});
-  wake_members(&t, c, 1);
+  if (c.size > 1) {
+    c.orders.send({body, t}, c.size);
+    wake_members(&t, c, 1);
+  }
   show_affinity(t);
-}
-
-namespace {
-
-bool has_no_orders(const parker::reason &r) noexcept {
-  return static_cast<const thread *>(r.object)->orders.are_just(static_cast<std::uint32_t>(r.number));
-}
-
-void wait_for_orders(thread &me, std::uint32_t done, int spins) noexcept {
-  spell s(me, spins);
-  bool spun = false;
-  while (!me.orders.are_more_than(done)) {
-    if (s.goes_on())
-      continue;
-    if (!std::exchange(spun, true))
-      s.end(false);
-    me.place_to_wait.wait_for(me, {&has_no_orders, &me, done, false});
-  }
-  if (!spun)
-    s.end(true);
-}
-
-} // namespace
-
-void serve(thread &me) {
-  int spins = 0;
-  for (std::uint32_t done = 0;; ++done) {
-    wait_for_orders(me, done, spins);
-    const launch_order o = me.orders.last();
-    if (!o.crew)
-      return;
-    team &c = *o.crew;
-    join_team(c, me, o.number);
-    me.teams = o.teams;
-    me.teams_number = o.teams_number;
-    settle(me);
-    show_affinity(me);
-    o();
-    spins = c.spins; // after the barrier the team is another one's
-    final_barrier(me);
-  }
 }
 
 void end_team(thread &t) {
@@ -267,13 +269,13 @@ void dismiss(thread &t, team *c) {
   if (!c)
     return;
   dismiss(t, c->hot);
+  c->orders.send({}, c->capacity);
   for (unsigned i = 1; i < c->capacity; ++i) {
     thread *const m = c->members[i];
     if (!m)
       continue;
     c->members[i] = nullptr;
     dismiss(t, std::exchange(m->hot, nullptr));
-    m->orders.send({});
     m->place_to_wait.signal(&t);
   }
 }

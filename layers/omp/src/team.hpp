@@ -3,6 +3,7 @@
 #pragma once
 
 #include "barrier_words.hpp"
+#include "orders.hpp"
 #include "share.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
@@ -44,6 +45,14 @@ struct alignas(64) watch_place {
   basic_watch_word<> word;
 };
 
+/// What the members of a region need of it at once.
+struct launch_order : region_body {
+  unsigned teams = 1, teams_number = 0;
+
+  launch_order() = default; // their lives end
+  launch_order(const region_body &b, const thread &first) noexcept : region_body(b), teams(first.teams), teams_number(first.teams_number) {}
+};
+
 /// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
 //
 // Who is late Somebody may still look at the team when a region is over, and another one has begun or its threads were given up: a member that has just seen the end of the barrier, the kernel
@@ -60,6 +69,9 @@ struct team : barrier_words<> {
   shown<shown<thread *> *> members; // O8. [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
   shown<member_slot *> slots; // O8. [capacity]
+
+  alignas(64) basic_orders<launch_order> orders; // one line brings a member all that it needs
+  static_assert(sizeof(orders) <= 64);
 
   alignas(64) team *outer = nullptr; // from here on written in every region, and seldom read by other members
   unsigned number_in_outer = 0;

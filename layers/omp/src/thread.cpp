@@ -292,13 +292,15 @@ void light_main(void *p) {
 
 } // namespace
 
-thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t number) noexcept {
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind, team *crew, unsigned number) noexcept {
   thread *t = new (std::nothrow) thread;
   if (!t)
     return nullptr;
   t->light = true;
   t->life = life;
-  t->number_of_kind = number;
+  t->number_of_kind = kind;
+  t->crew = crew;
+  t->number = number;
   const char *failure = nullptr;
   static char reason[256];
   in_core(&me, [&] {
@@ -316,7 +318,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t num
     delete t;
     return nullptr;
   }
-  if (number == 0) // nobody has sent it anywhere yet
+  if (kind == 0) // nobody has sent it anywhere yet
     give_number(*t);
   return t;
 }

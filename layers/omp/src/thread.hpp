@@ -7,7 +7,6 @@
 
 #include "icv.hpp"
 #include "loop_parts.hpp"
-#include "orders.hpp"
 #include "parker_word.hpp"
 #include "spin.hpp"
 #include "task_pool.hpp"
@@ -111,17 +110,6 @@ struct region_body {
   static void call_with_data(const region_body &b) { reinterpret_cast<void (*)(void *)>(b.f)(b.arguments); }
 };
 
-/// Where a member goes to: what it needs of its region at once.
-struct launch_order : region_body {
-  unsigned number = 0;
-  unsigned teams = 1, teams_number = 0;
-  team *crew = nullptr; // null: its life ends
-
-  launch_order() = default;
-  launch_order(const region_body &b, team &c, unsigned of_member, unsigned of_teams, unsigned of_team) noexcept
-      : region_body(b), number(of_member), teams(of_teams), teams_number(of_team), crew(&c) {}
-};
-
 struct alignas(64) thread {
   team *crew = nullptr;
   omp_task *task = nullptr;
@@ -148,11 +136,9 @@ struct alignas(64) thread {
   unsigned failed_tests = 0; // of locks
   asked_region asked;
   record_pool pool;
-  alignas(64) basic_orders<launch_order> orders; // of a lightweight thread; others write here, and only here
-  parker place_to_wait;
+  alignas(64) parker place_to_wait; // others look here, and only here
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }
 };
-static_assert(sizeof(basic_orders<launch_order>) + sizeof(parker) <= 64, "one line brings a member all that it needs");
 
 // constinit: nobody asks whether it has been set up.
 extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // who asked last with this block
@@ -251,10 +237,8 @@ inline void in_core(thread *me, F f) {
   set_thread_pointer(me->block);
 }
 
-/// What a member of a team does for all of its life: it waits for orders.
-void serve(thread &me);
-/// A lightweight thread; `number`: 0 for the next one. Null: the reason has been told.
-thread *start_light_thread(thread &me, void (*life)(thread &) = &serve, std::uint32_t number = 0) noexcept;
+/// A lightweight thread, a member of a team or not. `kind`: its number_of_kind, 0 for the next one. Null: the reason has been told.
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind = 0, team *crew = nullptr, unsigned number = 0) noexcept;
 
 /// An initial thread begins a region, and has ended it. A hint for the watcher.
 inline void take_part(thread &t) noexcept { t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
