@@ -2,6 +2,7 @@
 #include "observe/store.hpp"
 
 #include "base/clock.hpp"
+#include "base/leak.hpp"
 #include "base/log.hpp"
 #include "observe/segment.hpp"
 #include "observe/user_counter.hpp"
@@ -194,6 +195,7 @@ void forget_store_in_child() noexcept {
     if (s->memory.file >= 0)
       close(s->memory.file); // of the parent, who holds the lock
     s->memory.file = -1;
+    left_for_good(s);
   }
   g_store.store(nullptr, std::memory_order_relaxed);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork(): what the child may use, and what it must forget.
 #include "base/error.hpp"
+#include "base/leak.hpp"
 #include "base/log.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
@@ -100,6 +101,7 @@ void after_fork_in_child() {
     return;
   if (g_runtime)
     disown_tasks(*g_runtime);
+  left_for_good(g_runtime);
   g_runtime = nullptr; // the threads are gone; what they held stays where it is
   if (w && (w->standing_on || w->current != &w->root || !w->joins.empty()))
     return forbid_all_use(*w);
