@@ -3,6 +3,7 @@
 
 #include "park/aside_word.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t k_longest_window_ns = 4 * k_slice_ns; // in a longer one everybody has come and gone
 constexpr std::uint64_t k_least_share = 8;                    // computes: an eighth of the time and more
+constexpr std::uint64_t k_shortest_rest_ns = 2 * k_slice_ns, k_longest_rest_ns = 1'000'000'000;
 
 } // namespace
 
@@ -95,19 +97,22 @@ crowd::opinion crowd::judge_all(std::uint64_t now) {
       aside<>::withdraw(g->aside); // the signal may come late
       g->seen_cpu_ns = 0;
     }
+    m_rest_ns = 0;
     return {};
   }
   note_idle_time(since);
   find_computing(since);
   if (since > k_longest_window_ns) {
     m_idle_ns = 0;
-    return {false, true, true};
+    return {false, true, k_shortest_rest_ns};
   }
   const std::size_t at_work = m_outside.size() + inside + m_world.busy();
   const auto idle_slices = static_cast<std::size_t>(std::exchange(m_idle_ns, m_idle_ns % k_slice_ns) / k_slice_ns);
   recall(idle_slices);
   const bool asked = idle_slices == 0 && at_work > m_world.cpus() && ask(at_work - m_world.cpus());
-  return {asked || !m_aside.empty(), false, true};
+  const bool presses = asked || !m_aside.empty();
+  m_rest_ns = presses || m_rest_ns == 0 ? k_shortest_rest_ns : std::min(2 * m_rest_ns, k_longest_rest_ns);
+  return {presses, false, m_rest_ns};
 }
 
 crowd::opinion crowd::look(std::uint64_t now) {

@@ -20,9 +20,9 @@ class crowd {
   explicit crowd(watched &world) : m_world(world) {}
 
   struct opinion {
-    bool presses = false;  // somebody was asked, or stands aside: look again after half a slice
-    bool unsure = false;   // the last look was too long ago to tell: look again soon
-    bool may_come = false; // look once in a while
+    bool presses = false;      // somebody was asked, or stands aside: look again after half a slice
+    bool unsure = false;       // the last look was too long ago to tell: look again soon
+    std::uint64_t rest_ns = 0; // look again after so long at most; 0: not before there is work
   };
   opinion look(std::uint64_t now);
 
@@ -38,6 +38,7 @@ class crowd {
   std::uint64_t m_at = 0, m_process_ns = 0; // of the last look
   std::uint64_t m_preemptions = 0;          // by then
   std::uint64_t m_idle_ns = 0;
+  std::uint64_t m_rest_ns = 0; // longer and longer while nobody is asked, though some are inside and some outside
   std::vector<layer::guest *> m_outside, m_aside; // of this look
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manage/judge.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace weft::inline v0 {
@@ -44,9 +45,26 @@ bool judge::slice(const record &r, const circumstances &c) {
   return true;
 }
 
+/// Guests that take part and run, and are no workers: each has a cpu that a blocked worker has left.
+unsigned judge::helpers() {
+  unsigned n = 0;
+  m_world.guests().visit([&](const layer::guest &g) {
+    const int tid = g.tid.load(std::memory_order_relaxed);
+    const bool inside = tid != 0 && g.turns.load(std::memory_order_relaxed) % 2 != 0; // a hint
+    n += inside && !is_worker(tid) && !m_world.sleeps(tid);
+    return true;
+  });
+  return n;
+}
+
+bool judge::is_worker(int tid) const {
+  return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.visitor; });
+}
+
 /// As many spares as there are reasons for.
 void judge::settle(opinion &o, bool waits) {
-  const unsigned wanted = o.blocked + (o.computing ? 1u : 0u);
+  const unsigned replaced = o.blocked > 0 ? std::min(o.blocked, helpers()) : 0;
+  const unsigned wanted = o.blocked - replaced + (o.computing ? 1u : 0u);
   unsigned running = m_world.spares();
   for (; waits && running < wanted && m_world.add_spare(); ++running)
     o.look_soon = true;

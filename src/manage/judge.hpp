@@ -100,6 +100,8 @@ class judge {
   void judge_one(record &r, const circumstances &c) const;
   [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
   [[nodiscard]] bool slice(const record &r, const circumstances &c);
+  [[nodiscard]] unsigned helpers();
+  [[nodiscard]] bool is_worker(int tid) const;
   void settle(opinion &o, bool waits);
 
   watched &m_world;

@@ -18,8 +18,7 @@ constexpr std::uint64_t k_shortest_nap_ns = 500'000, k_longest_nap_ns = 10'000'0
 constexpr std::uint64_t k_patience_ns = 100'000'000; // between looks, where looking turns out to be expensive
 constexpr std::uint64_t k_share = 2000;              // 1/2000 of a CPU is what looking may cost while nobody is stuck
 constexpr std::uint64_t k_allowance_ns = 1'000'000;  // and this much more, once
-constexpr std::uint64_t k_longest_rest_ns =
-    1'000'000'000; // while there are services, whose calls may not return, or somebody may ask, or a crowd come
+constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return, or somebody may ask
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 constinit background_work g_work{"weft-watcher", place::timer};
@@ -69,8 +68,14 @@ void watcher::nap(std::uint64_t ns) { os_futex_wait(m_stopping, 0, static_cast<s
 
 /// When a rest ends by itself; 0 for never.
 std::uint64_t watcher::end_of_rest() const noexcept {
-  const std::uint64_t calls = timer_has_services() || m_world.may_be_asked() || m_crowd_may_come ? now_ns() + k_longest_rest_ns : 0;
-  return calls && m_again_at ? std::min(calls, m_again_at) : std::max(calls, m_again_at);
+  const std::uint64_t now = now_ns();
+  std::uint64_t end = m_again_at;
+  const auto not_after = [&](std::uint64_t at) { end = end == 0 ? at : std::min(end, at); };
+  if (timer_has_services() || m_world.may_be_asked())
+    not_after(now + k_longest_rest_ns);
+  if (m_crowd_rest_ns != 0)
+    not_after(now + m_crowd_rest_ns);
+  return end;
 }
 
 /// Until somebody adds work for which no worker is there.
@@ -99,7 +104,7 @@ judge::opinion watcher::look(std::uint64_t now) {
   const crowd::opinion c = m_crowd.look(now);
   o.slicing |= c.presses;
   o.may_rest &= !c.presses && !c.unsure;
-  m_crowd_may_come = c.may_come;
+  m_crowd_rest_ns = c.rest_ns;
   return o;
 }
 

@@ -51,7 +51,7 @@ class watcher {
   thread m_thread;
   std::uint64_t m_nap_ns = 0;
   std::uint64_t m_started = 0;
-  bool m_crowd_may_come = false;
+  std::uint64_t m_crowd_rest_ns = 0;
   std::uint64_t m_again_ns = 0, m_again_at = 0; // examine again: after how long, and when; 0 for not
   std::atomic<std::uint32_t> m_stopping{0}; // also what it naps on
   std::atomic<bool> m_examine{false};

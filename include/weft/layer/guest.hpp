@@ -24,8 +24,8 @@ struct guest {
 /// function of on_overstay() is called about them. Once for each guest. Any thread.
 WEFT_API void add_guest(guest &g) noexcept;
 
-/// For a signal handler of the guest's thread, outside of Weft: it sleeps where it was asked to, until there is a cpu for it or `ns` are over. False:
-/// it was not asked.
+/// For a signal handler of the guest's thread, outside of Weft: it sleeps where it was asked to, until there is a cpu for it or `ns` are over, times
+/// the number of those that stand aside, 200 ms at most. False: it was not asked.
 WEFT_API bool stand_aside(guest &g, std::uint64_t ns) noexcept;
 
 } // namespace layer

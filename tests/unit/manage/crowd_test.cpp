@@ -85,7 +85,7 @@ TEST_F(crowd_test, those_that_compute_outside_are_asked) {
   EXPECT_TRUE(h.asked.empty());
   const auto o = look();
   EXPECT_TRUE(o.presses);
-  EXPECT_TRUE(o.may_come);
+  EXPECT_NE(o.rest_ns, 0u);
   EXPECT_EQ(h.asked, (std::vector<int>{4, 3, 2}));
 }
 
@@ -119,12 +119,30 @@ TEST_F(crowd_test, a_gap_behind_a_region_is_no_idle_time) {
   }
 }
 
+TEST_F(crowd_test, looks_become_rarer_while_nobody_is_to_be_asked) {
+  compute.clear();
+  two_looks();
+  std::uint64_t rest = look().rest_ns, longest = 0;
+  EXPECT_LE(rest, 100 * k_ms);
+  for (int i = 0; i < 20; ++i, rest = longest) {
+    turn(0); // a region, or its end
+    (void)look(2, 100 * k_ms); // a rest, after which it is unsure
+    turn(0);
+    longest = look().rest_ns;
+    EXPECT_GE(longest, rest);
+  }
+  EXPECT_EQ(longest, 1000 * k_ms);
+  compute = {1, 2, 3};
+  two_looks();
+  EXPECT_LE(look().rest_ns, 100 * k_ms) << "somebody was asked";
+}
+
 TEST_F(crowd_test, nobody_is_asked_where_no_guest_takes_part) {
   turn(0);
   look(); // it did since the last look
   for (int i = 0; i < 3; ++i) {
     const auto o = look();
-    EXPECT_FALSE(o.presses || o.unsure || o.may_come);
+    EXPECT_FALSE(o.presses || o.unsure || o.rest_ns);
   }
   EXPECT_TRUE(h.asked.empty());
 }

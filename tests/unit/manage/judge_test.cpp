@@ -133,6 +133,32 @@ TEST_F(judge_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_the
   EXPECT_EQ(t.spares(), 3u);
 }
 
+TEST_F(judge_test, a_guest_that_takes_part_replaces_a_blocked_worker) {
+  t.people.resize(4);
+  t.people[2].gone = true;
+  t.people[3].is_visitor = true;
+  t.people[0].asleep = true;
+  for (int i = 0; i != 5; ++i)
+    look();
+  EXPECT_EQ(t.spares(), 1u);
+  weft::layer::guest visitor, worker;
+  visitor.tid = 4;
+  worker.tid = 2;
+  visitor.turns = worker.turns = 1;
+  t.strangers.add(visitor);
+  t.strangers.add(worker);
+  look();
+  EXPECT_EQ(t.spares(), 0u) << "the cpu of the one that is blocked is the visitor's";
+  t.people[3].asleep = true;
+  look();
+  EXPECT_EQ(t.spares(), 1u) << "the visitor sleeps, and a worker replaces nobody";
+  t.people[3].asleep = false;
+  look();
+  visitor.turns = 2;
+  look();
+  EXPECT_EQ(t.spares(), 1u) << "outside";
+}
+
 TEST_F(judge_test, a_spare_retires_when_the_blocked_worker_comes_back) {
   t.people[0].asleep = true;
   for (int i = 0; i != 5; ++i)
