@@ -109,23 +109,27 @@ task &root_of_held() {
   return root;
 }
 
-task *make_held(worker &w, held_task *parent, std::size_t accesses, const detail::held_closure &closure) {
+WEFT_INLINE task *make_held(worker &w, task &parent, std::size_t accesses, const detail::held_closure &closure) {
   void *block = w.memory->allocate(task::block_bytes(detail::k_held, accesses));
   if (!block)
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
-  task *t = ::new (block) task(detail::k_held, parent ? parent : &root_of_held(), nullptr);
+  task *t = ::new (block) task(detail::k_held, &parent, nullptr);
   ::new (detail::storage(t)) detail::held_closure(closure);
   t->trace_id = 0;           // no trace tells of it
   t->set(detail::k_special); // it is announced, and enters no queue
   return t;
 }
 
+/// Has no accesses: nothing holds it.
+WEFT_NOINLINE task *make_held_by_nobody(worker &w) {
+  task &root = root_of_held();
+  task *const t = make_held(w, root, 0, {nullptr, nullptr});
+  root.children.add_by_stranger();
+  return t;
+}
+
 /// Whether the task may run now. Else it may have been announced meanwhile, and be gone.
 bool enter(task &t, const access *list, std::size_t count) {
-  if (t.parent == &root_of_held()) {
-    t.parent->children.add_by_stranger();
-    return true;
-  }
   ++t.parent->owned_children;
   if (count == 1)
     if (data_access **last = slot_for_common(*t.parent, *list)) {
@@ -141,12 +145,16 @@ bool enter(task &t, const access *list, std::size_t count) {
 
 } // namespace
 
-void hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self) {
-  task *t = make_held(this_worker(), parent, count, {onready, context});
+bool hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self) {
+  worker &w = this_worker();
+  if (!parent) {
+    *self = make_held_by_nobody(w);
+    return true;
+  }
+  task *const t = make_held(w, *parent, count, {onready, context});
   *self = t;
   try {
-    if (enter(*t, list, count) && onready)
-      onready(context);
+    return enter(*t, list, count);
   } catch (const std::bad_alloc &) {
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
   }
@@ -165,7 +173,7 @@ void visit_addresses(held_task &parent, void (*visit)(void *context, const void 
   regions.for_each_begin(tell);
 }
 
-void end_held(held_task &t) { rt::end_held(t); }
+void end_held(held_task &t, void (*ready)(void *, void *), void *receiver) { rt::end_held(t, ready, receiver); }
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -191,6 +191,18 @@ WEFT_INLINE released release_common(task &t) noexcept {
   return {next, caused & k_died ? 1u : 0u};
 }
 
+/// Releases all accesses of a task that has no domain, where no access is looked at more closely. Returns what release_accesses() does.
+WEFT_INLINE std::uint32_t release_records(task &t, ready_list &ready) noexcept {
+  mailbox box(ready, &t);
+  for (data_access *a = t.accesses(), *const end = a + t.extent; a != end; ++a)
+    if (!a->joined) [[likely]]
+      box.end_in_chain(*a);
+    else
+      box.end(*a);
+  box.serve_cohorts();
+  return box.own_deaths();
+}
+
 /// Gives up all accesses of a task whose body has ended: closes the domain of its children, then releases. Tasks
 /// that may run now are appended to `ready`. Returns how many references of `t` died with it here (for the caller to drop).
 std::uint32_t release_accesses(task &t, ready_list &ready);

@@ -81,9 +81,19 @@ void exclusion_traits::for_each(task &t, F f) {
   return (a.flags.load(std::memory_order_relaxed) & k_finished) != 0; // O4: set by the task itself
 }
 
+/// One of its accesses is a member of a cohort: when it ends, it gives back a copy, or its turn.
+[[nodiscard]] inline bool shares(task &t) noexcept {
+  const data_access *const first = t.accesses();
+  for (std::uint32_t i = 0; i < t.extent; ++i)
+    if (first[i].joined) [[unlikely]]
+      return true;
+  return false;
+}
+
 /// The task has satisfied accesses: takes what its commutative ones need. False: it waits, and is announced later. A second
 /// call for a task that was handed what it waited for returns true.
-[[nodiscard]] bool take_exclusions(task &t) noexcept;
+[[nodiscard]] bool take_turns(task &t) noexcept;
+[[nodiscard]] inline bool take_exclusions(task &t) noexcept { return !shares(t) || take_turns(t); }
 
 /// The copies that children of `t` use which reduce in this way; null: `t` does not, and they need copies of their own.
 [[nodiscard]] reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexcept;

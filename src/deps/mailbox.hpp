@@ -53,6 +53,19 @@ class mailbox {
     a.flags.store(flags | k_finished | k_kids_done, std::memory_order_relaxed); // O4
     ++m_own_deaths;
   }
+  /// The same of an access in a chain, where nobody locks. Mostly it satisfies at most the access behind it.
+  WEFT_INLINE void end_in_chain(data_access &a) noexcept {
+    const auto [caused, next, nobody] = deliver(a, k_finished | k_kids_done);
+    if (caused & k_died)
+      ++m_own_deaths;
+    if (!next)
+      return;
+    task &u = *next->task;
+    if (try_deliver(*next, caused & k_to_next, k_satisfied)) [[likely]]
+      satisfied(u);
+    else
+      deliver_chain({next, caused & k_to_next});
+  }
   /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it died by this.
   void go_on(data_access &a, task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_died && a.joined)

@@ -84,7 +84,7 @@ struct filled {
 };
 
 /// Fills the records of `t`; null addresses are left out.
-filled fill_records(task &t, const access *list, std::size_t count, filled so_far) {
+WEFT_INLINE filled fill_records(task &t, const access *list, std::size_t count, filled so_far) {
   // children of a final task run in place and wait for nothing, so their parent waits for them
   const std::uint32_t mask = t.has(detail::k_final) ? ~std::uint32_t{k_weak} : ~std::uint32_t{0};
   for (const access *x = list, *const end = list + count; x != end; ++x) {
@@ -105,6 +105,8 @@ filled fill_records(task &t, const access *list, std::size_t count, filled so_fa
   }
   return so_far;
 }
+
+WEFT_NOINLINE filled fill_more_records(task &t, const access *list, std::size_t count, filled so_far) { return fill_records(t, list, count, so_far); }
 
 constexpr std::uint32_t k_few = 12; // below, comparing every pair beats sorting
 
@@ -213,7 +215,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
     return enter_regions(t, first, first_count, second, second_count);
   filled all = fill_records(t, first, first_count, {});
   if (second_count != 0)
-    all = fill_records(t, second, second_count, all);
+    all = fill_more_records(t, second, second_count, all);
   const std::uint32_t count = all.count > 1 ? merge_repetitions(t, t.accesses(), all.count) : all.count;
   t.extent = count;
   if (count == 0)

@@ -108,11 +108,6 @@ void signal_done(task &t) {
 
 constexpr std::uint8_t k_waited_for = detail::k_tracked | detail::k_undeferred; // its end is signalled
 
-/// It gives back a copy, or its turn.
-bool shares(task &t) noexcept {
-  return std::any_of(t.accesses(), t.accesses() + t.extent, [](const data_access &a) { return a.joined; });
-}
-
 /// Nobody waits on the spot for what the end of `t` does, which has something to do with accesses.
 WEFT_COLD bool may_hand_on(task &t) noexcept { return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t); }
 
@@ -487,13 +482,29 @@ void events_are_over(task &t) {
   end_without_body(t);
 }
 
-void end_held(task &t) {
+void end_held(task &t, void (*tell)(void *receiver, void *context), void *receiver) {
+  ready_list ready;
   executor *const now = this_executor();
   const bool alone = t.children.done(t.owned_children) && !t.children_domain && !peek_extra(t);
-  if (!now || !alone || t.extent != 1 || t.accesses()[0].joined || mailbox::looks_closer()) [[unlikely]]
-    return end_without_body(t);
-  if (runnable *next = end_commonly(*now, t, true, nullptr))
-    enqueue_ready(*next);
+  if (!now || !alone || mailbox::looks_closer()) [[unlikely]] {
+    end_task(t, false, ready);
+  } else {
+    const std::uint32_t deaths = release_records(t, ready);
+    task *const parent = t.parent;
+    if (take_away(t.references, 1 + deaths))
+      now->memory->deallocate(&t);
+    if (task *done = count_down(parent, nullptr, false)) [[unlikely]]
+      complete_upwards(*done);
+  }
+  while (runnable *r = ready.pop_front()) {
+    task &next = *static_cast<task *>(r);
+    if (!tell || !is_held(next)) {
+      if (announce_ready(next))
+        enqueue_ready(next);
+    } else if (take_exclusions(next)) {
+      tell(receiver, held_of(next).context);
+    }
+  }
 }
 
 void end_without_body(task &t) {

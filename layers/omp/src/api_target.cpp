@@ -93,15 +93,8 @@ void run_with_copies(int device, void (*body)(void *), std::size_t count, void *
 
 void wait_for_depend(void **depend) {
   thread &t = self();
-  if (!depend || !t.task->held)
-    return;
-  access_list accesses(count_of(depend));
-  read_depend(depend, accesses);
-  accesses.finish(t);
-  task_clauses clauses;
-  clauses.accesses = accesses.data();
-  clauses.access_count = accesses.count();
-  wait_for_accesses(t, clauses);
+  if (depend && t.task->held)
+    wait_for_accesses(t, access_list(t, depend));
 }
 
 } // namespace

@@ -11,7 +11,7 @@ bool is_cancelled_here(int which) noexcept {
   thread &t = self();
   if (which & (k_cancel_loop | k_cancel_sections))
     return t.crew->share_cancelled.load(std::memory_order_relaxed);
-  if ((which & k_cancel_group) && is_cancelled(t, *t.task))
+  if ((which & k_cancel_group) && is_cancelled(*t.task))
     return true;
   return t.crew->cancelled.load(std::memory_order_relaxed);
 }

@@ -2,6 +2,7 @@
 // libgomp's entry points: tasks.
 #include "depend.hpp"
 #include "gomp.hpp"
+#include "task_record.hpp"
 
 #include <cstring>
 
@@ -25,6 +26,9 @@ enum flag : unsigned {
 /// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
 bool deferred_here(const thread &t, bool deferred) noexcept { return deferred && t.crew->level != 0; }
 
+/// Its region is cancelled, or what it belongs to.
+bool makes_none(const thread &t) noexcept { return t.task->is_explicit ? is_cancelled(*t.task) : t.crew->cancelled.load(std::memory_order_relaxed); }
+
 void fill(thread &t, omp_task &x, void *data, void (*copy)(void *, void *), std::size_t bytes) {
   if (!copy) {
     if (bytes)
@@ -44,7 +48,15 @@ struct creation {
   std::size_t bytes, alignment;
 };
 
-inline void create(thread &t, const creation &how, const task_clauses &clauses, void *detach) {
+/// Of the most common kind: nothing about it is said but what it does.
+inline void create_plain(thread &t, const creation &how) {
+  omp_task *const x = make_task(t, how.bytes, how.alignment, {});
+  x->body = how.body;
+  fill(t, *x, how.data, how.copy, how.bytes);
+  submit_plain(t, *x);
+}
+
+[[gnu::always_inline]] inline void create(thread &t, const creation &how, const task_clauses &clauses, void *detach) {
   omp_task *const x = make_task(t, how.bytes, how.alignment, clauses);
   x->body = how.body;
   if (clauses.detachable) { // the event, for the creator and as the first of the data
@@ -62,14 +74,11 @@ inline void create(thread &t, const creation &how, const task_clauses &clauses, 
     submit(t, *x, clauses);
 }
 
-template <class F>
-[[gnu::noinline]] void with_accesses(thread &t, void **depend, task_clauses &clauses, F f) {
-  access_list accesses(count_of(depend));
-  read_depend(depend, accesses);
-  accesses.finish(t);
-  clauses.accesses = accesses.data();
-  clauses.access_count = accesses.count();
-  f();
+/// Not in line: the list takes room on the stack.
+[[gnu::noinline]] void create_dependent(thread &t, const creation &how, task_clauses &clauses, void **depend, void *detach) {
+  const access_list accesses(t, depend);
+  accesses.enter_in(clauses);
+  create(t, how, clauses, detach);
 }
 
 } // namespace
@@ -79,20 +88,21 @@ extern "C" {
 GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, bool if_clause, unsigned flags,
                         void **depend, int priority, void *detach) {
   thread &t = self();
-  if (g_globals.cancellation && t.task->is_explicit ? is_cancelled(t, *t.task) : t.crew->cancelled.load(std::memory_order_relaxed))
+  if (g_globals.cancellation && makes_none(t)) [[unlikely]]
     return;
-  if ((!if_clause || t.task->is_final || t.crew->level == 0) && !copy && !(flags & (k_depend | k_detach)))
-    return run_in_place(t, body, data, (flags & k_final) != 0);
+  const bool deferred = deferred_here(t, if_clause);
   const creation how{body, data, copy, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment)};
-  if (!(flags & (k_final | k_depend | k_priority | k_detach)) && deferred_here(t, if_clause)) [[likely]]
-    return create(t, how, {}, nullptr);
+  if (deferred && !t.task->is_final && !(flags & (k_final | k_depend | k_priority | k_detach))) [[likely]]
+    return create_plain(t, how);
+  if ((!deferred || t.task->is_final) && !copy && !(flags & (k_depend | k_detach)))
+    return run_in_place(t, body, data, (flags & k_final) != 0);
   task_clauses clauses;
-  clauses.deferred = deferred_here(t, if_clause);
+  clauses.deferred = deferred;
   clauses.is_final = (flags & k_final) != 0;
   clauses.detachable = (flags & k_detach) != 0;
   clauses.priority = flags & k_priority ? priority : 0;
   if (flags & k_depend)
-    with_accesses(t, depend, clauses, [&] { create(t, how, clauses, detach); });
+    create_dependent(t, how, clauses, depend, detach);
   else
     create(t, how, clauses, detach);
 }
@@ -103,8 +113,7 @@ GOMP_API void GOMP_taskwait_depend(void **depend) {
   thread &t = self();
   if (!t.task->held)
     return; // it has no children that depend on anything
-  task_clauses clauses;
-  with_accesses(t, depend, clauses, [&] { wait_for_accesses(t, clauses); });
+  wait_for_accesses(t, access_list(t, depend));
 }
 
 GOMP_API void GOMP_taskyield() { give_way(self()); }
@@ -153,7 +162,7 @@ void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), lo
       head->reductions[2] = 0; // they were never registered
     return;
   }
-  if (!group && g_globals.cancellation && is_cancelled(t, *t.task))
+  if (!group && is_cancelled(*t.task))
     return;
   if (group)
     begin_group(t);

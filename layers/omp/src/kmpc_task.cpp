@@ -4,6 +4,7 @@
 #include "helpers.hpp"
 #include "kmpc.hpp"
 #include "task_queue.hpp"
+#include "task_record.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,8 +22,8 @@ struct kmp_depend {
 constexpr std::uint8_t k_all_memory = 128;
 enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_proxy = 16, k_priority = 32, k_detachable = 64 };
 
-int run_entry(int number, void *data) {
-  auto *const k = static_cast<kmp_task *>(data);
+/// Of tasks that are more than their entry.
+int run_entry(int number, kmp_task *k) {
   if (k->entry) // none: a taskwait that does not wait, but has dependences
     k->entry(number, k);
   if (!task_of(k).again)
@@ -30,20 +31,27 @@ int run_entry(int number, void *data) {
   return 0;
 }
 
-void read(thread &t, access_list &into, const kmp_depend *list, std::int32_t count) {
-  for (std::int32_t i = 0; i < count; ++i) {
-    const std::uint8_t f = list[i].flags;
-    if ((f & k_all_memory) || list[i].address == ~std::uintptr_t{0}) {
+weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
+  if (f & 2)
+    return weft::access_mode::inout;
+  if (f & 1)
+    return weft::access_mode::in;
+  return f & 4 ? weft::access_mode::commutative : weft::access_mode::concurrent;
+}
+
+[[gnu::always_inline]] inline void read(thread &t, access_list &into, const kmp_depend *list, std::int32_t count) {
+  for (const kmp_depend *d = list, *const end = list + count; d != end; ++d)
+    if ((d->flags & k_all_memory) || d->address == ~std::uintptr_t{0}) [[unlikely]]
       into.add_all();
-      continue;
-    }
-    const int kind = (f & 3) == 1 ? k_depend_in : (f & 3) ? k_depend_inout : f & 4 ? k_depend_mutexinoutset : k_depend_inoutset;
-    into.add(reinterpret_cast<const void *>(list[i].address), mode_of(kind));
-  }
+    else
+      into.add(reinterpret_cast<const void *>(d->address), mode_of_flags(d->flags));
   into.finish(t);
 }
 
-void start(thread &t, kmp_task *k, task_clauses &clauses) {
+/// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
+bool is_for_queue(const thread &t, const omp_task &x) noexcept { return !x.undeferred && t.crew->level != 0; }
+
+void start(thread &t, kmp_task *k, const task_clauses &clauses) {
   omp_task &x = task_of(k);
   if (x.priority == k_for_helpers && !x.undeferred)
     return submit(t, x, clauses);
@@ -51,10 +59,10 @@ void start(thread &t, kmp_task *k, task_clauses &clauses) {
     count_in(t, x);
     return run_task(t, x);
   }
-  if (x.undeferred || t.crew->level == 0)
-    run_undeferred(t, x, clauses);
-  else
+  if (is_for_queue(t, x))
     submit(t, x, clauses);
+  else
+    run_undeferred(t, x, clauses);
 }
 
 } // namespace
@@ -71,9 +79,9 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
   k->shareds = shared_bytes ? static_cast<char *>(x->argument) + whole : nullptr;
   k->entry = entry;
   k->part = 0;
-  x->body_of_other = &run_entry;
   x->data_bytes = whole + shared_bytes;
   x->destroys = (flags & k_destroys) != 0;
+  x->body_of_other = entry && !x->destroys ? entry : &run_entry;
   x->has_priority = (flags & k_priority) != 0;
   return k;
 }
@@ -86,7 +94,6 @@ KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std:
 }
 
 KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
-  task_clauses none;
   omp_task &x = task_of(k);
   thread &t = self();
   if (t.task == &x) { // the body of an untied task, at the end of a part
@@ -95,7 +102,10 @@ KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
   }
   if (x.has_priority && x.priority != k_for_helpers)
     x.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
-  start(t, k, none);
+  if (x.priority == 0 && is_for_queue(t, x)) [[likely]]
+    submit_plain(t, x);
+  else
+    start(t, k, {});
   return 0;
 }
 
@@ -105,9 +115,11 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_tas
   access_list accesses(static_cast<std::size_t>(count));
   read(t, accesses, list, count);
   task_clauses clauses;
-  clauses.accesses = accesses.data();
-  clauses.access_count = accesses.count();
-  start(t, k, clauses);
+  accesses.enter_in(clauses);
+  if (is_for_queue(t, task_of(k))) [[likely]]
+    submit(t, task_of(k), clauses);
+  else
+    start(t, k, clauses);
   return 0;
 }
 
@@ -117,10 +129,7 @@ KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, 
     return;
   access_list accesses(static_cast<std::size_t>(count));
   read(t, accesses, list, count);
-  task_clauses clauses;
-  clauses.accesses = accesses.data();
-  clauses.access_count = accesses.count();
-  wait_for_accesses(t, clauses);
+  wait_for_accesses(t, accesses);
 }
 KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *,
                                          std::int32_t) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: taskloop. The compiler makes one task as a pattern; each chunk gets a copy of it with bounds of its own.
 #include "kmpc.hpp"
+#include "task_record.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -101,7 +102,7 @@ KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern, st
   if (!no_group)
     begin_group(t);
   task_loop l{pattern, low, high, step, reinterpret_cast<duplicate>(copy), trips_of(*low, *high, step), 0, 0, 0};
-  if (l.trips != 0 && !is_cancelled(t, *t.task)) {
+  if (l.trips != 0 && !is_cancelled(*t.task)) {
     divide(l, t, how, asked, modifier == k_strict);
     make_tasks(t, l, condition != 0);
   }

@@ -45,25 +45,6 @@ void omp_task::end_implicit(thread &me) noexcept {
     in_core(&me, [scope] { weft::layer::end_held(*scope); });
 }
 
-omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
-  omp_task *const x = make_record(t, bytes, alignment);
-  omp_task &creator = *t.task;
-  x->parent = &creator;
-  x->crew = t.crew;
-  x->group = creator.group;
-  x->settings = creator.settings;
-  x->depth = creator.depth + 1;
-  x->on.store(&t, std::memory_order_relaxed);
-  x->is_explicit = true;
-  x->is_final = clauses.is_final || creator.is_final;
-  x->undeferred = !clauses.deferred || creator.is_final;
-  x->detachable = clauses.detachable;
-  x->priority = std::clamp(clauses.priority, 0, g_globals.max_task_priority);
-  if (creator.own) [[unlikely]]
-    x->settings = x->own = new icvs(*creator.own); // the creator may change them
-  return x;
-}
-
 void discard(thread &t, omp_task &x) noexcept { free_record(t, x); }
 
 // ---- running ------------------------------------------------------------------------------------------------------------
@@ -76,7 +57,7 @@ void drop_reference(thread &me, omp_task *x) noexcept {
   drop_reference(x, [&me](omp_task &y) { free_record(me, y); });
 }
 
-void end_child(thread &me, omp_task &parent) noexcept {
+inline void end_child(thread &me, omp_task &parent) noexcept {
   end_child(me, parent, [&me](omp_task &y) { free_record(me, y); }, [&me](thread &t) { wake(me, t); });
 }
 
@@ -109,32 +90,56 @@ void end_undeferred(thread &t, omp_task &x) {
   drop_reference(t, &x);
 }
 
-void call_body(thread &t, omp_task &x) {
+void call_body_of_other(thread &t, omp_task &x) { x.body_of_other(static_cast<int>(t.number_of_kind), static_cast<kmp_task *>(x.argument)); }
+
+[[gnu::always_inline]] inline void call_body(thread &t, omp_task &x) {
   x.on.store(&t, std::memory_order_relaxed);
   omp_task *const before = std::exchange(t.task, &x);
-  if (x.is_copied || !is_cancelled(t, x)) {
+  if (x.is_copied || !is_cancelled(x)) {
     if (x.body_of_other)
-      x.body_of_other(static_cast<int>(t.number_of_kind), x.argument);
+      call_body_of_other(t, x);
     else
       x.body(x.argument);
     while (x.undeferred && std::exchange(x.again, false)) {
       t.task = before;
       give_way(t);
       t.task = &x;
-      x.body_of_other(static_cast<int>(t.number_of_kind), x.argument);
+      call_body_of_other(t, x);
     }
   }
   t.task = before;
 }
 
+/// end_task(), in line.
+[[gnu::always_inline]] inline void end_counted(thread &me, omp_task &x, omp_task **next) {
+  if (x.held)
+    release(me, x, next);
+  team &c = *x.crew;
+  const bool gone = is_left(x);
+  thread *const creator = x.undeferred ? x.parent->on.load(std::memory_order_relaxed) : nullptr;
+  if (x.group)
+    end_in_group(me, *x.group);
+  end_child(me, *x.parent);
+  if (gone) [[likely]]
+    free_record(me, x);
+  else if (creator)
+    complete(me, x, *creator);
+  if (me.crew == &c) [[likely]] {
+    member_slot &mine = slot_of(me);
+    mine.ended = mine.ended + 1;
+  } else if (c.end_task()) {
+    end_barrier_if_due(me, c);
+  }
+}
+
 /// Of a counted task. `next` as of end_task().
-void end_body(thread &t, omp_task &x, omp_task **next = nullptr) {
+[[gnu::always_inline]] inline void end_body(thread &t, omp_task &x, omp_task **next = nullptr) {
   if (x.detachable) [[unlikely]] {
     leave_runner(x); // another thread may end it
     if ((x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) == 0) // O2
       return;
   }
-  end_task(t, x, next);
+  end_counted(t, x, next);
 }
 
 } // namespace
@@ -166,15 +171,7 @@ void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
   end_undeferred(t, x);
 }
 
-void wait_for_accesses(thread &t, const task_clauses &clauses) {
-  omp_task *x = make_task(t, 0, 1, clauses);
-  x->body = [](void *) {};
-  run_undeferred(t, *x, clauses);
-}
-
-bool is_cancelled(const thread &, const omp_task &x) noexcept {
-  if (!g_globals.cancellation)
-    return false;
+bool is_cancelled_where_allowed(const omp_task &x) noexcept {
   if (x.crew->cancelled.load(std::memory_order_relaxed))
     return true;
   const task_group *const g = x.group;
@@ -210,23 +207,6 @@ void fulfill(thread &me, omp_task &x) {
     end_task(me, x);
 }
 
-void end_task(thread &me, omp_task &x, omp_task **next) {
-  if (x.held)
-    release(me, x, next);
-  team &c = *x.crew;
-  const bool gone = is_left(x);
-  thread *const creator = x.undeferred ? x.parent->on.load(std::memory_order_relaxed) : nullptr;
-  if (x.group)
-    end_in_group(me, *x.group);
-  end_child(me, *x.parent);
-  if (gone)
-    free_record(me, x);
-  else if (creator)
-    complete(me, x, *creator);
-  if (me.crew == &c) [[likely]]
-    slot_of(me).ended = slot_of(me).ended + 1;
-  else if (c.end_task())
-    end_barrier_if_due(me, c);
-}
+void end_task(thread &me, omp_task &x, omp_task **next) { end_counted(me, x, next); }
 
 } // namespace weft_omp

@@ -25,6 +25,7 @@ struct thread;
 struct task_group;
 struct llvm_reductions;
 struct llvm_copies;
+struct kmp_task;
 
 /// An implicit or explicit task.
 //
@@ -35,11 +36,11 @@ struct llvm_copies;
 //             O4  ready store release, load acquire: what the tasks before it did.
 struct alignas(64) omp_task {
   omp_task *parent = nullptr;
-  team *crew = nullptr;
   task_group *group = nullptr;
   const icvs *settings = nullptr;
+  team *crew = nullptr; // not beside `parent`: of two neighbours in `thread`, the compiler reads both at once, of which one has just been written
   void (*body)(void *) = nullptr;
-  int (*body_of_other)(int, void *) = nullptr; // of the other ABI
+  int (*body_of_other)(int, kmp_task *) = nullptr; // of the other ABI
   void *argument = nullptr;
   omp_task *newer = nullptr, *older = nullptr; // where it stands; `newer` links free records, too
 
@@ -100,16 +101,14 @@ struct task_clauses {
   std::size_t access_count = 0;
 };
 
-/// A task with room for `bytes` of data, at `argument`. Ends the program when there is no memory.
-omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses);
-/// For it to run when its accesses allow it. The last touch by the caller.
+/// For it to run when its accesses allow it. The last touch by the caller. See make_task() of task_record.hpp.
 void submit(thread &t, omp_task &x, const task_clauses &clauses);
+/// The same for one without accesses or priority.
+void submit_plain(thread &t, omp_task &x);
 /// An undeferred task without accesses, with the creator's data: two dozen stores around the call.
 void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final);
 /// Runs it now, when its accesses allow it, and comes back when it is complete.
 void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses);
-/// Waits until tasks with such accesses could run.
-void wait_for_accesses(thread &t, const task_clauses &clauses);
 
 /// An undeferred task whose body the caller calls between these two.
 void begin_here(thread &t, omp_task &x);
@@ -126,7 +125,8 @@ void fulfill(thread &me, omp_task &x);
 void wait_for_children(thread &t);
 void begin_group(thread &t);
 void end_group(thread &t);
-/// Whether tasks of the thread's region are not to be begun any more.
-[[nodiscard]] bool is_cancelled(const thread &t, const omp_task &x) noexcept;
+[[nodiscard]] bool is_cancelled_where_allowed(const omp_task &x) noexcept;
+/// Whether tasks beside this one are not to be begun any more.
+[[nodiscard]] inline bool is_cancelled(const omp_task &x) noexcept { return g_globals.cancellation && is_cancelled_where_allowed(x); }
 
 } // namespace weft_omp

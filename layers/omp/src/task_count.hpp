@@ -91,13 +91,9 @@ void drop_reference(Task *x, Free free) noexcept {
   }
 }
 
-/// The body is over. True: nobody refers to the record any more; else the last who does gives it back, and until then it keeps its parent's.
+/// is_left() of one with `mine` children that its runner counts, or others elsewhere.
 template <class Task>
-[[nodiscard]] bool is_left(Task &x) noexcept {
-  const std::int64_t mine = open_here(x);
-  x.on.store(nullptr, std::memory_order_relaxed);
-  if (mutant(bug::omp_children_left_out) || (mine == 0 && x.word.load(std::memory_order_acquire) == 0)) [[likely]] // O2
-    return true;
+[[nodiscard, gnu::noinline]] bool is_left_by_children(Task &x, std::int64_t mine) noexcept {
   if (!mutant(bug::omp_children_parent_unkept))
     keep(*x.parent); // I3
   if (x.word.fetch_add(mine + k_over, std::memory_order_acq_rel) + mine != 0) // O2
@@ -106,14 +102,19 @@ template <class Task>
   return true;
 }
 
-/// A child of `parent` is over on thread `me`. `wake` gets a thread that waits for the last child.
+/// The body is over. True: nobody refers to the record any more; else the last who does gives it back, and until then it keeps its parent's.
+template <class Task>
+[[nodiscard]] inline bool is_left(Task &x) noexcept {
+  const std::int64_t mine = open_here(x);
+  x.on.store(nullptr, std::memory_order_relaxed);
+  if (mutant(bug::omp_children_left_out) || (mine == 0 && x.word.load(std::memory_order_acquire) == 0)) [[likely]] // O2
+    return true;
+  return is_left_by_children(x, mine);
+}
+
+/// end_child() on another thread than the runner, `on`.
 template <class Thread, class Task, class Free, class Wake>
-void end_child(Thread &me, Task &parent, Free free, Wake wake) noexcept {
-  Thread *const on = parent.on.load(std::memory_order_relaxed);
-  if (on == &me) {
-    ++parent.ended_here;
-    return;
-  }
+[[gnu::noinline]] void end_child_elsewhere(Thread *on, Task &parent, Free free, Wake wake) noexcept {
   const std::int64_t left = parent.word.fetch_sub(1, order_unless(bug::omp_children_end_unseen, std::memory_order_acq_rel)) - 1; // O1
   if (left == k_over) {
     Task *const above = parent.parent;
@@ -122,6 +123,16 @@ void end_child(Thread &me, Task &parent, Free free, Wake wake) noexcept {
   } else if (on && (left & k_number) == 0) {
     wake(*on);
   }
+}
+
+/// A child of `parent` is over on thread `me`. `wake` gets a thread that waits for the last child.
+template <class Thread, class Task, class Free, class Wake>
+inline void end_child(Thread &me, Task &parent, Free free, Wake wake) noexcept {
+  Thread *const on = parent.on.load(std::memory_order_relaxed);
+  if (on == &me)
+    ++parent.ended_here;
+  else
+    end_child_elsewhere(on, parent, free, wake);
 }
 
 // ---- groups

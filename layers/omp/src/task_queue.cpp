@@ -26,9 +26,9 @@ struct sleepers {
       of_group = x.group->owner;
   }
   void wake(thread *me) const noexcept {
-    if (of_parent)
+    if (of_parent) [[unlikely]]
       of_parent->place_to_wait.signal(me);
-    if (of_group && of_group != of_parent)
+    if (of_group && of_group != of_parent) [[unlikely]]
       of_group->place_to_wait.signal(me);
   }
 };
@@ -65,7 +65,7 @@ void offer_to_all(thread *me, omp_task &x) {
   wake_idle(me, c);
 }
 
-void offer_at(member_slot &place, thread &t, omp_task &x) {
+[[gnu::always_inline]] inline void offer_at(member_slot &place, thread &t, omp_task &x) {
   team &c = *x.crew;
   sleepers s;
   place.ready.push(x, [&] { s.look(x); });
@@ -80,46 +80,30 @@ void offer(thread &t, omp_task &x) {
   offer_at(slot_of(t), t, x);
 }
 
-/// What Weft makes ready while a thread of ours calls it, which offers it when it is back. Of a kernel thread.
-struct collected {
-  omp_task *first = nullptr;
-};
-thread_local collected *t_collected = nullptr;
-/// Not inlined: the caller has just changed the thread-local block, which the compiler does not know of.
-[[gnu::noinline]] void collect_into(collected *l) noexcept { t_collected = l; }
+/// For who waits in its creator, on another thread perhaps.
+void tell_creator(omp_task &x) noexcept {
+  thread *const creator = x.on.load(std::memory_order_relaxed);
+  x.ready.store(true, std::memory_order_release); // O4 of task.hpp; its creator may go on, and end it
+  creator->place_to_wait.signal(nullptr);
+}
 
+/// What Weft says of a task that nobody has asked for.
 void became_ready(void *p) {
   auto &x = *static_cast<omp_task *>(p);
-  if (x.undeferred) {
-    thread *const creator = x.on.load(std::memory_order_relaxed);
-    x.ready.store(true, std::memory_order_release); // O4 of task.hpp; its creator may go on, and end it
-    return creator->place_to_wait.signal(nullptr);
-  }
-  if (collected *const l = t_collected) {
-    x.newer = l->first;
-    l->first = &x;
-  } else {
+  if (x.undeferred)
+    tell_creator(x);
+  else
     offer_to_all(nullptr, x);
-  }
 }
 
-template <class F>
-omp_task *collect_ready(thread *me, F f) {
-  collected l;
-  in_core(me, [&] {
-    collect_into(&l);
-    f();
-    collect_into(nullptr);
-  });
-  return l.first;
-}
-
-void offer_all(thread &t, omp_task *x) {
-  while (x) {
-    omp_task *const next = x->newer;
-    offer(t, *x);
-    x = next;
-  }
+/// What a task's end makes ready, for the thread to offer when it is back.
+void collect(void *list, void *p) {
+  auto &x = *static_cast<omp_task *>(p);
+  if (x.undeferred)
+    return tell_creator(x);
+  auto &first = *static_cast<omp_task **>(list);
+  x.newer = first;
+  first = &x;
 }
 
 weft::layer::held_task *scope_of(thread &t, omp_task &x) {
@@ -127,24 +111,6 @@ weft::layer::held_task *scope_of(thread &t, omp_task &x) {
     in_core(&t, [&x] { weft::layer::hold_task(nullptr, nullptr, 0, nullptr, nullptr, &x.held); });
   return x.held;
 }
-
-} // namespace
-
-void count_in(thread &t, omp_task &x) noexcept {
-  ++x.parent->made;
-  if (task_group *const g = x.group) {
-    if (g->owner == &t)
-      ++g->here;
-    else
-      g->others.fetch_add(1, std::memory_order_relaxed);
-  }
-  member_slot &mine = slot_of(t);
-  mine.made = mine.made + 1;
-  if (!t.crew->has_tasks.load(std::memory_order_relaxed)) [[unlikely]]
-    begin_tasks(t, *t.crew);
-}
-
-namespace {
 
 bool is_below(const omp_task &x, const omp_task &above) noexcept {
   for (const omp_task *p = x.parent; p && p->depth >= above.depth; p = p->parent)
@@ -178,41 +144,61 @@ void run_some(thread &t) {
 
 void release(thread &me, omp_task &x, omp_task **next) {
   weft::layer::held_task *const held = std::exchange(x.held, nullptr);
-  omp_task *ready = collect_ready(&me, [held] { weft::layer::end_held(*held); });
+  omp_task *ready = nullptr;
+  in_core(&me, [held, &ready] { weft::layer::end_held(*held, &collect, &ready); });
   if (ready && next && ready->parent == x.parent && ready->priority == 0 && x.crew->listed.load(std::memory_order_relaxed) == 0) {
     *next = ready;
     ready = ready->newer;
   }
-  offer_all(me, ready);
+  while (ready) {
+    omp_task *const after = ready->newer;
+    offer(me, *ready);
+    ready = after;
+  }
 }
 
-void hold(thread &t, omp_task &x, const task_clauses &clauses) {
+namespace {
+
+[[gnu::always_inline]] inline void hold_here(thread &t, omp_task &x, const task_clauses &clauses) {
   x.accesses = static_cast<std::uint8_t>(std::min<std::size_t>(clauses.access_count, UINT8_MAX));
-  const char *failure = nullptr;
   weft::layer::held_task *const scope = scope_of(t, *x.parent);
-  omp_task *const ready = collect_ready(&t, [&] {
+  bool is_ready = false, failed = false;
+  in_core(&t, [&] {
     try {
-      weft::layer::hold_task(scope, clauses.accesses, clauses.access_count, &became_ready, &x, &x.held);
+      is_ready = weft::layer::hold_task(scope, clauses.accesses, clauses.access_count, &became_ready, &x, &x.held);
     } catch (const weft::error &) {
-      failure = "no memory for the dependences of a task";
+      failed = true;
     }
   });
-  if (failure)
-    fatal("%s", failure);
-  offer_all(t, ready);
+  if (failed) [[unlikely]]
+    fatal("no memory for the dependences of a task");
+  if (!is_ready)
+    return; // it may be over by now
+  if (x.undeferred)
+    x.ready.store(true, std::memory_order_relaxed); // O4 of task.hpp: by who waits for it
+  else
+    offer(t, x);
 }
 
+} // namespace
+
+void hold(thread &t, omp_task &x, const task_clauses &clauses) { hold_here(t, x, clauses); }
 void offer_again(thread &t, omp_task &x) { offer(t, x); }
 
 void submit(thread &t, omp_task &x, const task_clauses &clauses) {
-  count_in(t, x);
   if (clauses.access_count != 0) {
-    hold(t, x, clauses);
+    count_in(t, x);
+    hold_here(t, x, clauses);
     return run_some(t);
   }
-  if (x.priority != 0) [[unlikely]]
-    return offer_to_all(&t, x);
-  task_stack &mine = slot_of(t).ready;
+  if (x.priority == 0) [[likely]]
+    return submit_plain(t, x);
+  count_in(t, x);
+  offer_to_all(&t, x);
+}
+
+void submit_plain(thread &t, omp_task &x) {
+  task_stack &mine = count_in(t, x).ready;
   if (mine.size() >= g_globals.most_tasks) [[unlikely]]
     return run_task(t, x); // of many, the newest
   mine.push(x, [] {});

@@ -6,8 +6,22 @@
 
 namespace weft_omp {
 
-/// Counts a task where it is waited for: with its parent, its group and its team. By the thread that makes it.
-void count_in(thread &t, omp_task &x) noexcept;
+/// Counts a task where it is waited for: with its parent, its group and its team. By the thread that makes it, whose place in the team is returned.
+inline member_slot &count_in(thread &t, omp_task &x) noexcept {
+  ++x.parent->made;
+  if (task_group *const g = x.group) {
+    if (g->owner == &t)
+      ++g->here;
+    else
+      g->others.fetch_add(1, std::memory_order_relaxed);
+  }
+  team &c = *t.crew;
+  member_slot &mine = c.slots[t.number];
+  mine.made = mine.made + 1;
+  if (!c.has_tasks.load(std::memory_order_relaxed)) [[unlikely]]
+    begin_tasks(t, c);
+  return mine;
+}
 /// Enters the accesses; when they allow it, the task is offered: to the team or, where it is undeferred, to its creator.
 void hold(thread &t, omp_task &x, const task_clauses &clauses);
 /// A task with a place in the dependency system is over: what this makes ready is offered, but for a sibling that the caller is to run, where it has a

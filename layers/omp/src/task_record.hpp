@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a task, from its thread's pool: what each task costs, in line.
+// Making and freeing the record of a task, from its thread's pool: what each task costs, in line.
 #pragma once
 
 #include "task.hpp"
 #include "thread.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace weft_omp {
 [[gnu::noinline]] void return_record(thread &me, omp_task &x) noexcept;
 
 /// Memory for a task and `bytes` behind it, at `argument`, which is aligned to `alignment`. The fields of the pool are set.
-inline omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment) {
+[[gnu::always_inline]] inline omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment) {
   const std::size_t above = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
   const std::size_t head = (sizeof(omp_task) + above - 1) & ~(above - 1), all = head + bytes;
   unsigned c = 0;
@@ -38,6 +39,26 @@ inline omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment
   x->argument = static_cast<char *>(block) + head;
   x->home = &t;
   x->pool_class = static_cast<std::uint8_t>(c);
+  return x;
+}
+
+/// A task with room for `bytes` of data, at `argument`. Ends the program when there is no memory.
+[[gnu::always_inline]] inline omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
+  omp_task *const x = make_record(t, bytes, alignment);
+  omp_task &creator = *t.task;
+  x->parent = &creator;
+  x->crew = t.crew;
+  x->group = creator.group;
+  x->settings = creator.settings;
+  x->depth = creator.depth + 1;
+  x->on.store(&t, std::memory_order_relaxed);
+  x->is_explicit = true;
+  x->is_final = clauses.is_final || creator.is_final;
+  x->undeferred = !clauses.deferred || creator.is_final;
+  x->detachable = clauses.detachable;
+  x->priority = clauses.priority <= 0 ? 0 : std::min(clauses.priority, g_globals.max_task_priority);
+  if (creator.own) [[unlikely]]
+    x->settings = x->own = new icvs(*creator.own); // the creator may change them
   return x;
 }
 

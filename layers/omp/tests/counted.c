@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char place;
+enum { k_side = 32 };
+static char place, cells[k_side + 1][k_side + 1];
 static long done;
 
 static void fork_join(int threads, long n) {
@@ -55,6 +56,16 @@ static void chain(int threads, long n) {
   }
 }
 
+static void wavefront(int threads, long n) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (long k = 0; k < n; ++k) {
+    const long i = 1 + k / k_side % k_side, j = 1 + k % k_side;
+#pragma omp task firstprivate(i, j) depend(in : cells[i][j - 1], cells[i - 1][j]) depend(inout : cells[i][j])
+    ++cells[i][j];
+  }
+}
+
 static void waits(int threads, long n) {
 #pragma omp parallel num_threads(threads)
 #pragma omp single
@@ -68,8 +79,8 @@ static void waits(int threads, long n) {
 static const struct {
   const char *name;
   void (*run)(int, long);
-} k_constructs[] = {{"fork-join", fork_join}, {"dynamic", dynamic_loop}, {"critical", critical}, {"single", single},
-                    {"task", task},           {"chain", chain},          {"taskwait", waits}};
+} k_constructs[] = {{"fork-join", fork_join}, {"dynamic", dynamic_loop}, {"critical", critical},   {"single", single},
+                    {"task", task},           {"chain", chain},          {"wavefront", wavefront}, {"taskwait", waits}};
 
 int main(int argc, char **argv) {
   for (size_t i = 0; argc == 4 && i < sizeof k_constructs / sizeof *k_constructs; ++i)

@@ -34,7 +34,9 @@ class family {
     }
   };
   void hold(child &c, const std::vector<access> &list) {
-    weft::layer::hold_task(m_parent, list.data(), list.size(), [](void *p) { static_cast<child *>(p)->ready = true; }, &c, &c.task);
+    constexpr auto onready = [](void *p) { static_cast<child *>(p)->ready = true; };
+    if (weft::layer::hold_task(m_parent, list.data(), list.size(), onready, &c, &c.task))
+      onready(&c);
   }
   static void end(child &c) {
     ASSERT_TRUE(c.becomes_ready());
