@@ -29,8 +29,19 @@ test::environment doomed(const char *workers = "2", const char *policy = "steali
   return {{"WEFT_WORKERS", workers}, {"WEFT_SCHED_POLICY", policy}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "50ms"}};
 }
 
+/// For a program that is to say nothing: nor how long the watcher's looks take where others have the cpus.
+test::environment silent(test::environment settings) {
+  settings.emplace_back("WEFT_POLL_SLOW", "off");
+  return settings;
+}
+
 test::environment patient(const char *workers = "2") {
-  return {{"WEFT_WORKERS", workers}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PATIENCE", "20ms"}};
+  return silent({{"WEFT_WORKERS", workers}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PATIENCE", "20ms"}});
+}
+
+/// The watcher looks as often as it can.
+test::environment hasty() {
+  return silent({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "1ms"}, {"WEFT_SPIN_US", "0"}});
 }
 
 bool examined(std::uint64_t times) {
@@ -397,8 +408,7 @@ TEST(hang, is_reported_once_even_where_other_threads_run) {
 }
 
 TEST(hang, off_says_nothing) {
-  test::environment settings{{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "off"}, {"WEFT_WATCH_PATIENCE", "20ms"}};
-  auto end = test::in_process(settings, [] {
+  auto end = test::in_process(silent({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "off"}, {"WEFT_WATCH_PATIENCE", "20ms"}}), [] {
     weft::spawn([] { weft::this_task::block(); });
     std::thread([] {
       std::this_thread::sleep_for(300ms);
@@ -448,7 +458,7 @@ TEST(hang, is_told_after_a_time_limit_where_another_thread_could_unblock) {
 }
 
 TEST(hang, is_not_told_while_tasks_run_however_short_the_limit) {
-  auto settings = doomed();
+  auto settings = silent(doomed());
   settings.emplace_back("WEFT_WATCH_LIMIT", "1ms");
   auto end = test::in_process(settings, [] {
     weft::start();
@@ -530,7 +540,7 @@ TEST(hang, a_task_that_has_ended_passes_on_its_data_before_all_its_children_have
 
 /// The census would follow the access to what is gone.
 TEST(hang, who_has_left_its_cohort_is_released_although_children_run) {
-  auto end = test::in_process({{"WEFT_WORKERS", "3"}}, [] {
+  auto end = test::in_process(silent({{"WEFT_WORKERS", "3"}}), [] {
     int x = 0;
     for (const weft::access &how : {weft::commutative(x), weft::concurrent(x)}) {
       test::gate go;
@@ -590,7 +600,7 @@ TEST(hang, who_stands_behind_what_was_released_waits_for_those_below_only) {
 }
 
 TEST(hang, there_is_no_alarm_while_tasks_run_again_all_the_time) {
-  auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "1ms"}, {"WEFT_SPIN_US", "0"}}, [] {
+  auto end = test::in_process(hasty(), [] {
     static std::atomic<int> runs{0};
     weft::start();
     std::array<weft::task_ref, 3> refs;
@@ -666,7 +676,7 @@ TEST(hang, there_is_no_alarm_while_another_thread_holds_the_mutex) {
 }
 
 TEST(hang, there_is_no_alarm_while_other_threads_wake_tasks_all_the_time) {
-  auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "1ms"}, {"WEFT_SPIN_US", "0"}}, [] {
+  auto end = test::in_process(hasty(), [] {
     weft::start();
     constexpr int k_rounds = 300;
     weft::task_ref blocked, held;
