@@ -100,14 +100,19 @@ void call_body_of_other(thread &t, omp_task &x) { x.body_of_other(static_cast<in
       call_body_of_other(t, x);
     else
       x.body(x.argument);
-    while (x.undeferred && std::exchange(x.again, false)) {
-      t.task = before;
-      give_way(t);
-      t.task = &x;
-      call_body_of_other(t, x);
-    }
   }
   t.task = before;
+}
+
+/// Of an undeferred task: all of its parts.
+void call_whole_body(thread &t, omp_task &x) {
+  call_body(t, x);
+  while (std::exchange(x.again, false)) {
+    give_way(t);
+    omp_task *const before = std::exchange(t.task, &x);
+    call_body_of_other(t, x);
+    t.task = before;
+  }
 }
 
 /// end_task(), in line.
@@ -158,7 +163,7 @@ void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final
 void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
   x.undeferred = true;
   if (clauses.access_count == 0 && !x.detachable) {
-    call_body(t, x);
+    call_whole_body(t, x);
     return end_uncounted(t, x);
   }
   count_undeferred(t, x);
@@ -166,7 +171,7 @@ void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
     hold(t, x, clauses);
     wait_until_ready(t, x);
   }
-  call_body(t, x);
+  call_whole_body(t, x);
   end_body(t, x);
   end_undeferred(t, x);
 }
@@ -180,7 +185,8 @@ bool is_cancelled_where_allowed(const omp_task &x) noexcept {
 
 void run_task(thread &t, omp_task &x, omp_task **next) {
   call_body(t, x);
-  if (std::exchange(x.again, false)) [[unlikely]] {
+  if (x.again) [[unlikely]] {
+    x.again = false;
     leave_runner(x); // the next part may run elsewhere
     return offer_again(t, x);
   }

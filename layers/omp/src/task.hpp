@@ -51,23 +51,23 @@ struct alignas(64) omp_task {
   thread *home = nullptr; // whose pool the record came from
   std::uint32_t depth = 0; // below the implicit task
   int priority = 0;
-  std::uint8_t pool_class = 0;
   bool is_final = false, undeferred = false, is_explicit = false, detachable = false;
   bool is_copied = false; // its data were copied: it runs even when cancelled
   bool has_unmarked = false; // children with dependences that do not read the place of omp_all_memory: see depend.hpp
-  std::uint8_t accesses = 0; // that it waited for; 255: or more
+  bool destroys = false, has_priority = false; // of the other ABI
 
   // Of those who end its children.
   alignas(64) std::atomic<std::int64_t> word{0};
   std::atomic<thread *> on{nullptr}; // the runner; null once the body is over
   wait_flag waits; // the runner, until a descendant is ready
   omp_task *next_of_loop = nullptr;
-  std::size_t data_bytes = 0; // of the other ABI, as the next two
-  bool destroys = false, has_priority = false;
+  std::size_t data_bytes = 0; // of the other ABI
   bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
   std::atomic<std::uint8_t> detached{0}; // 1: the body is over, 2: the event is fulfilled
+  std::uint8_t accesses = 0; // that it waited for; 255: or more
+  std::uint8_t pool_class = 0; // last: what precedes is zero in new records, and is written in whole words, as it is read
 
   void become_implicit(team &c, const icvs &from, unsigned number) noexcept;
   void end_implicit(thread &me) noexcept;
