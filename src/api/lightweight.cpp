@@ -62,7 +62,10 @@ bool work_is_ready() noexcept {
   const worker *const w = this_worker_or_null();
   if (!w)
     return false;
-  return w->own_frame.full() || the_runtime().confined.length() != 0 || the_runtime().ready->has_work();
+  const runtime &rt = the_runtime();
+  if (w->own_frame.full() || rt.confined.length() != 0)
+    return true;
+  return w->own.deque ? !w->own.deque->empty() || rt.ready->length(k_outside) != 0 : rt.ready->has_work();
 }
 
 void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked)); }

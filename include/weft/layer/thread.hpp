@@ -21,7 +21,7 @@ WEFT_API void park(void (*left)(detail::runnable &self, void *context), void *co
 /// park(), where the caller's worker has other work of its own to go on with. False: it has none, and the caller goes on at once.
 WEFT_API bool park_for_others(void (*left)(detail::runnable &self, void *context), void *context);
 
-/// Whether there is work, of the caller's worker or of others, that the worker could go on with. A guess.
+/// Whether there is work, of the caller's worker or of nobody in particular, that the worker could go on with. A guess.
 [[nodiscard]] WEFT_API bool work_is_ready() noexcept;
 
 /// What park() handed out goes on. Once per park; the last touch of it. Any thread.
