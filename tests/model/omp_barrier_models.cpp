@@ -354,6 +354,7 @@ struct crowd_base : barrier_base<Members> {
   using base::w;
   using outcome = typename base::outcome;
   weft_omp::basic_watch_word<P> watches[Lanes];
+  words::lane_word arrivals[Lanes]{};
   crowd_base() {
     w.crowded = true;
     w.begin_to_tell();
@@ -384,7 +385,7 @@ struct crowd_base : barrier_base<Members> {
     else if (wakes)
       wake_lane(me, lane);
   }
-  outcome idle_in_crowd(unsigned me, std::uint64_t passed, std::uint64_t number, std::uint64_t unit, bool cancellable) {
+  outcome idle_in_crowd(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
     const auto is_told = [&] { return w.is_told(number); };
     const auto stays = [&] { return !is_told() && !(cancellable && w.cancelled.load(seq_cst)); };
     for (;;) {
@@ -399,23 +400,25 @@ struct crowd_base : barrier_base<Members> {
         return outcome::over;
       const bool leaves = cancellable && w.is_cancelled();
       if (leaves || this->has_work()) {
-        if (!w.take_back(passed, unit))
+        if (!w.take_back(number, unit))
           return outcome::over;
         return leaves ? outcome::cancelled : outcome::work;
       }
     }
   }
   bool barrier(unsigned me, std::uint64_t unit = words::k_arrived, bool cancellable = false) {
-    const std::uint64_t passed = w.passed(), number = w.passed_in_full();
+    const std::uint64_t number = w.passed_as_told();
+    const unsigned lane = lane_of(me);
     for (outcome o = outcome::work; o == outcome::work;) {
       if (w.has_tasks.load(relaxed))
         this->run_tasks(me);
-      const weft_omp::barrier_end e = w.try_to_end(w.arrive(unit));
+      const std::uint64_t seen = w.arrive_on(arrivals[lane], first_on(lane + 1) - first_on(lane), number, unit);
+      const weft_omp::barrier_end e = seen != 0 ? w.try_to_end(seen) : weft_omp::barrier_end::not_yet;
       if (e == weft_omp::barrier_end::inside)
         wake_lanes(me, 2 * number + 1);
       else if (e == weft_omp::barrier_end::of_region)
         this->wake_all(me); // all but the first are woken by the next region
-      o = e == weft_omp::barrier_end::not_yet ? idle_in_crowd(me, passed, number, unit, cancellable) : outcome::over;
+      o = e == weft_omp::barrier_end::not_yet ? idle_in_crowd(me, number, unit, cancellable) : outcome::over;
       if (o == outcome::cancelled)
         return false;
     }

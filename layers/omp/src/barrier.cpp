@@ -38,7 +38,7 @@ bool wake_after(thread &me, team &c, barrier_end e) noexcept {
 enum class outcome { over, cancelled, work };
 
 struct stay {
-  std::uint64_t number; // barriers before this one
+  std::uint64_t number; // barriers before this one; of a crowd in full
   std::uint64_t unit;
   bool cancellable;
 };
@@ -106,16 +106,16 @@ bool is_missing_or_work(const parker::reason &r) noexcept {
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
 
-outcome idle_in_crowd(thread &t, team &c, const stay &s, std::uint64_t number) noexcept {
+outcome idle_in_crowd(thread &t, team &c, const stay &s) noexcept {
   for (;;) {
     if (!c.has_tasks.load(std::memory_order_relaxed)) {
-      rest(t, c, {watch_for_barrier(number), &is_told, {&is_missing, &c, number, s.cancellable}, s.unit == team::k_arrived});
+      rest(t, c, {watch_for_barrier(s.number), &is_told, {&is_missing, &c, s.number, s.cancellable}, s.unit == team::k_arrived});
     } else {
       c.begin_to_park();
-      t.place_to_wait.wait_for(t, {&is_missing_or_work, &c, number, s.cancellable});
+      t.place_to_wait.wait_for(t, {&is_missing_or_work, &c, s.number, s.cancellable});
       c.end_to_park();
     }
-    if (c.is_told(number))
+    if (c.is_told(s.number))
       return outcome::over;
     const bool leaves = s.cancellable && c.is_cancelled();
     if (leaves || has_work(c)) {
@@ -140,14 +140,15 @@ void run_tasks(thread &t, team &c, thief &habits) {
 }
 
 bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
-  const stay s{c.passed(), unit, cancellable};
-  const std::uint64_t number = c.passed_in_full();
+  const stay s{c.passed_as_told(), unit, cancellable};
+  lane &mine = *slot_of(t).lane_of;
   for (thief habits(false);;) {
     if (c.has_tasks.load(std::memory_order_relaxed))
       run_tasks(t, c, habits);
-    const barrier_end e = c.try_to_end(c.arrive(unit));
+    const std::uint64_t seen = c.arrive_on(mine.arrivals, mine.members, s.number, unit);
+    const barrier_end e = seen != 0 ? c.try_to_end(seen) : barrier_end::not_yet;
     if (e == barrier_end::inside)
-      wake_lanes(t, c, watch_for_barrier(number));
+      wake_lanes(t, c, watch_for_barrier(s.number));
     else if (e == barrier_end::of_region)
       wake(&t, c, 0, 1);
     if (e != barrier_end::not_yet) {
@@ -155,7 +156,7 @@ bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
         let_go(t); // as below
       return true;
     }
-    const outcome o = idle_in_crowd(t, c, s, number);
+    const outcome o = idle_in_crowd(t, c, s);
     if (o != outcome::work)
       return o == outcome::over;
   }

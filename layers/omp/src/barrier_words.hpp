@@ -5,9 +5,12 @@
 // Words       size, crowded: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
 //             that are not complete, as far as members have told; an idle one has told all. parked: idle members that may be asleep.
 //             told: of a crowded team, barriers that are over, once that was said to the members: they look there, and `phase` is left to those who arrive.
+//             lane_word: of a crowd, for each share of the members: arrivals there, until there were as many as members; then `phase` was told of them, and of each that follows.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
 //             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
 //             I3  Who looks may be late, and the next region may have begun: so the former are read after `phase`, which is then changed from that value only.
+//             I4  An arrival on a lane is told to `phase` with those of all others there, once and at last before the barrier is over; when a member takes its own back `phase` is told at once. So
+//                 what `phase` counts may be too small, and less than nothing, but never too much. (That the word counts who takes itself back and comes again twice only tells `phase` earlier.)
 //             The two numbers in `phase` differ because a cancelled region leaves the former behind.
 // Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
 //             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker_word.hpp).
@@ -17,6 +20,7 @@
 //             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
 //             O8  size store release, load acquire, and the team's arrays: which are never smaller than a size that was seen before them (team.hpp).
 //             O9  told compare_exchange seq_cst, load seq_cst: as phase, O1 and O2, which it follows; then who is parked, or watches (watch_word.hpp).
+//             O10 lane_word compare_exchange acq_rel: what members of the lane did before is seen by who tells `phase` of them, with O1.
 // Progress    Lock-free.
 // Checked by  tests/model/omp_barrier_models.cpp
 #pragma once
@@ -36,12 +40,14 @@ template <class P = real_atomics>
 struct barrier_words {
   template <class T>
   using atomic = typename P::template atomic<T>;
+  using lane_word = atomic<std::uint64_t>; // see arrive_on(); 0 at first
 
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
+  static constexpr std::uint64_t k_nobody = std::uint64_t{1} << 19; // so much the numbers of idle members are above what they tell: I4
 
   shown<unsigned, atomic<unsigned>> size{1}; // O8
   loose<bool, atomic<bool>> crowded{false};
-  alignas(64) atomic<std::uint64_t> phase{0};
+  alignas(64) atomic<std::uint64_t> phase{nobody_idle(0)};
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region
   atomic<std::uint32_t> parked{0};
@@ -50,6 +56,7 @@ struct barrier_words {
   atomic<bool> share_cancelled{false};
 
   static constexpr std::uint64_t passed_of(std::uint64_t seen) noexcept { return seen / k_passed; }
+  static constexpr std::uint64_t nobody_idle(std::uint64_t passed) noexcept { return passed * k_passed + k_nobody * (k_arrived + k_ended); }
   /// Barriers that are over, of a member that is not idle.
   [[nodiscard]] std::uint64_t passed() const noexcept { return passed_of(phase.load(std::memory_order_relaxed)); }
 
@@ -59,19 +66,38 @@ struct barrier_words {
   /// `number`: barriers before the one that is meant.
   [[nodiscard]] bool is_over(std::uint64_t number) const noexcept { return passed_of(phase.load(std::memory_order_acquire)) != number; } // O2
 
-  /// Of a crowd: passed(), in full.
-  [[nodiscard]] std::uint64_t passed_in_full() const noexcept { return near(told.load(std::memory_order_relaxed), passed()); }
-  /// `number` in full: is_over() of a crowd, also of who is about to sleep.
+  // Of a crowd. `number`: in full.
+
+  /// passed(), without a look at `phase`.
+  [[nodiscard]] std::uint64_t passed_as_told() const noexcept { return told.load(std::memory_order_relaxed); }
+  /// is_over(), also of who is about to sleep.
   [[nodiscard]] bool is_told(std::uint64_t number) const noexcept { return told.load(std::memory_order_seq_cst) > number; } // O9
   /// Between regions: what the next one tells follows what the former passed.
-  void begin_to_tell() noexcept { told.store(passed_in_full(), std::memory_order_relaxed); }
+  void begin_to_tell() noexcept { told.store(near(told.load(std::memory_order_relaxed), passed()), std::memory_order_relaxed); }
 
-  /// The member is no longer idle. False: the barrier is over.
+  /// arrive() of one of the `members` that a lane has. 0: others of the lane are missing, the last of which counts them all.
+  std::uint64_t arrive_on(lane_word &lane, unsigned members, std::uint64_t number, std::uint64_t unit) noexcept {
+    const std::uint64_t counts = lane_at(number, unit == k_ended ? k_lane_ends : k_lane_counts);
+    for (std::uint64_t seen = lane.load(std::memory_order_relaxed);;) {
+      const bool begins = seen / k_lane_number != number; // what it holds is of barriers that are over
+      if (!begins && (seen & ~k_count) != counts)
+        return arrive(unit);
+      const std::uint64_t idle = begins ? 1 : (seen & k_count) + 1;
+      const std::uint64_t next = idle != members ? counts + idle : mutant(bug::omp_lane_counts_on) ? counts : lane_at(number, k_lane_told);
+      if (lane.compare_exchange_weak(seen, next, order_unless(bug::omp_lane_arrival_relaxed, std::memory_order_acq_rel), // O10
+                                     std::memory_order_relaxed))
+        return idle == members ? arrive(unit * members) : 0;
+    }
+  }
+
+  /// The member is no longer idle. False: the barrier is over. `number`: perhaps in full.
   bool take_back(std::uint64_t number, std::uint64_t unit) noexcept {
     std::uint64_t seen = phase.load(std::memory_order_relaxed);
     do
-      if (passed_of(seen) != number) {
-        (void)phase.load(std::memory_order_acquire); // O2
+      if (passed_of(seen) != passed_of(number * k_passed)) {
+        seen = phase.load(std::memory_order_acquire); // O2
+        if (crowded)
+          tell_over(passed_of(seen)); // who ended it may not have done so yet: see passed_as_told()
         return false;
       }
     while (!mutant(bug::omp_barrier_task_of_idle) &&
@@ -84,7 +110,7 @@ struct barrier_words {
     for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
       const bool of_region = all_ended(seen, members), tells = crowded;
       forget(share_cancelled);
-      if (phase.compare_exchange_weak(seen, (passed_of(seen) + 1) * k_passed, std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
+      if (phase.compare_exchange_weak(seen, nobody_idle(passed_of(seen) + 1), std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
         if (tells)
           tell_over(passed_of(seen) + 1);
         return of_region ? barrier_end::of_region : barrier_end::inside;
@@ -123,7 +149,12 @@ struct barrier_words {
   }
 
  private:
-  static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == members; }
+  static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == k_nobody + members; }
+  // What a lane's word holds: a barrier's number in full, what those who arrive come to, or that `phase` was told of them, and how many have come.
+  static constexpr std::uint64_t k_lane_counts = 0, k_lane_ends = 1, k_lane_told = 2, k_lane_number = std::uint64_t{1} << 22;
+  static constexpr std::uint64_t lane_at(std::uint64_t number, std::uint64_t state) noexcept {
+    return number * k_lane_number + state * (k_count + 1);
+  }
   /// The number next to `known` whose lower bits are those of `number`, which are all that `phase` has.
   static constexpr std::uint64_t near(std::uint64_t known, std::uint64_t number) noexcept {
     constexpr int k_lost = std::countr_zero(k_passed);
@@ -139,7 +170,7 @@ struct barrier_words {
   }
   /// Everybody is idle, and nothing is left to do.
   [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {
-    return (all_ended(seen, members) || ((seen & k_count) == members && !cancelled.load(std::memory_order_relaxed))) &&
+    return (all_ended(seen, members) || ((seen & k_count) == k_nobody + members && !cancelled.load(std::memory_order_relaxed))) &&
            (mutant(bug::omp_barrier_ends_early) || tasks.load(std::memory_order_seq_cst) == 0); // O3
   }
 };

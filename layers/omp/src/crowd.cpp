@@ -15,9 +15,8 @@ namespace {
 constexpr int k_part_of_spins = 8;
 constexpr unsigned k_looks_at_once = 64; // between two looks for other work
 
-unsigned lane_of(const thread &t, const team &c) noexcept { return (t.runs_on - 1) % c.lanes; }
-unsigned first_on(const team &c, unsigned lane) noexcept { return static_cast<unsigned>((std::uint64_t{lane} * c.size + c.lanes - 1) / c.lanes); }
-void wake_lane(thread &me, team &c, unsigned lane) noexcept { wake_range(&me, c, first_on(c, lane), first_on(c, lane + 1)); }
+lane &lane_below(const thread &t, const team &c, unsigned next = 0) noexcept { return c.lanes[(t.runs_on - 1 + next) % c.lane_count]; }
+void wake_lane(thread &me, team &c, const lane &l) noexcept { wake_range(&me, c, l.first, l.first + l.members); }
 
 bool others_are_ready(thread &me) noexcept {
   bool any = false;
@@ -29,18 +28,34 @@ bool others_are_ready(thread &me) noexcept {
 bool watch(thread &t, team &c, const expected &x) noexcept {
   if (g_globals.spins < k_part_of_spins)
     return false;
-  const unsigned lane = lane_of(t, c);
+  lane &l = lane_below(t, c);
   spell looks(t, g_globals.spins / k_part_of_spins);
   unsigned n = 0;
   const auto goes_on = [&] { return x.missing.holds(x.missing) && looks.goes_on() && (++n % k_looks_at_once != 0 || !others_are_ready(t)); };
-  const bool there = c.watches[lane].word.watch(x.what, [&x] { return x.is_there(x.missing); }, goes_on);
+  const bool there = l.watch.watch(x.what, [&x] { return x.is_there(x.missing); }, goes_on);
   looks.end(there);
   if (there && x.wakes)
-    wake_lane(t, c, lane);
+    wake_lane(t, c, l);
   return there;
 }
 
 } // namespace
+
+void lay_out_lanes(team &c) {
+  if (!c.lanes) {
+    c.lane_count = lane_count();
+    c.lanes = new lane[c.lane_count];
+  }
+  c.laid_out_for = c.size;
+  unsigned first = 0;
+  for (unsigned i = 0; i < c.lane_count; ++i) {
+    lane &l = c.lanes[i];
+    const auto end = static_cast<unsigned>((std::uint64_t{i} + 1) * c.size / c.lane_count);
+    l.members = end - first;
+    for (l.first = first; first < end; ++first)
+      c.slots[first].lane_of = &l;
+  }
+}
 
 void rest(thread &t, team &c, const expected &x) noexcept {
   if (!t.place_to_wait.give_place(t, x.missing) && !watch(t, c, x))
@@ -48,12 +63,9 @@ void rest(thread &t, team &c, const expected &x) noexcept {
 }
 
 void wake_lanes(thread &me, team &c, std::uint64_t what) noexcept {
-  const unsigned mine = lane_of(me, c);
-  for (unsigned i = 1; i <= c.lanes; ++i) { // its own at last, for a worker goes on with what became ready last
-    const unsigned lane = (mine + i) % c.lanes;
-    if (!c.watches[lane].word.is_for(what))
-      wake_lane(me, c, lane);
-  }
+  for (unsigned i = 1; i <= c.lane_count; ++i) // its own at last, for a worker goes on with what became ready last
+    if (const lane &l = lane_below(me, c, i); !l.watch.is_for(what))
+      wake_lane(me, c, l);
 }
 
 } // namespace weft_omp

@@ -8,6 +8,8 @@
 namespace weft_omp {
 
 [[nodiscard]] unsigned lane_count() noexcept;
+/// Which members are on which.
+void lay_out_lanes(team &c);
 
 /// What is waited for in a crowd, and watched for by one on each lane.
 struct expected {

@@ -29,10 +29,8 @@ void reserve_room(team &c, unsigned size) {
 }
 
 void begin_crowd(team &c) {
-  if (!c.watches) {
-    c.lanes = lane_count();
-    c.watches = new watch_place[c.lanes];
-  }
+  if (c.laid_out_for != c.size)
+    lay_out_lanes(c);
   c.begin_to_tell();
 }
 

@@ -20,15 +20,23 @@ namespace weft_omp {
 /// Places for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
 inline constexpr unsigned k_open_shares = 8;
 
-inline constexpr unsigned k_most_members = (1u << 20) - 1; // see barrier_words::phase
+inline constexpr unsigned k_most_members = (1u << 19) - 1; // see barrier_words::phase
 
 using task_stack = basic_task_stack<omp_task>;
+
+/// Members of a crowd that share a worker: see crowd.hpp.
+struct alignas(64) lane {
+  basic_watch_word<> watch;
+  alignas(64) barrier_words<>::lane_word arrivals{0}; // on a line that others leave alone
+  unsigned first = 0, members = 0; // changed between regions
+};
 
 /// What a member has to itself of its team's tasks and loops.
 struct alignas(64) member_slot {
   task_stack ready;
   loose<std::int64_t> made, ended; // tasks that it made, and that ended on it
   std::int64_t told = 0;           // of the difference, to the team
+  lane *lane_of = nullptr;         // of a crowd
 
   [[nodiscard]] std::int64_t activity() const noexcept { return made + ended; }
   /// Of the member.
@@ -40,10 +48,6 @@ struct alignas(64) member_slot {
 };
 
 using thief = basic_thief<member_slot>;
-
-struct alignas(64) watch_place {
-  basic_watch_word<> word;
-};
 
 /// What the members of a region need of it at once.
 struct launch_order : region_body {
@@ -94,8 +98,8 @@ struct team : barrier_words<> {
   llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
   work_share shares[k_open_shares];
 
-  watch_place *watches = nullptr; // [lanes], of a team that has been crowded: see crowd.hpp
-  unsigned lanes = 0;
+  lane *lanes = nullptr; // [lane_count], of a team that has been crowded
+  unsigned lane_count = 0, laid_out_for = 0; // members
 };
 
 /// Of level 0, for a thread by itself.

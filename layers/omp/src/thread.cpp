@@ -155,15 +155,18 @@ thread &find_self() noexcept {
 // ---- waiting ---------------------------------------------------------------------------------------------------------
 
 void parker::publish(weft::detail::runnable &parked, void *p) {
-  const visit v = *static_cast<visit *>(p); // it lies on the stack that may go on at once
-  if (!v.place->m_word.publish(parked, [&v] { return !v.why.holds || v.why.holds(v.why); }))
+  const visit &v = *static_cast<visit *>(p);
+  parker &place = *v.place; // all of it lies on the stack that may go on at once
+  const reason why = v.why ? *v.why : reason{};
+  if (!place.m_word.publish(parked, [&why] { return !why.holds || why.holds(why); }))
     weft::layer::unpark(parked);
 }
 
 /// `for_others`: only where the kernel thread has others to run. False: it has not.
-bool parker::park(thread &me, visit v, bool for_others) noexcept {
+bool parker::park(thread &me, const reason *why, bool for_others) noexcept {
   bool parked = true;
   if (!m_word.is_signalled()) {
+    visit v{this, why};
     try {
       in_core(&me, [&v, &parked, for_others] {
         try {
@@ -189,12 +192,12 @@ void parker::wait(thread &me, int spins) noexcept {
   while (!there && s.goes_on())
     there = m_word.is_signalled();
   s.end(there);
-  park(me, {this, {}});
+  park(me, nullptr);
 }
 
 void parker::wait_for(thread &me, const reason &why) noexcept {
   if (why.holds(why))
-    park(me, {this, why});
+    park(me, &why);
 }
 
 void parker::signal(thread *me) noexcept {

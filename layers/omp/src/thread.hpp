@@ -41,7 +41,7 @@ class parker {
   /// While the reason holds.
   void wait_for(thread &me, const reason &why) noexcept;
   /// The same, where the kernel thread has others to run. False: it has not.
-  [[nodiscard]] bool give_place(thread &me, const reason &why) noexcept { return park(me, {this, why}, true); }
+  [[nodiscard]] bool give_place(thread &me, const reason &why) noexcept { return park(me, &why, true); }
   /// Any thread; `me` is the caller, or null for who is inside of Weft already.
   void signal(thread *me) noexcept;
   /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
@@ -51,9 +51,9 @@ class parker {
   static void publish(weft::detail::runnable &self, void *visit);
   struct visit {
     parker *place;
-    reason why;
+    const reason *why; // null: a signal
   };
-  bool park(thread &me, visit v, bool for_others = false) noexcept;
+  bool park(thread &me, const reason *why, bool for_others = false) noexcept;
   parker_word<weft::detail::runnable> m_word;
 };
 
