@@ -143,7 +143,7 @@ bool enter(task &t, const access *list, std::size_t count) {
         drop_references(*before, 1);
       return true;
     }
-  return (count == 0 || enter_accesses(t, list, count, nullptr, 0)) && take_exclusions(t);
+  return (count == 0 || enter_accesses(t, list, count, nullptr, 0)) && (!shares(t) || take_exclusions(t));
 }
 
 } // namespace

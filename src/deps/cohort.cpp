@@ -126,7 +126,7 @@ reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexce
   return above && is_same(above->copies->how(), how) ? above->copies : nullptr;
 }
 
-bool take_turns(task &t) noexcept {
+bool take_exclusions(task &t) noexcept {
   task_arbiter *guard = nullptr;
   bool handed_on = false;
   for (std::uint32_t i = 0; i < t.extent && !guard; ++i) {

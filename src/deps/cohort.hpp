@@ -92,8 +92,7 @@ void exclusion_traits::for_each(task &t, F f) {
 
 /// The task has satisfied accesses: takes what its commutative ones need. False: it waits, and is announced later. A second
 /// call for a task that was handed what it waited for returns true.
-[[nodiscard]] bool take_turns(task &t) noexcept;
-[[nodiscard]] inline bool take_exclusions(task &t) noexcept { return !shares(t) || take_turns(t); }
+[[nodiscard]] bool take_exclusions(task &t) noexcept;
 
 /// The copies that children of `t` use which reduce in this way; null: `t` does not, and they need copies of their own.
 [[nodiscard]] reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexcept;

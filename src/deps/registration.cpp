@@ -106,8 +106,6 @@ WEFT_INLINE filled fill_records(task &t, const access *list, std::size_t count, 
   return so_far;
 }
 
-WEFT_NOINLINE filled fill_more_records(task &t, const access *list, std::size_t count, filled so_far) { return fill_records(t, list, count, so_far); }
-
 constexpr std::uint32_t k_few = 12; // below, comparing every pair beats sorting
 
 std::uint32_t merge_many(const task &t, data_access *a, std::uint32_t count) {
@@ -215,7 +213,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
     return enter_regions(t, first, first_count, second, second_count);
   filled all = fill_records(t, first, first_count, {});
   if (second_count != 0)
-    all = fill_more_records(t, second, second_count, all);
+    all = fill_records(t, second, second_count, all);
   const std::uint32_t count = all.count > 1 ? merge_repetitions(t, t.accesses(), all.count) : all.count;
   t.extent = count;
   if (count == 0)

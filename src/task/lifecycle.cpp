@@ -501,7 +501,7 @@ void end_held(task &t, void (*tell)(void *receiver, void *context), void *receiv
     if (!tell || !is_held(next)) {
       if (announce_ready(next))
         enqueue_ready(next);
-    } else if (take_exclusions(next)) {
+    } else if (!shares(next) || take_exclusions(next)) {
       tell(receiver, held_of(next).context);
     }
   }
