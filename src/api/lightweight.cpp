@@ -81,10 +81,9 @@ void add_guest(guest &g) noexcept { known_guests().add(g); }
 /// The more there are, the longer: together they get as much of the cpus as one.
 bool stand_aside(guest &g, std::uint64_t ns) noexcept {
   constexpr std::uint64_t k_longest_ns = 200'000'000;
-  static std::atomic<unsigned> aside_now{0}; // a hint
-  const unsigned n = aside_now.fetch_add(1, std::memory_order_relaxed) + 1;
+  const unsigned n = guests_aside().fetch_add(1, std::memory_order_relaxed) + 1;
   const bool asked = aside<>::stand(g.aside, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
-  aside_now.fetch_sub(1, std::memory_order_relaxed);
+  guests_aside().fetch_sub(1, std::memory_order_relaxed);
   return asked;
 }
 

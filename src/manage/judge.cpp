@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -45,13 +46,13 @@ bool judge::slice(const record &r, const circumstances &c) {
   return true;
 }
 
-/// Guests that take part and run, and are no workers: each has a cpu that a blocked worker has left.
+/// Guests that have taken part since the last look and run, and are no workers: each has a cpu that a blocked worker has left.
 unsigned judge::helpers() {
   unsigned n = 0;
   m_world.guests().visit([&](const layer::guest &g) {
     const int tid = g.tid.load(std::memory_order_relaxed);
-    const bool inside = tid != 0 && g.turns.load(std::memory_order_relaxed) % 2 != 0; // a hint
-    n += inside && !is_worker(tid) && !m_world.sleeps(tid);
+    const std::uint32_t turns = g.turns.load(std::memory_order_relaxed); // a hint
+    n += tid != 0 && (turns % 2 != 0 || turns != g.seen_turns) && !is_worker(tid) && !m_world.sleeps(tid);
     return true;
   });
   return n;
@@ -61,10 +62,18 @@ bool judge::is_worker(int tid) const {
   return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.visitor; });
 }
 
+/// Blocked workers that need no spare. One worker at least is left that runs, for a guest that waits for others runs nobody else. Who helped
+/// at the last look still counts: guests sleep now and then.
+unsigned judge::replaced(unsigned blocked) {
+  const unsigned before = std::exchange(m_helpers, blocked > 0 ? helpers() : 0);
+  const auto workers = static_cast<unsigned>(
+      std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.tid != 0 && !r.seen.spare && !r.seen.visitor; }));
+  return std::min({blocked, std::max(before, m_helpers), std::max(workers, 1u) - 1});
+}
+
 /// As many spares as there are reasons for.
 void judge::settle(opinion &o, bool waits) {
-  const unsigned replaced = o.blocked > 0 ? std::min(o.blocked, helpers()) : 0;
-  const unsigned wanted = o.blocked - replaced + (o.computing ? 1u : 0u);
+  const unsigned wanted = o.blocked - replaced(o.blocked) + (o.computing ? 1u : 0u);
   unsigned running = m_world.spares();
   for (; waits && running < wanted && m_world.add_spare(); ++running)
     o.look_soon = true;

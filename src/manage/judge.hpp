@@ -102,11 +102,13 @@ class judge {
   [[nodiscard]] bool slice(const record &r, const circumstances &c);
   [[nodiscard]] unsigned helpers();
   [[nodiscard]] bool is_worker(int tid) const;
+  [[nodiscard]] unsigned replaced(unsigned blocked);
   void settle(opinion &o, bool waits);
 
   watched &m_world;
   const std::uint64_t m_compute_ns;
   std::uint64_t m_waits_since = 0; // 0: no ready work
+  unsigned m_helpers = 0;          // at the last look
   std::vector<record> m_records;
 };
 

@@ -24,6 +24,7 @@ constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be 
 std::atomic<bool> g_said_most{false}, g_said_none{false};
 std::atomic<void (*)(int)> g_ask{nullptr};
 constinit guest_list<layer::guest> g_guests; // of the process: some are there before the runtime is
+std::atomic<unsigned> g_guests_aside{0};
 
 } // namespace
 
@@ -31,6 +32,7 @@ void ask_overstayers(void (*ask)(int tid)) noexcept { g_ask.store(ask, std::memo
 bool overstayers_are_asked() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
 
 guest_list<layer::guest> &known_guests() noexcept { return g_guests; }
+std::atomic<unsigned> &guests_aside() noexcept { return g_guests_aside; }
 
 // ---- what the watcher sees ------------------------------------------------------------------------------------------
 

@@ -40,6 +40,8 @@ void ask_overstayers(void (*ask)(int tid)) noexcept;
 [[nodiscard]] bool overstayers_are_asked() noexcept;
 /// Threads of the program that layers have told of.
 [[nodiscard]] guest_list<layer::guest> &known_guests() noexcept;
+/// Of them, those that stand aside. A hint.
+[[nodiscard]] std::atomic<unsigned> &guests_aside() noexcept;
 
 /// What the watcher sees of a runtime, and does to it.
 class spare_crew final : public watched {

@@ -19,8 +19,7 @@ class loan {
     std::lock_guard lock(m_lock);
     m_over = true;
   }
-  /// Not inlined: the task may wait on one kernel thread and go on on another, and the lock counts in a thread-local variable.
-  [[nodiscard, gnu::noinline]] bool is_over() noexcept {
+  [[nodiscard]] bool is_over() noexcept {
     std::lock_guard lock(m_lock);
     return m_over;
   }

@@ -41,8 +41,7 @@ class errands {
   void give(thread *me, Job &x) noexcept { (void)hand_over(me, x, true); }
 
  private:
-  /// Not inlined: see borrow.cpp.
-  [[gnu::noinline]] bool hand_over(thread *me, Job &x, bool or_keep) noexcept {
+  bool hand_over(thread *me, Job &x, bool or_keep) noexcept {
     runner *r = nullptr;
     {
       std::lock_guard lock(m_lock);

@@ -51,10 +51,9 @@ void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags
   s.begin(1);
   c.used_shares.store(true, std::memory_order_relaxed);
   set_up(t, s);
-  c.begins_in_share = true;
   t.share.entered = 1;
   t.share.current = &s;
-  launch(t, c, {body, data});
+  launch(t, c, {body, data}, true);
 }
 
 void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {

@@ -24,7 +24,6 @@
 
 namespace weft_omp {
 
-constinit thread_local int t_spin_locks = 0;
 constinit thread_local volatile unsigned t_times_asked = 0;
 
 namespace {
@@ -56,6 +55,7 @@ struct map_of_code {
   }
 };
 map_of_code g_code;
+constinit thread_local int t_spin_locks __attribute__((tls_model("initial-exec"))) = 0;
 bool g_listens = false;
 thread_local bool t_is_open = false; // of a kernel thread
 thread_local unsigned t_number = 0; // likewise; 0: it has none yet
@@ -112,7 +112,7 @@ void on_signal(int, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
   thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
-  if (!t || t_spin_locks != 0 || !g_code.may_leave(instruction_of(u)))
+  if (!t || spin_locks_held() != 0 || !g_code.may_leave(instruction_of(u)))
     return;
   if (t->is_of_program() && !t->in_weft && t->crew->level == 0)
     return stand_aside_if_spinning(*t, instruction_of(u));
@@ -178,10 +178,13 @@ namespace {
 
 } // namespace
 
+[[gnu::noinline]] int spin_locks_held() noexcept { return t_spin_locks; }
+[[gnu::noinline]] void count_spin_locks(int by) noexcept { t_spin_locks += by; }
+
 unsigned number_of_kernel_thread() noexcept { return t_number ? t_number : number_this_one(); }
 
 void arrive(thread &me) noexcept {
-  if (const unsigned number = number_of_kernel_thread(); me.runs_on != number) // others write to that line
+  if (const unsigned number = number_of_kernel_thread(); me.runs_on != number)
     me.runs_on = number;
   if (!t_is_open && g_listens) [[unlikely]]
     open_kernel_thread();

@@ -14,14 +14,16 @@
 
 namespace weft_omp {
 
-/// Held by the thread whose block is in use: it is not to be interrupted.
-extern constinit thread_local int t_spin_locks __attribute__((tls_model("initial-exec")));
+/// Locks held by the thread whose block is in use: it is not to be interrupted.
+[[nodiscard]] int spin_locks_held() noexcept;
+/// Never inlined: between two locks the caller may come to another kernel thread, and so to another block.
+void count_spin_locks(int by) noexcept;
 
 template <class P = real_atomics>
 class basic_spin_lock {
  public:
   void lock() noexcept {
-    ++t_spin_locks;
+    count_spin_locks(1);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     for (int looks = 0; m_held.exchange(true, std::memory_order_acquire);) // O1
       while (m_held.load(std::memory_order_relaxed))
@@ -33,7 +35,7 @@ class basic_spin_lock {
   void unlock() noexcept {
     m_held.store(false, order_unless(bug::omp_spin_unlock_relaxed, std::memory_order_release)); // O2
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    --t_spin_locks;
+    count_spin_locks(-1);
   }
 
  private:

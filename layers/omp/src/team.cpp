@@ -34,6 +34,13 @@ void begin_crowd(team &c) {
   c.begin_to_tell();
 }
 
+/// What members read all the time is written only when it changes.
+template <class Word, class T>
+void change(Word &to, T v) noexcept {
+  if (to != v)
+    to = v;
+}
+
 /// Where the team that a thread begins next is kept.
 team *&place_of_hot(thread &t) noexcept { return t.crew->members[0] == &t ? t.crew->hot : t.hot; }
 
@@ -57,8 +64,6 @@ void set_up(team &c, thread &t, unsigned bind) {
   c.forget(c.share_cancelled);
   c.singles.store(0, std::memory_order_relaxed);
   c.reductions = nullptr;
-  if (c.begins_in_share)
-    c.begins_in_share = false;
   c.settings = *t.task->settings;
   if (const level_list *said = std::exchange(t.asked.levels, nullptr))
     c.settings.levels = said;
@@ -84,12 +89,12 @@ void set_up(team &c, thread &t, unsigned bind) {
 }
 
 /// Of the member itself.
-void join_team(team &c, thread &m, unsigned number) noexcept {
+void join_team(team &c, thread &m, unsigned number, bool in_share) noexcept {
   m.crew = &c;
   m.number = number;
   m.task = &c.implicit[number];
   m.share = {};
-  if (c.begins_in_share) {
+  if (in_share) {
     m.share.entered = 1;
     m.share.current = &c.shares[1 % k_open_shares];
   }
@@ -111,6 +116,11 @@ team *take_retired() noexcept {
 }
 
 } // namespace
+
+void forget_retired_teams() noexcept {
+  new (&g_retired_lock) spin_lock;
+  g_retired = nullptr;
+}
 
 team *make_initial_team(thread &t) {
   team *c = take_retired();
@@ -190,7 +200,7 @@ void serve(thread &me) {
     const launch_order o = c.orders.last();
     if (!o.call)
       return;
-    join_team(c, me, number);
+    join_team(c, me, number, o.in_share);
     me.teams = o.teams;
     me.teams_number = o.teams_number;
     settle(me);
@@ -211,8 +221,7 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
     kept = new team;
   team &c = *kept;
   reserve_room(c, threads);
-  if (c.members[0] != &t)
-    c.members[0] = &t;
+  change(c.members[0], &t);
   unsigned have = 1;
   for (; have < threads; ++have)
     if (!c.members[have] && !(c.members[have] = start_light_thread(t, &serve, 0, &c, have)))
@@ -226,18 +235,20 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
   set_up(c, t, bind);
   if (have < threads)
     g_busy.give_back(threads - have);
-  if (const int spins = spins_for(c); c.spins != spins)
-    c.spins = spins;
-  join_team(c, t, 0);
+  const int spins = spins_for(c);
+  change(c.spins, spins);
+  if (spins == 0)
+    change(c.outer->spins, 0);
+  join_team(c, t, 0, false);
   settle(t);
   return c;
 }
 
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
-void launch(thread &t, team &c, const region_body &body) {
+void launch(thread &t, team &c, const region_body &body, bool in_share) {
   if (c.size > 1) {
-    c.orders.send({body, t}, c.size);
+    c.orders.send({body, t, in_share}, c.size);
     wake_members(&t, c, 1);
   }
   show_affinity(t);
@@ -267,15 +278,15 @@ void dismiss(thread &t, team *c) {
   if (!c)
     return;
   dismiss(t, c->hot);
-  c->orders.send({}, c->capacity);
-  for (unsigned i = 1; i < c->capacity; ++i) {
-    thread *const m = c->members[i];
-    if (!m)
-      continue;
-    c->members[i] = nullptr;
-    dismiss(t, std::exchange(m->hot, nullptr));
-    m->place_to_wait.signal(&t);
-  }
+  for (unsigned i = 1; i < c->capacity; ++i)
+    if (thread *const m = c->members[i])
+      dismiss(t, std::exchange(m->hot, nullptr));
+  c->orders.send({}, k_most_members);
+  for (unsigned i = 1; i < c->capacity; ++i)
+    if (thread *const m = c->members[i]) {
+      c->members[i] = nullptr;
+      m->place_to_wait.signal(&t);
+    }
 }
 
 } // namespace

@@ -52,9 +52,11 @@ using thief = basic_thief<member_slot>;
 /// What the members of a region need of it at once.
 struct launch_order : region_body {
   unsigned teams = 1, teams_number = 0;
+  bool in_share = false; // they begin in a worksharing region that is set up
 
   launch_order() = default; // their lives end
-  launch_order(const region_body &b, const thread &first) noexcept : region_body(b), teams(first.teams), teams_number(first.teams_number) {}
+  launch_order(const region_body &b, const thread &first, bool s) noexcept
+      : region_body(b), teams(first.teams), teams_number(first.teams_number), in_share(s) {}
 };
 
 /// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
@@ -65,10 +67,8 @@ struct launch_order : region_body {
 // Orders      O5  copied store release, load acquire: the data that it points to.
 //             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
 struct team : barrier_words<> {
-  std::atomic<bool> used_shares{false};
   bool shows_affinity = false;
-  bool begins_in_share = false; // members begin in a worksharing region that is set up
-  int spins = 0; // before a member is parked at the end
+  loose<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
   unsigned capacity = 0;
   shown<shown<thread *> *> members; // O8. [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
@@ -78,6 +78,7 @@ struct team : barrier_words<> {
   static_assert(sizeof(orders) <= 64);
 
   alignas(64) team *outer = nullptr; // from here on written in every region, and seldom read by other members
+  std::atomic<bool> used_shares{false};
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
   share_state outer_share;
@@ -106,13 +107,15 @@ struct team : barrier_words<> {
 team *make_initial_team(thread &t);
 /// It is no longer used; its threads wait for the next who gets it.
 void retire_team(team &c) noexcept;
+/// In the child of a fork: their threads are the parent's.
+void forget_retired_teams() noexcept;
 
 /// Threads of a region that asks for `asked` (0: as the ICVs say). They count as busy from now on; begin_team() is to follow.
 unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) noexcept;
 /// The calling thread becomes member 0 of a team of `threads` or, if they cannot be had, fewer.
 team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
 /// The others begin.
-void launch(thread &t, team &crew, const region_body &body);
+void launch(thread &t, team &crew, const region_body &body, bool in_share = false);
 /// The end of the region, of member 0: the other members are done with it afterwards.
 void end_team(thread &t);
 /// The threads kept for the next region end; the next one gets new ones, with new thread-local blocks. False: inside of a region.

@@ -260,7 +260,9 @@ void forget_after_fork() {
   if (!t->light && t->crew->level == 0)
     stand_free_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's
-  t->crew->hot = nullptr;
+  for (team *c = t->crew; c; c = c->outer)
+    c->hot = nullptr;
+  forget_retired_teams();
 }
 
 void register_with_process() {

@@ -136,7 +136,7 @@ struct alignas(64) thread {
   unsigned failed_tests = 0; // of locks
   asked_region asked;
   record_pool pool;
-  alignas(64) parker place_to_wait; // others look here, and only here
+  alignas(64) parker place_to_wait; // others look here at each region
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }
 };
 

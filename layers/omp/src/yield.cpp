@@ -17,7 +17,7 @@ namespace {
 
 /// Code of the program runs, in a region; not Weft, which calls sched_yield() as well.
 bool may_give_way(const thread *t) noexcept {
-  if (!t || t_spin_locks != 0)
+  if (!t || spin_locks_held() != 0)
     return false;
   return t->block ? t->block == thread_pointer() : !t->in_weft && t->crew->level != 0;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_max_threads(void);
 
@@ -117,6 +118,58 @@ static void crowd(void) {
   require(told == k_sleepers, "everybody slept");
 }
 
+/* Members that wait for each other without a call, in regions of threads that the main thread, a worker, waits for. */
+static int met, reads, done[2], ends[2];
+static void *meets(void *p) {
+  for (int i = 1; i <= 3; ++i) {
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0) {
+      while (__atomic_load_n(&met, __ATOMIC_ACQUIRE) < i) {
+      }
+    } else {
+      __atomic_store_n(&met, i, __ATOMIC_RELEASE);
+    }
+    usleep(30000); /* the watcher sees it outside */
+  }
+  return p;
+}
+
+/* One member sleeps in the kernel until one of the other region writes; the first threads of both spin. */
+static void *half(void *p) {
+  const int me = *(const int *)p;
+  while (me == 1 && !__atomic_load_n(&reads, __ATOMIC_ACQUIRE))
+    usleep(1000);
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 0) {
+    while (!__atomic_load_n(&done[me], __ATOMIC_ACQUIRE)) {
+    }
+  } else {
+    char c = 'x';
+    if (me == 0)
+      __atomic_store_n(&reads, 1, __ATOMIC_RELEASE);
+    require((me == 0 ? read(ends[0], &c, 1) : write(ends[1], &c, 1)) == 1, "a pipe");
+    __atomic_store_n(&done[me], 1, __ATOMIC_RELEASE);
+  }
+  return p;
+}
+
+static void main_waits(void) {
+  pthread_t t[2];
+  int numbers[2] = {0, 1};
+  met = reads = done[0] = done[1] = 0;
+  region();
+  require(pthread_create(&t[0], NULL, meets, NULL) == 0, "a thread");
+  pthread_join(t[0], NULL);
+  require(met == 3, "each region ended");
+  require(pipe(ends) == 0, "a pipe");
+  for (int i = 0; i < 2; ++i)
+    require(pthread_create(&t[i], NULL, half, &numbers[i]) == 0, "a thread");
+  for (int i = 0; i < 2; ++i)
+    pthread_join(t[i], NULL);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 /* One in a region waits, without a call, for a thread that spins outside of regions until somebody comes: both are needed. */
 static int want, have;
 static void *answerer(void *p) {
@@ -161,6 +214,7 @@ static void fork_and_crowd(void) {
 
 int main(void) {
   crowd();
+  main_waits();
   answers();
   fork_and_crowd();
   puts("beside: ok");

@@ -62,6 +62,16 @@ void fork_inside_region() {
   }
 }
 
+void fork_inside_region_of_one() {
+  require(count_threads(3) == 3, "a region before the fork");
+  pid_t child = -1;
+#pragma omp parallel num_threads(1)
+  child = fork();
+  if (child == 0)
+    _exit(count_threads(3) == 3 && count_threads(4) == 4 ? 0 : 1);
+  require(status_of(child) == 0, "regions of a child that was made inside of a region of one thread");
+}
+
 void exit_inside_region(int who) {
 #pragma omp parallel num_threads(4)
   {
@@ -170,6 +180,7 @@ struct test_case {
 const test_case k_cases[] = {
     {"fork after a region", fork_after_region, 0, nullptr},
     {"fork inside of a region", fork_inside_region, 0, nullptr},
+    {"fork inside of a region of one thread", fork_inside_region_of_one, 0, nullptr},
     {"exit in the first thread", [] { exit_inside_region(0); }, 17, nullptr},
     {"exit in another thread", [] { exit_inside_region(2); }, 17, nullptr},
     {"exit in a task", exit_inside_task, 17, nullptr},

@@ -133,30 +133,73 @@ TEST_F(judge_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_the
   EXPECT_EQ(t.spares(), 3u);
 }
 
-TEST_F(judge_test, a_guest_that_takes_part_replaces_a_blocked_worker) {
-  t.people.resize(4);
-  t.people[2].gone = true;
-  t.people[3].is_visitor = true;
-  t.people[0].asleep = true;
-  for (int i = 0; i != 5; ++i)
-    look();
-  EXPECT_EQ(t.spares(), 1u);
+struct judge_of_guests_test : judge_test {
   weft::layer::guest visitor, worker;
-  visitor.tid = 4;
-  worker.tid = 2;
-  visitor.turns = worker.turns = 1;
+
+  judge_of_guests_test() {
+    t.people.resize(4);
+    t.people[2].gone = true;
+    t.people[3].is_visitor = true;
+    visitor.tid = 4;
+    worker.tid = 2;
+    visitor.turns = worker.turns = 1;
+    t.people[0].asleep = true;
+    several_looks();
+  }
+  void several_looks() {
+    for (int i = 0; i != 5; ++i)
+      look();
+  }
+};
+
+TEST_F(judge_of_guests_test, one_that_takes_part_and_runs_replaces_a_blocked_worker) {
+  EXPECT_EQ(t.spares(), 1u);
   t.strangers.add(visitor);
-  t.strangers.add(worker);
   look();
   EXPECT_EQ(t.spares(), 0u) << "the cpu of the one that is blocked is the visitor's";
   t.people[3].asleep = true;
-  look();
-  EXPECT_EQ(t.spares(), 1u) << "the visitor sleeps, and a worker replaces nobody";
+  several_looks();
+  EXPECT_EQ(t.spares(), 1u) << "it sleeps";
   t.people[3].asleep = false;
-  look();
-  visitor.turns = 2;
-  look();
+  several_looks();
+  EXPECT_EQ(t.spares(), 0u);
+  visitor.turns = visitor.seen_turns = 2;
+  several_looks();
   EXPECT_EQ(t.spares(), 1u) << "outside";
+  visitor.turns = 4;
+  several_looks();
+  EXPECT_EQ(t.spares(), 0u) << "outside again, but it was inside since the last look";
+}
+
+TEST_F(judge_of_guests_test, a_worker_replaces_nobody) {
+  t.strangers.add(worker);
+  several_looks();
+  EXPECT_EQ(t.spares(), 1u);
+}
+
+TEST_F(judge_of_guests_test, who_sleeps_now_and_then_makes_no_spare_come_and_go) {
+  t.strangers.add(visitor);
+  several_looks();
+  t.retired.clear();
+  for (int i = 0; i != 100; ++i) {
+    t.people[3].asleep = i % 2 != 0;
+    ++t.people[1].epoch;
+    look();
+  }
+  EXPECT_EQ(t.spares(), 0u);
+  EXPECT_TRUE(t.retired.empty());
+}
+
+TEST_F(judge_of_guests_test, somebody_is_left_who_runs_what_is_ready) {
+  t.people[1].asleep = true;
+  t.strangers.add(visitor);
+  weft::layer::guest another;
+  another.tid = 4;
+  another.turns = 1;
+  t.strangers.add(another);
+  several_looks();
+  several_looks();
+  EXPECT_EQ(t.spares(), 1u) << "guests wait for others perhaps, and both workers are blocked";
 }
 
 TEST_F(judge_test, a_spare_retires_when_the_blocked_worker_comes_back) {
