@@ -23,6 +23,7 @@ void reserve_room(team &c, unsigned size) {
     members[i] = static_cast<thread *>(c.members[i]);
   c.members = members; // O8: the former stay, for who is late
   c.slots = new member_slot[room]; // O8: the same
+  c.laid_out_for = 0;
   delete[] c.implicit;
   c.implicit = new omp_task[room];
   c.capacity = room;

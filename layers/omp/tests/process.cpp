@@ -142,8 +142,8 @@ void big_stacks() { // with OMP_STACKSIZE=64M
   require(sum == 96, "48 MiB of stack");
 }
 
-void no_memory() { // with OMP_STACKSIZE=1G
-  require(count_threads(2) >= 1, "a region"); // what is needed once is there
+/// Of addresses, beyond those that are in use.
+void leave_memory(rlim_t bytes) {
   rlimit limit;
   getrlimit(RLIMIT_AS, &limit);
   long pages = 0;
@@ -151,10 +151,22 @@ void no_memory() { // with OMP_STACKSIZE=1G
     require(std::fscanf(f, "%ld", &pages) == 1, "statm");
     std::fclose(f);
   }
-  limit.rlim_cur = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{1500} << 20);
+  limit.rlim_cur = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
   require(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
+}
+
+void no_memory() { // with OMP_STACKSIZE=1G
+  require(count_threads(2) >= 1, "a region"); // what is needed once is there
+  leave_memory(rlim_t{1500} << 20);
   const int threads = count_threads(16);
   require(threads >= 1 && threads < 16, "a region goes on with the threads that can be had");
+}
+
+void no_memory_for_more() { // with OMP_STACKSIZE=1G
+  require(count_threads(6) == 6, "a region");
+  leave_memory(rlim_t{500} << 20);
+  for (int i = 0; i < 3; ++i)
+    require(count_threads(16) == 6 && count_threads(4) == 4, "regions of the threads that are there");
 }
 
 struct late {
@@ -187,6 +199,7 @@ const test_case k_cases[] = {
     {"exceptions", exceptions, 0, nullptr},
     {"big stacks", big_stacks, 0, "64M"},
     {"no memory for threads", no_memory, 0, "1G"},
+    {"no memory for more threads", no_memory_for_more, 0, "1G"},
     {"static destructors", destructors, 0, nullptr},
 };
 
