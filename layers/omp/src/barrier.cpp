@@ -7,12 +7,9 @@
 #include <utility>
 
 namespace weft_omp {
-namespace {
 
-constexpr unsigned k_batch = 32;
-
-/// Those of [first, end) that are parked.
-void wake(thread *me, team &c, unsigned first, unsigned end) noexcept {
+void wake_range(thread *me, team &c, unsigned first, unsigned end) noexcept {
+  constexpr unsigned k_batch = 32;
   while (first < end) {
     weft::detail::runnable *batch[k_batch];
     unsigned n = 0;
@@ -28,10 +25,12 @@ void wake(thread *me, team &c, unsigned first, unsigned end) noexcept {
   }
 }
 
+namespace {
+
 bool wake_after(thread &me, team &c, barrier_end e) noexcept {
   if (e == barrier_end::not_yet)
     return false;
-  wake(&me, c, 0, e == barrier_end::of_region ? 1 : c.size); // at the end the others wait for their next region
+  wake_range(&me, c, 0, e == barrier_end::of_region ? 1 : c.size); // at the end the others wait for their next region
   return true;
 }
 
@@ -59,6 +58,13 @@ void sleep(thread &t, team &c, const stay &s) noexcept {
   c.end_to_park();
 }
 
+/// The member is no longer idle, for the region is cancelled or there is work.
+outcome cease(team &c, const stay &s, bool leaves) noexcept {
+  if (!c.take_back(s.number, s.unit))
+    return outcome::over;
+  return leaves ? outcome::cancelled : outcome::work;
+}
+
 outcome idle(thread &t, team &c, const stay &s, int spins, thief &habits) noexcept {
   spell looks(t, spins);
   for (bool sleeps = false;;) {
@@ -72,11 +78,8 @@ outcome idle(thread &t, team &c, const stay &s, int spins, thief &habits) noexce
       cpu_pause();
       continue;
     }
-    if (leaves || has_work(c)) {
-      if (!c.take_back(s.number, s.unit))
-        return outcome::over;
-      return leaves ? outcome::cancelled : outcome::work;
-    }
+    if (leaves || has_work(c))
+      return cease(c, s, leaves);
     if (looks.goes_on())
       continue;
     if (!std::exchange(sleeps, true))
@@ -97,11 +100,11 @@ bool is_told(const parker::reason &r) noexcept { return static_cast<const team *
 /// Nobody looks for sleepers while there are no tasks.
 bool is_missing(const parker::reason &r) noexcept {
   const team &c = *static_cast<const team *>(r.object);
-  return !c.is_told(r.number) && c.is_without_tasks() && !(r.flag && c.cancelled.load(std::memory_order_seq_cst)); // O4 of barrier_words.hpp
+  return !c.is_told(r.number) && c.is_without_tasks() && !c.is_to_leave(r.flag);
 }
 bool is_missing_or_work(const parker::reason &r) noexcept {
   const team &c = *static_cast<const team *>(r.object);
-  return !c.is_told(r.number) && !has_work(c) && !(r.flag && c.cancelled.load(std::memory_order_seq_cst)); // O4 of barrier_words.hpp
+  return !c.is_told(r.number) && !has_work(c) && !c.is_to_leave(r.flag);
 }
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
@@ -118,11 +121,8 @@ outcome idle_in_crowd(thread &t, team &c, const stay &s) noexcept {
     if (c.is_told(s.number))
       return outcome::over;
     const bool leaves = s.cancellable && c.is_cancelled();
-    if (leaves || has_work(c)) {
-      if (!c.take_back(s.number, s.unit))
-        return outcome::over;
-      return leaves ? outcome::cancelled : outcome::work;
-    }
+    if (leaves || has_work(c))
+      return cease(c, s, leaves);
   }
 }
 
@@ -150,7 +150,7 @@ bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
     if (e == barrier_end::inside)
       wake_lanes(t, c, watch_for_barrier(s.number));
     else if (e == barrier_end::of_region)
-      wake(&t, c, 0, 1);
+      wake_range(&t, c, 0, 1);
     if (e != barrier_end::not_yet) {
       if (unit == team::k_arrived)
         let_go(t); // as below
@@ -183,14 +183,11 @@ bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
 
 } // namespace
 
-void wake_range(thread *me, team &c, unsigned first, unsigned end) noexcept { wake(me, c, first, end); }
-void wake_members(thread *me, team &c, unsigned first) noexcept { wake(me, c, first, c.size); }
-
 void begin_tasks(thread &me, team &c) noexcept {
   static const bool known = (in_core(&me, &know_cutoff), true);
   (void)known;
   c.set_has_tasks();
-  wake(&me, c, 0, c.size);
+  wake_range(&me, c, 0, c.size);
 }
 
 void wake_one_idle(thread *me, team &c) noexcept {
@@ -224,7 +221,7 @@ void final_barrier(thread &t) { wait_for_others(t, *t.crew, team::k_ended, false
 void cancel_team(thread &t) noexcept {
   team &c = *t.crew;
   c.cancel();
-  wake(&t, c, 0, c.size);
+  wake_range(&t, c, 0, c.size);
 }
 
 } // namespace weft_omp

@@ -128,9 +128,10 @@ struct barrier_words {
 
   /// Of who is parked, before it sleeps.
   [[nodiscard]] bool goes_on(std::uint64_t number, bool cancellable) const noexcept {
-    return passed_of(phase.load(std::memory_order_seq_cst)) == number && // O2
-           !(cancellable && cancelled.load(std::memory_order_seq_cst)); // O4
+    return passed_of(phase.load(std::memory_order_seq_cst)) == number && !is_to_leave(cancellable); // O2
   }
+  /// Likewise.
+  [[nodiscard]] bool is_to_leave(bool cancellable) const noexcept { return cancellable && cancelled.load(std::memory_order_seq_cst); } // O4
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled.load(std::memory_order_acquire); } // O4
   void cancel() noexcept { cancelled.store(true, std::memory_order_seq_cst); } // O4
 

@@ -250,7 +250,7 @@ unsigned threads_in_teams() noexcept { return g_busy.now(); }
 void launch(thread &t, team &c, const region_body &body, bool in_share) {
   if (c.size > 1) {
     c.orders.send({body, t, in_share}, c.size);
-    wake_members(&t, c, 1);
+    wake_range(&t, c, 1, c.size);
   }
   show_affinity(t);
 }

@@ -137,8 +137,6 @@ void cancel_team(thread &t) noexcept;
 [[gnu::cold]] void wake_one_idle(thread *me, team &crew) noexcept;
 /// Those of [first, end) that are parked.
 void wake_range(thread *me, team &crew, unsigned first, unsigned end) noexcept;
-/// Those from number `first` on that are parked, wherever that is.
-void wake_members(thread *me, team &crew, unsigned first) noexcept;
 /// A task was made ready: somebody who sleeps at the barrier may take it. `me` null: inside of Weft.
 inline void wake_idle(thread *me, team &crew) noexcept {
   if (crew.may_have_sleepers()) [[unlikely]]
