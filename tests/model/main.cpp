@@ -227,6 +227,7 @@ constexpr beyond k_beyond_the_model[] = {
     {"queue/deque.hpp", "m_top.load(std::memory_order_acquire); // O2"},
     {"queue/deque.hpp", "std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3, C++20"},
     {"queue/deque.hpp", "m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7"},
+    {"omp/src/parker_word.hpp", "m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // I2, O6"},
 };
 
 bool is_beyond(const site &s) {

@@ -10,6 +10,7 @@
 //             O3  exchange acquire, with O2.
 //             O4  load seq_cst of who wakes, after it has changed (seq_cst) what is waited for, with O1; and compare_exchange acquire, for the stack
 //             O5  ... after which who is parked looks at that again: one of the two sees the other.
+//             O6  compare_exchange acquire of who takes its frame back: it may have gone on meanwhile, and lie there again, at the same place.
 // Progress    Wait-free, but for what `holds` does.
 // Checked by  tests/model/omp_wait_models.cpp: omp_parker_*
 #pragma once
@@ -33,7 +34,7 @@ class parker_word {
     if (mutant(bug::omp_parker_sleeps_blindly) || holds()) // O5
       return true;
     expected = &f;
-    return !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed, std::memory_order_relaxed); // I2
+    return !m_word.compare_exchange_strong(expected, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // I2, O6
   }
   [[nodiscard]] bool is_signalled() const noexcept { return m_word.load(std::memory_order_relaxed) != nullptr; }
   void clear() noexcept {
