@@ -4,6 +4,7 @@
 #include "base/leak.hpp"
 #include "base/log.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -46,13 +47,16 @@ void *begin(void *record) noexcept {
   return nullptr;
 }
 
+/// The C library takes the thread's static thread-local data and its own from the stack; this is what it takes, and a little more.
+std::size_t library_bytes() noexcept { return static_cast<std::size_t>(std::max(sysconf(_SC_THREAD_STACK_MIN), 0L)); }
+
 int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexcept {
   pthread_attr_t attributes;
   int failure = pthread_attr_init(&attributes);
   if (failure != 0)
     return failure;
   if (stack_bytes != 0)
-    failure = pthread_attr_setstacksize(&attributes, stack_bytes);
+    failure = pthread_attr_setstacksize(&attributes, stack_bytes + library_bytes());
   if (failure == 0) {
     // All signals are blocked from the first instruction; the thread opens what it wants itself.
     sigset_t all, before;

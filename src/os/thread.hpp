@@ -20,7 +20,8 @@ class thread {
   ~thread();
 
   /// Starts `run(argument)`. Zero, or the errno value that says why no thread could be made (EAGAIN, ENOMEM,
-  /// ...). `name` is cut to the kernel's 15 characters. `stack_bytes` 0 is the system's default.
+  /// ...). `name` is cut to the kernel's 15 characters. `stack_bytes` is what `run` may use,
+  /// beside the program's thread-local data; 0 is the system's default.
   [[nodiscard]] int start(const char *name, entry run, void *argument, std::size_t stack_bytes = 0) noexcept;
 
   [[nodiscard]] bool joinable() const noexcept { return m_joinable; }

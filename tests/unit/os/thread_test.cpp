@@ -101,4 +101,20 @@ TEST(thread_death, that_is_dropped_unjoined_stops_the_program) {
       "destroyed before its thread was joined");
 }
 
+// The C library takes thread-local data from the stack: a program that has much of it must not lose the runtime's threads.
+constinit thread_local char t_large[256 << 10] = {};
+
+TEST(thread, what_the_program_keeps_thread_local_is_not_taken_from_the_stack) {
+  thread t;
+  int used = 0;
+  const auto use = [](void *p) {
+    volatile char mine[48 << 10];
+    mine[0] = t_large[sizeof t_large - 1] = 1;
+    *static_cast<int *>(p) = mine[0];
+  };
+  ASSERT_EQ(t.start("small", use, &used, 64 << 10), 0);
+  t.join();
+  EXPECT_EQ(used, 1);
+}
+
 } // namespace
