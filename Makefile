@@ -19,7 +19,6 @@ ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 .PHONY: all configure demo test conformance-libgomp conformance-tsan conformance-llvm conformance-programs bench clean format lint
 all: configure
 	$(compile) --target weft_programs
-	@line=$$(tools/check/prerequisites demo) || echo "$(BUILD)/bin/cholesky is left out without OpenBLAS: $$line"
 
 configure:
 	@tools/check/prerequisites build

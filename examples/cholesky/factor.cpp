@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "factor.hpp"
 
-#include <cblas.h>
+#include "kernels/kernels.hpp"
 
 #include <string>
-
-extern "C" void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 
 namespace demo {
 
@@ -21,50 +19,41 @@ namespace {
 
 void potrf(const tiles &a, int k) {
   const blocking &b = a.blocks();
-  const int n = b.rows(k);
-  int info = 0;
-  dpotrf_("L", &n, &a(k, k), &b.tile, &info);
-  if (info != 0)
-    throw not_definite(k, info - 1, b.first(k) + info - 1);
+  if (const int bad = kernels().potrf(b.rows(k), &a(k, k), b.tile))
+    throw not_definite(k, bad - 1, b.first(k) + bad - 1);
 }
 
 void trsm(const tiles &a, int i, int k) {
   const blocking &b = a.blocks();
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, b.rows(i), b.rows(k), 1.0,
-              &a(k, k), b.tile, &a(i, k), b.tile);
+  kernels().trsm_right(b.rows(i), b.rows(k), &a(k, k), b.tile, &a(i, k), b.tile);
 }
 
 void syrk(const tiles &a, int j, int k) {
   const blocking &b = a.blocks();
-  cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, b.rows(j), b.rows(k), -1.0, &a(j, k), b.tile, 1.0,
-              &a(j, j), b.tile);
+  kernels().syrk(b.rows(j), b.rows(k), &a(j, k), b.tile, &a(j, j), b.tile);
 }
 
 void gemm(const tiles &a, int i, int j, int k) {
   const blocking &b = a.blocks();
-  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, b.rows(i), b.rows(j), b.rows(k), -1.0, &a(i, k),
-              b.tile, &a(j, k), b.tile, 1.0, &a(i, j), b.tile);
+  kernels().gemm(transposed::no, transposed::yes, b.rows(i), b.rows(j), b.rows(k), -1.0, &a(i, k), b.tile, &a(j, k), b.tile, 1.0, &a(i, j), b.tile);
 }
 
 /// x(k) = L(k,k)^-1 x(k), or with the transposed tile.
-void solve_block(const tiles &l, const panel &x, int k, CBLAS_TRANSPOSE trans) {
+void solve_block(const tiles &l, const panel &x, int k, transposed t) {
   const blocking &b = l.blocks();
-  cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, trans, CblasNonUnit, b.rows(k), x.columns(), 1.0,
-              &l(k, k), b.tile, &x(k), b.tile);
+  kernels().trsm_left(t, b.rows(k), x.columns(), &l(k, k), b.tile, &x(k), b.tile);
 }
 
 /// x(i) -= L(i,k) x(k), i > k.
 void eliminate(const tiles &l, const panel &x, int i, int k) {
   const blocking &b = l.blocks();
-  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, b.rows(i), x.columns(), b.rows(k), -1.0, &l(i, k),
-              b.tile, &x(k), b.tile, 1.0, &x(i), b.tile);
+  kernels().gemm(transposed::no, transposed::no, b.rows(i), x.columns(), b.rows(k), -1.0, &l(i, k), b.tile, &x(k), b.tile, 1.0, &x(i), b.tile);
 }
 
 /// x(i) -= L(k,i)^T x(k), i < k.
 void substitute(const tiles &l, const panel &x, int i, int k) {
   const blocking &b = l.blocks();
-  cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, b.rows(i), x.columns(), b.rows(k), -1.0, &l(k, i),
-              b.tile, &x(k), b.tile, 1.0, &x(i), b.tile);
+  kernels().gemm(transposed::yes, transposed::no, b.rows(i), x.columns(), b.rows(k), -1.0, &l(k, i), b.tile, &x(k), b.tile, 1.0, &x(i), b.tile);
 }
 
 } // namespace
@@ -86,12 +75,12 @@ void factorise(work &w, const tiles &a) {
 void solve(work &w, const tiles &l, const panel &x) {
   const int n = l.blocks().count();
   for (int k = 0; k < n; ++k) {
-    w.spawn("forward", [&l, &x, k] { solve_block(l, x, k, CblasNoTrans); }, in(l(k, k)), inout(x(k)));
+    w.spawn("forward", [&l, &x, k] { solve_block(l, x, k, transposed::no); }, in(l(k, k)), inout(x(k)));
     for (int i = k + 1; i < n; ++i)
       w.spawn("eliminate", [&l, &x, i, k] { eliminate(l, x, i, k); }, in(l(i, k)), in(x(k)), inout(x(i)));
   }
   for (int k = n - 1; k >= 0; --k) {
-    w.spawn("backward", [&l, &x, k] { solve_block(l, x, k, CblasTrans); }, in(l(k, k)), inout(x(k)));
+    w.spawn("backward", [&l, &x, k] { solve_block(l, x, k, transposed::yes); }, in(l(k, k)), inout(x(k)));
     for (int i = 0; i < k; ++i)
       w.spawn("substitute", [&l, &x, i, k] { substitute(l, x, i, k); }, in(l(k, i)), in(x(k)), inout(x(i)));
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generated.hpp"
 
-#include <cblas.h>
+#include "kernels/kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -24,20 +25,18 @@ void times_transposed(const tiles &l, int j, const double *x, double *y) {
   const blocking &b = l.blocks();
   y += b.first(j);
   std::copy_n(x + b.first(j), b.rows(j), y);
-  cblas_dtrmv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, b.rows(j), &l(j, j), b.tile, y, 1);
+  kernels().trmv(transposed::yes, b.rows(j), &l(j, j), b.tile, y);
   for (int i = j + 1; i < b.count(); ++i)
-    cblas_dgemv(CblasColMajor, CblasTrans, b.rows(i), b.rows(j), 1.0, &l(i, j), b.tile, x + b.first(i), 1,
-                1.0, y, 1);
+    kernels().gemv(transposed::yes, b.rows(i), b.rows(j), &l(i, j), b.tile, x + b.first(i), y);
 }
 
 /// z(i) = block row i of L times y.
 void times_factor(const tiles &l, int i, const double *y, double *z) {
   const blocking &b = l.blocks();
   std::copy_n(y + b.first(i), b.rows(i), z);
-  cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, b.rows(i), &l(i, i), b.tile, z, 1);
+  kernels().trmv(transposed::no, b.rows(i), &l(i, i), b.tile, z);
   for (int j = 0; j < i; ++j)
-    cblas_dgemv(CblasColMajor, CblasNoTrans, b.rows(i), b.rows(j), 1.0, &l(i, j), b.tile, y + b.first(j), 1,
-                1.0, z, 1);
+    kernels().gemv(transposed::no, b.rows(i), b.rows(j), &l(i, j), b.tile, y + b.first(j), z);
 }
 
 } // namespace

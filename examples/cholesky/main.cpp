@@ -4,11 +4,11 @@
 #include "error.hpp"
 #include "factor.hpp"
 #include "generated.hpp"
+#include "kernels/kernels.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "search.hpp"
 
-#include <cblas.h>
 #include <weft/weft.hpp>
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace demo;
 
-// 96 and 192 were the fastest of 64 to 256: see the tables in docs/benchmarks/demo.md.
+// 96 and 192 are the fastest of 64 to 256: docs/benchmarks/demo.md.
 constexpr int k_digits_tile = 96;
 constexpr int k_order_tile = 192;
 constexpr double k_largest_residual = 1e-9;
@@ -55,6 +55,14 @@ struct command {
   }
 };
 
+void print_kernels() {
+  std::string others;
+  for (const kernel_set *set : available_kernels())
+    if (set != &kernels())
+      others += std::string(others.empty() ? "; --kernels also takes " : ", ") + set->name;
+  std::printf("kernels %s%s\n", kernels().name, others.c_str());
+}
+
 void check_residual(double residual) {
   std::printf("residual %.1e\n", residual);
   if (!(residual <= k_largest_residual))
@@ -72,12 +80,14 @@ void print_outcome(const outcome &o, const dataset &data) {
 void run_digits(const command &c) {
   const dataset data(read_digits(c.o.data.empty() ? find_digits() : c.o.data));
   const int tile = or_default(c.o.tile, k_digits_tile), repeat = or_default(c.o.repeat, 1);
-  if (!c.o.measure)
+  if (!c.o.measure) {
+    print_kernels();
     std::printf(
         "data %d images to learn from, %d held out\nsearch %d fits (%zu gammas, %zu lambdas, %d folds) "
         "of order %d, tile %d\n",
         data.whole.train.count(), data.whole.test.count(), k_fits, k_gammas.size(), k_lambdas.size(), k_folds,
         data.folds[0].train.count(), tile);
+  }
   tally counts;
   std::vector<double> seconds;
   outcome result;
@@ -138,8 +148,10 @@ void run_generated(const command &c) {
   const generated g(n, c.o.shift);
   tiles a;
   a.reset({n, tile});
-  if (!c.o.measure)
+  if (!c.o.measure) {
+    print_kernels();
     std::printf("order %d, tile %d, median of %d\n", n, tile, repeat);
+  }
   tally counts;
   std::vector<double> seconds;
   {
@@ -162,7 +174,8 @@ void run(int argc, char **argv) {
     std::fputs(k_help, stdout);
     return;
   }
-  openblas_set_num_threads(1); // the tasks are the parallelism
+  if (!o.kernels.empty())
+    choose_kernels(o.kernels);
   if (o.workers != 0)
     weft::configure("workers", std::to_string(o.workers).c_str());
   weft::start(); // a bad setting is told before anything else

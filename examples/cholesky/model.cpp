@@ -2,8 +2,7 @@
 #include "model.hpp"
 
 #include "factor.hpp"
-
-#include <cblas.h>
+#include "kernels/kernels.hpp"
 
 #include <cmath>
 #include <memory>
@@ -13,7 +12,7 @@ namespace demo {
 samples::samples(const std::vector<const image *> &images) {
   for (const image *i : images) {
     pixels.insert(pixels.end(), i->pixels.begin(), i->pixels.end());
-    squares.push_back(cblas_ddot(k_pixels, i->pixels.data(), 1, i->pixels.data(), 1));
+    squares.push_back(kernels().dot(k_pixels, i->pixels.data(), i->pixels.data()));
     digits.push_back(i->digit);
   }
 }
@@ -28,8 +27,8 @@ double target(int digit, int c) {
 /// kernel(a[i], b[j]) for `rows` samples of a and `columns` of b.
 void fill_kernel(const samples &a, int i0, int rows, const samples &b, int j0, int columns, double gamma,
                  double *out, int stride) {
-  cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, rows, columns, k_pixels, 1.0, &a.pixels[i0 * k_pixels],
-              k_pixels, &b.pixels[j0 * k_pixels], k_pixels, 0.0, out, stride);
+  kernels().gemm(transposed::yes, transposed::no, rows, columns, k_pixels, 1.0, &a.pixels[i0 * k_pixels], k_pixels, &b.pixels[j0 * k_pixels],
+                 k_pixels, 0.0, out, stride);
   for (int j = 0; j < columns; ++j) {
     double *column = out + j * stride;
     const double square = b.squares[j0 + j];
@@ -103,8 +102,8 @@ void model::predict(const samples &test, int first, int count, double *scores) c
   kernel.reserve(count * b.tile);
   for (int j = 0; j < b.count(); ++j) {
     fill_kernel(test, first, count, *m_train, b.first(j), b.rows(j), m_parameters.gamma, &kernel[0], count);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, count, k_classes, b.rows(j), 1.0, &kernel[0],
-                count, &m_weights(j), b.tile, j == 0 ? 0.0 : 1.0, scores, count);
+    kernels().gemm(transposed::no, transposed::no, count, k_classes, b.rows(j), 1.0, &kernel[0], count, &m_weights(j), b.tile, j == 0 ? 0.0 : 1.0,
+                   scores, count);
   }
 }
 

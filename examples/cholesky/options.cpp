@@ -10,8 +10,8 @@
 
 namespace demo {
 
-const char k_help[] = R"(usage: cholesky [--data FILE] [--tile B] [--repeat R] [--workers W]
-       cholesky --order N [--shift X] [--tile B] [--repeat R] [--workers W]
+const char k_help[] = R"(usage: cholesky [--data FILE] [--tile B] [--repeat R] [--workers W] [--kernels K]
+       cholesky --order N [--shift X] [--tile B] [--repeat R] [--workers W] [--kernels K]
 
 Without --order it learns to read handwritten digits by kernel ridge regression: a grid of kernel widths and
 regularisations is searched by cross-validation, and every kernel matrix is factorised by a tiled Cholesky
@@ -25,6 +25,7 @@ With --order it factorises a generated symmetric matrix of that order, verifies 
   --tile B       rows of a tile, 8 to 1024 (default 96 for the digits, 192 with --order)
   --repeat R     runs, of which the median time counts, 1 to 1000 (default 1 for the digits, 5 with --order)
   --workers W    threads that run tasks, 1 to 1024 (default: one per CPU that the process may use)
+  --kernels K    the dense routines: openblas where the build found it, avx512, avx2 or baseline (default: the first that there is)
   --help         this text
 
 Exit status: 0 done; 1 a matrix is not positive definite or a result is wrong; 2 bad option or bad input.
@@ -32,7 +33,7 @@ Exit status: 0 done; 1 a matrix is not positive definite or a result is wrong; 2
 
 namespace {
 
-enum key { k_data = 1, k_order, k_tile, k_repeat, k_workers, k_shift, k_help_key, k_measure };
+enum key { k_data = 1, k_order, k_tile, k_repeat, k_workers, k_shift, k_kernels, k_help_key, k_measure };
 
 const option k_options[] = {
     {"data", required_argument, nullptr, k_data},
@@ -41,6 +42,7 @@ const option k_options[] = {
     {"repeat", required_argument, nullptr, k_repeat},
     {"workers", required_argument, nullptr, k_workers},
     {"shift", required_argument, nullptr, k_shift},
+    {"kernels", required_argument, nullptr, k_kernels},
     {"help", no_argument, nullptr, k_help_key},
     {"measure", no_argument, nullptr, k_measure},
     {nullptr, 0, nullptr, 0},
@@ -106,6 +108,9 @@ options parse_options(int argc, char **argv) {
       break;
     case k_shift:
       o.shift = number("--shift", optarg), shifted = true;
+      break;
+    case k_kernels:
+      o.kernels = optarg;
       break;
     case k_help_key:
       o.help = true;

@@ -8,6 +8,7 @@ namespace demo {
 
 struct options {
   std::string data; // empty: search the usual places
+  std::string kernels; // empty: the fastest
   int order = 0;    // 0: the digits
   int tile = 0;     // 0: the size that was measured to be best
   int repeat = 0;   // 0: 5 for a generated matrix, 1 for the digits

@@ -50,6 +50,12 @@ cd "$scratch" || exit 1
 accepts "a generated matrix is factorised" '^residual [0-9.]+e-1[0-9]$' -- --order 1000 --tile 96 --repeat 2
 accepts "the same with four workers" '^time .* with 4 workers, .* GFLOP/s$' -- --order 1000 --tile 96 --repeat 2 --workers 4
 accepts "a matrix smaller than a tile is factorised" '^residual ' -- --order 5 --repeat 1
+for kernels in $("$program" --order 5 --repeat 1 | sed -n 's/^kernels \([a-z0-9]*\)\(; --kernels also takes \)\?/\1 /p' | tr -d ,); do
+  accepts "a generated matrix is factorised with the routines $kernels" "^kernels $kernels(;|\$)" -- --order 300 --tile 40 --repeat 1 --kernels "$kernels"
+  grep -Eq '^residual [0-9.]+e-1[0-9]$' "$scratch/out" || fail "the routines $kernels: no line of the residual"
+  tried="${tried:-}$kernels "
+done
+[[ ${tried:-} == *"baseline "* ]] || fail "the line of the kernels does not name baseline: '${tried:-}'"
 accepts "--help explains the options" '--order N' -- --help
 
 refuses "a negative diagonal" 1 "pivot 0 of diagonal tile 0 (row 0)" -- --order 700 --tile 64 --shift -800
@@ -61,6 +67,7 @@ refuses "an option without its value" 2 "--order needs a value" -- --order
 refuses "an order of zero" 2 "--order takes a whole number from 1 to 32768, not '0'" -- --order 0
 refuses "a tile in words" 2 "--tile takes a whole number from 8 to 1024, not '9x'" -- --tile 9x
 refuses "workers without end" 2 "--workers takes a whole number from 1 to 1024, not '9999'" -- --workers 9999
+refuses "unknown routines" 2 "baseline, not 'none'" -- --order 10 --kernels none
 refuses "a shift in words" 2 "--shift takes a number, not 'abc'" -- --order 10 --shift abc
 refuses "a shift of the digits" 2 "give its order with --order N" -- --shift 1
 refuses "data and order" 2 "--data and --order exclude each other" -- --order 10 --data "$data"
