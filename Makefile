@@ -112,6 +112,7 @@ format:
 lint:
 	tools/check/lint
 	tools/check/snippets
+	tools/check/readme
 	tools/check/messages
 	tools/check/c_calls
 	tools/check/guarantees
