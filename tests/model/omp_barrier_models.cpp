@@ -19,7 +19,8 @@ using words = weft_omp::barrier_words<P>;
 struct barrier_task {
   P::plain<barrier_task *> newer, older;
   int round = 0; // barriers before it
-  barrier_task *makes = nullptr;
+  barrier_task *makes = nullptr, *makes_too = nullptr;
+  bool is_detached = false; // its end is told from outside
   model_var<int> done{0};
   model_atomic<int> is_over{0};
 };
@@ -96,9 +97,11 @@ struct barrier_base {
       expect(x->round == mine.passed, "no task begins before its runner has seen the end of the barrier before it");
       x->done.set(1);
       x->is_over.store(1, release);
-      if (x->makes)
-        push(me, *x->makes);
-      --mine.balance;
+      for (barrier_task *made : {x->makes, x->makes_too})
+        if (made)
+          push(me, *made);
+      if (!x->is_detached)
+        --mine.balance;
     }
     if (const std::int64_t n = std::exchange(mine.balance, 0))
       w.tell(n);
@@ -180,7 +183,7 @@ struct barrier_with_tasks : barrier_base<Members> {
       expect(x.done.get() == 1, "a barrier ends all tasks");
     expect(!Nested || nested.done.get() == 1, "and those that tasks made");
   }
-  void check() { expect(this->w.tasks.load(relaxed) == 0, "the count is settled"); }
+  void check() { expect(this->w.tasks_left() == 0, "the count is settled"); }
 };
 const passes<barrier_with_tasks<2, 1, false>> t1{"omp_barrier_one_task"};
 const passes<barrier_with_tasks<2, 2, false>> t2{"omp_barrier_two_tasks"};
@@ -343,6 +346,139 @@ struct barrier_cancelled : barrier_base<2> {
   void check() {}
 };
 const passes<barrier_cancelled> t7{"omp_barrier_cancelled"};
+
+/// Two members are idle, and a task is ready that makes two more. One of the two runs it, the other one the first of those that it makes; the second never ends. Meanwhile the
+/// third member arrives as the last one: the number of tasks that it sees may pass zero, and the two may be idle again when it ends the barrier.
+struct barrier_zero_in_passing {
+  static constexpr int threads = 3;
+  words w;
+  model_atomic<int> first_made{0};
+  bool was_over[3] = {};
+  barrier_zero_in_passing() {
+    w.size = 3;
+    w.set_has_tasks();
+    w.tell(1);
+    (void)w.arrive(words::k_arrived);
+    (void)w.arrive(words::k_arrived);
+  }
+  void arrive(int t) { was_over[t] = w.try_to_end(w.arrive(words::k_arrived)) != weft_omp::barrier_end::not_yet; }
+  void run(int t) {
+    if (t == 1) {
+      if (!w.take_back(0, words::k_arrived))
+        return;
+      first_made.store(1, release);
+      w.tell(2 - 1); // made, and ended
+    } else if (t == 2) {
+      P::await(first_made, [](int made) { return made == 1; }, acquire);
+      if (!w.take_back(0, words::k_arrived))
+        return;
+      w.tell(-1);
+    }
+    arrive(t);
+  }
+  void check() {
+    expect(w.tasks_left() == 1, "one task is left");
+    for (const bool over : was_over)
+      expect(!over, "no barrier is over while a task is left");
+  }
+};
+const passes<barrier_zero_in_passing> t12{"omp_barrier_zero_in_passing"};
+
+/// A task makes two: the thief of one of them may tell its end before the maker has told anything.
+template <unsigned Members>
+struct barrier_task_makes_two : barrier_base<Members> {
+  static constexpr int threads = Members;
+  barrier_task task, made[2];
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0) {
+      task.makes = &made[0];
+      task.makes_too = &made[1];
+      this->push(me, task);
+    }
+    this->barrier(me);
+    expect(task.done.get() == 1 && made[0].done.get() == 1 && made[1].done.get() == 1, "a barrier ends all tasks");
+  }
+  void check() { expect(this->w.tasks_left() == 0, "the count is settled"); }
+};
+const passes<barrier_task_makes_two<2>> t13{"omp_barrier_task_makes_two"};
+
+/// All members are idle while two tasks are pending, which two strangers end at the same time.
+template <unsigned Members>
+struct barrier_pending_tasks : barrier_base<Members> {
+  static constexpr int threads = Members + 2;
+  model_var<int> done[2];
+  barrier_pending_tasks() {
+    this->w.set_has_tasks();
+    this->w.tell(2);
+  }
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (me >= Members) {
+      done[me - Members].set(1);
+      if (this->w.end_task())
+        this->wake_after(Members, this->w.try_to_end());
+      return;
+    }
+    this->barrier(me);
+    expect(done[0].get() == 1 && done[1].get() == 1, "both tasks are over");
+  }
+  void check() { expect(this->w.tasks_left() == 0, "the count is settled"); }
+};
+const passes<barrier_pending_tasks<1>> t14{"omp_barrier_pending_tasks_of_one"};
+const passes<barrier_pending_tasks<2>> t15{"omp_barrier_pending_tasks"};
+
+/// One of the two tasks is run by a member that cannot end it: a stranger does, while the other one is run and both come to be idle.
+struct barrier_detached_beside_another : barrier_base<2> {
+  static constexpr int threads = 3;
+  barrier_task detached, plain;
+  model_var<int> fulfilled{0};
+  barrier_detached_beside_another() { detached.is_detached = true; }
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 2) {
+      P::await(detached.is_over, [](int over) { return over == 1; }, acquire);
+      fulfilled.set(1);
+      if (w.end_task())
+        wake_after(2, w.try_to_end());
+      return;
+    }
+    if (t == 0) {
+      push(me, detached);
+      push(me, plain);
+    }
+    barrier(me);
+    expect(detached.done.get() == 1 && plain.done.get() == 1 && fulfilled.get() == 1, "a barrier ends all tasks");
+  }
+  void check() { expect(w.tasks_left() == 0, "the count is settled"); }
+};
+const passes<barrier_detached_beside_another> t16{"omp_barrier_detached_beside_another"};
+
+/// A member leaves the barrier half-way, for the region is cancelled, while a task that makes another is run or waits; the end of the region ends them all.
+template <int Made>
+struct barrier_left_with_tasks : barrier_base<2> {
+  static constexpr int threads = 2;
+  barrier_task task, made[2];
+  void run(int t) {
+    const auto me = static_cast<unsigned>(t);
+    if (t == 0) {
+      task.makes = Made > 0 ? &made[0] : nullptr;
+      task.makes_too = Made > 1 ? &made[1] : nullptr;
+      push(me, task);
+      w.cancel();
+      wake_all(me);
+    } else if (!w.is_cancelled()) {
+      barrier(me, words::k_arrived, true); // it may leave it in the middle of a task of the other's
+    }
+    barrier(me, words::k_ended);
+    expect(task.done.get() == 1, "the end of a region ends all tasks");
+    for (int i = 0; i < Made; ++i)
+      expect(made[i].done.get() == 1, "and those that they make");
+  }
+  void check() { expect(w.tasks_left() == 0, "the count is settled"); }
+};
+const passes<barrier_left_with_tasks<0>> t17{"omp_barrier_left_with_a_task"};
+const passes<barrier_left_with_tasks<2>> t18{"omp_barrier_left_with_tasks"};
 
 // ---- crowds ----------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 //
 // Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
 // Words       size, crowded: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
-//             that are not complete, as far as members have told; an idle one has told all. parked: idle members that may be asleep.
+//             that are not complete (36 bits), as far as members have told, and how often that was changed; an idle member has told all. parked: idle members that may be asleep.
 //             told: of a crowded team, barriers that are over, once that was said to the members: they look there, and `phase` is left to those who arrive.
 //             lane_word: of a crowd, for each share of the members: arrivals there, until there were as many as members; then `phase` was told of them, and of each that follows.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
@@ -11,6 +11,9 @@
 //             I3  Who looks may be late, and the next region may have begun: so the former are read after `phase`, which is then changed from that value only.
 //             I4  An arrival on a lane is told to `phase` with those of all others there, once and at last before the barrier is over; when a member takes its own back `phase` is told at once. So
 //                 what `phase` counts may be too small, and less than nothing, but never too much. (That the word counts who takes itself back and comes again twice only tells `phase` earlier.)
+//             I5  `tasks` may pass zero while tasks are left: the end of one may be told before its maker has told that it was made. So zero counts only where it was there, unchanged, at a moment
+//                 when all were idle: it is read before and after such a look at `phase`. Then nothing is left, and nobody can make more. (That a member has taken itself back and come again does not
+//                 show in `phase`, nor in the sum; that something was told shows in `tasks`.) Who finds a change gives up: who made it tries after it.
 //             The two numbers in `phase` differ because a cancelled region leaves the former behind.
 // Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
 //             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker_word.hpp).
@@ -21,6 +24,8 @@
 //             O8  size store release, load acquire, and the team's arrays: which are never smaller than a size that was seen before them (team.hpp).
 //             O9  told compare_exchange seq_cst, load seq_cst: as phase, O1 and O2, which it follows; then who is parked, or watches (watch_word.hpp).
 //             O10 lane_word compare_exchange acq_rel: what members of the lane did before is seen by who tells `phase` of them, with O1.
+//             O11 tasks fetch_add release, with the load of O3: what is told by a member that has taken itself back is not seen before it has; and phase load acquire, O2, before the second look at tasks: what
+//                 members told before they came is seen there.
 // Progress    Lock-free.
 // Checked by  tests/model/omp_barrier_models.cpp
 #pragma once
@@ -122,9 +127,13 @@ struct barrier_words {
   barrier_end try_to_end() noexcept { return try_to_end(phase.load(std::memory_order_seq_cst)); } // O3
 
   /// What a member has counted and the team was not told of. Before it is idle.
-  void tell(std::int64_t more) noexcept { tasks.fetch_add(more, std::memory_order_relaxed); } // its arrival comes after it: O1
+  void tell(std::int64_t more) noexcept {
+    tasks.fetch_add(k_told + more, order_unless(bug::omp_barrier_told_ahead, std::memory_order_release)); // O11; its arrival comes after it: O1
+  }
   /// A task ended elsewhere than on a member. True: none is left, see try_to_end().
-  bool end_task() noexcept { return tasks.fetch_sub(1, std::memory_order_seq_cst) == 1; } // O3
+  bool end_task() noexcept { return left_in(tasks.fetch_add(k_told - 1, std::memory_order_seq_cst)) == 1; } // O3
+  /// As far as members have told.
+  [[nodiscard]] std::int64_t tasks_left() const noexcept { return left_in(tasks.load(std::memory_order_relaxed)); }
 
   /// Of who is parked, before it sleeps.
   [[nodiscard]] bool goes_on(std::uint64_t number, bool cancellable) const noexcept {
@@ -169,10 +178,25 @@ struct barrier_words {
                                        order_unless(bug::omp_barrier_told_early, std::memory_order_seq_cst), std::memory_order_relaxed)) {
     }
   }
+  // What `tasks` holds: the number of tasks, negative or not, and above it how often it was changed.
+  static constexpr int k_told_shift = 36;
+  static constexpr std::int64_t k_told = std::int64_t{1} << k_told_shift;
+  static constexpr std::int64_t left_in(std::int64_t word) noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) << (64 - k_told_shift)) >> (64 - k_told_shift);
+  }
   /// Everybody is idle, and nothing is left to do.
   [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {
     return (all_ended(seen, members) || ((seen & k_count) == k_nobody + members && !cancelled.load(std::memory_order_relaxed))) &&
-           (mutant(bug::omp_barrier_ends_early) || tasks.load(std::memory_order_seq_cst) == 0); // O3
+           (mutant(bug::omp_barrier_ends_early) || nothing_is_left(seen));
+  }
+  /// At a moment when `phase` was `seen`, and all were idle.
+  [[nodiscard]] bool nothing_is_left(std::uint64_t seen) const noexcept {
+    const std::int64_t told = tasks.load(std::memory_order_seq_cst); // O3
+    if (left_in(told) != 0)
+      return false;
+    return mutant(bug::omp_barrier_zero_in_passing) ||
+           (phase.load(order_unless(bug::omp_barrier_told_unseen, std::memory_order_acquire)) == seen && // O2
+            tasks.load(std::memory_order_relaxed) == told); // I5
   }
 };
 
