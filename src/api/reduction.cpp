@@ -73,6 +73,10 @@ void *borrow(data_access &a, const task &t, const task &covering, const worker &
 WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::size_t bytes) {
   worker &w = this_worker();
   task &asking = *w.current;
+  if (is_over(asking))
+    throw_error(errc::not_a_task,
+                "reduction_local() in the destructor of the callable of task '%s', whose accesses are released; call it in the body",
+                label_of(asking));
   task &t = covering_task(asking);
   if (t.has(k_implicit))
     throw_error(errc::not_a_task, "reduction_local() outside of a task; spawn a task that names weft::reduction()");

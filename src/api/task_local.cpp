@@ -20,7 +20,7 @@ task &owner_of_locals() {
   if (!t || w.in_callback)
     throw_error(errc::not_a_task, "a task_local is used outside of a task (in a service, or in an onready function); use a "
                                   "plain variable there");
-  while (t->has(k_implicit) && t->parent)
+  while (t->has(k_implicit) && t->parent && !is_over(*t))
     t = t->parent;
   return *t;
 }

@@ -162,6 +162,10 @@ bool block_for_ns(std::int64_t ns) {
 
 void increase_events(std::uint32_t n) {
   task &t = *this_worker().current;
+  if (is_over(t))
+    throw_error(errc::not_a_task,
+                "increase_events() in the destructor of the callable of task '%s', whose end cannot be held back any more; call it in the body",
+                label_of(t));
   if (t.has(detail::k_implicit))
     throw_error(errc::not_a_task, "increase_events() outside of a task: a thread has no end that events could hold; spawn a task");
   if (n > 0)

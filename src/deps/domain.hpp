@@ -158,7 +158,10 @@ class domain {
   task *m_parent; // null: the children's accesses are regions
 };
 
-/// The children's domain of a task, made on first use. Throws std::bad_alloc.
+/// Throws weft::error when `parent` runs the destructor of its callable.
+void refuse_accesses_when_over(const task &parent);
+
+/// The children's domain of a task, made on first use. Throws std::bad_alloc, and weft::error when the task is over.
 domain &make_domain(task &parent);
 inline domain &domain_of(task &parent) { return parent.children_domain ? *parent.children_domain : make_domain(parent); }
 

@@ -121,6 +121,7 @@ bool all_are_regions() noexcept { return g_always; }
 bool orders_regions(const task &parent) noexcept { return parent.children_domain ? parent.children_domain->regional() : g_always; }
 
 region_scope &begin_regions(task &parent) {
+  refuse_accesses_when_over(parent);
   auto *tree = new region_tree;
   try {
     region_scope &scope = region_scope::take(*tree, parent);

@@ -158,7 +158,18 @@ runnable *go_on_releasing(data_access &a, task &t, std::uint32_t bits) noexcept 
   return first_of(ready);
 }
 
-domain &make_domain(task &parent) { return *(parent.children_domain = new domain(parent)); }
+void refuse_accesses_when_over(const task &parent) {
+  if (is_over(parent))
+    throw_error(errc::invalid_argument,
+                "accesses are named in the destructor of the callable of task '%s', where nothing orders them: those of the task are released; "
+                "name them in the body",
+                label_of(parent));
+}
+
+domain &make_domain(task &parent) {
+  refuse_accesses_when_over(parent);
+  return *(parent.children_domain = new domain(parent));
+}
 
 namespace {
 

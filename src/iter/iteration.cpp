@@ -45,13 +45,17 @@ void refuse_what_ends(const task &t, const task &owner) {
 
 iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)), m_regional(all_are_regions()) {}
 
+/// What the destructors of the callables spawn are children of the taskiter.
 iteration::~iteration() {
-  heap *const mine = own_heap();
+  executor *const before = this_executor(); // null on a thread that only takes events back
+  task *const outer = before ? std::exchange(before->current, &m_owner) : nullptr;
   for (const recorded &r : m_tasks) {
     if (r.body->ops->destroy)
       r.body->ops->destroy(detail::storage(r.body));
-    free_task(*r.body, mine);
+    free_task(*r.body, own_heap());
   }
+  if (before)
+    this_executor()->current = outer; // a destructor may have waited
 }
 
 void iteration::record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,

@@ -114,8 +114,7 @@ bool managers::send_end(executor &e, task &t, bool childless) {
     return false;
   if (is_central() && t.children_domain && t.children_domain->queued_in != &o)
     apply_news_below(t); // its end comes behind them nowhere
-  // Who deletes besides the manager: a task without a closure to destroy needs nobody.
-  const bool two = childless && (is_central() || t.ops->destroy);
+  const bool two = childless && is_central(); // the manager of `distributed` deletes alone
   t.unsatisfied.store(two ? 2 : 1, std::memory_order_relaxed); // published by the message
   if (!push(e, is_central() ? o.ordered : o.others, {t, childless ? request::kind::end : request::kind::end_of_parent}))
     return false;
@@ -129,10 +128,8 @@ bool managers::send_end(executor &e, task &t, bool childless) {
 /// The sender's part in deleting a task.
 void managers::delete_sent(outbox &o, task &t) {
   const std::uint64_t mine = ++o.ends_sent;
-  destroy_ended(t);
-  const bool behind = m_mode == manage_kind::central || (m_mode == manage_kind::hybrid && o.ends_applied.load(std::memory_order_relaxed) < mine);
-  executor &e = *this_executor(); // the closure's destructor may have waited, and gone on elsewhere
-  if (behind && push(e, e.messages->ordered, {t, request::kind::deletion}))
+  const bool behind = m_mode == manage_kind::central || o.ends_applied.load(std::memory_order_relaxed) < mine;
+  if (behind && push(*this_executor(), o.ordered, {t, request::kind::deletion}))
     return;
   if (take_away(t.unsatisfied, 1)) // the zombie step: the second of two drops the task
     drop_ended(t);
@@ -226,17 +223,37 @@ unsigned managers::serve_own(executor &e) {
   return ready < m_backlog ? ended + enter_own(o, m_backlog - ready) : ended;
 }
 
+namespace {
+
+/// Nothing that is called meanwhile may suspend; destructors are put off.
+class applying {
+ public:
+  explicit applying(executor *e) noexcept : m_executor(e), m_outer(e ? std::exchange(e->in_callback, &k_self) : nullptr) {}
+  applying(const applying &) = delete;
+  applying &operator=(const applying &) = delete;
+  ~applying() {
+    if (m_executor)
+      m_executor->in_callback = m_outer;
+  }
+
+ private:
+  static constexpr callback k_self{"the end of tasks", "messages"};
+  executor *const m_executor; // null on a thread that only takes events back
+  const callback *const m_outer;
+};
+
+} // namespace
+
 void managers::apply_own_ends(executor &e) {
-  static constexpr callback k_applying{"the end of tasks", "messages"}; // what destructors do there must not suspend
-  const callback *const outer = std::exchange(e.in_callback, &k_applying);
+  const applying now(&e);
   std::size_t made = 0;
   serve_ends(*e.messages, ~0u, made);
-  e.in_callback = outer;
 }
 
 /// The parent's frame, or who releases the parent's accesses, goes on when the messages about its children are applied: it lends a hand,
 /// or waits for who has the turn.
 void managers::apply_below(domain &d) noexcept {
+  const applying now(this_executor());
   outbox &o = *d.queued_in;
   while (!d.queued.none()) {
     if (m_forced || !o.ordered.acquire()) {

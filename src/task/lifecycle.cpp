@@ -61,10 +61,55 @@ WEFT_INLINE task *count_down(task *parent, group_state *g, bool plainly) {
 
 WEFT_INLINE group_state *group_of(const task &t) noexcept { return t.group ? &t.group->internals() : nullptr; }
 
-WEFT_INLINE void destroy_closure(task &t) noexcept {
-  if (t.ops->destroy)
-    t.ops->destroy(detail::storage(&t));
+/// The destructor of the callable runs as the task, on a thread of Weft: what it spawns are children of the task, and it may wait.
+WEFT_NOINLINE void run_destructor(task &t) noexcept {
+  executor *const before = this_executor();
+  task *const outer = before ? std::exchange(before->current, &t) : nullptr;
+  t.children.reset();
+  t.owned_children = 0;
+  t.set(detail::k_implicit);
+  t.ops->destroy(detail::storage(&t));
+  if (task_extra *x = peek_extra(t)) [[unlikely]]
+    end_locals(*x);
+  if (before)
+    this_executor()->current = outer; // the thread may have changed
 }
+
+/// After the body or the destructor, by its frame: nothing is left below the task. False: the last child goes on, and `deaths` are dropped.
+bool settle_children(task &t, std::uint32_t deaths) {
+  t.next = nullptr; // nothing waits any more
+  if (t.children.settle(t.owned_children))
+    return true;
+  if (deaths)
+    drop_references(t, deaths);
+  return false;
+}
+
+/// No destructor runs in a callback, where it could not wait, nor on a thread that only takes events back: a worker runs it, as if the task
+/// were ready once more. False: there is no memory for that.
+WEFT_COLD bool put_off_destructor(task &t, std::uint32_t deaths) {
+  task_extra *const x = try_extra_of(t);
+  if (!x)
+    return false;
+  x->only_destructor = true;
+  t.set(detail::k_special);
+  if (deaths)
+    drop_references(t, deaths);
+  enqueue_ready(t);
+  return true;
+}
+
+WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t deaths) {
+  const executor *const e = this_executor();
+  if ((!e || e->in_callback) && put_off_destructor(t, deaths)) [[unlikely]]
+    return false;
+  run_destructor(t);
+  return t.children.done(t.owned_children) || settle_children(t, deaths);
+}
+
+/// Everything below the task is complete: destroys its callable. False: what the destructor spawned is not complete, or a worker runs the
+/// destructor later; the task is completed then, and `deaths` are dropped.
+WEFT_INLINE bool end_closure(task &t, std::uint32_t deaths) { return !t.ops->destroy || is_over(t) || destroy_closure(t, deaths); }
 
 /// Everything below the task is complete, and its closure is destroyed: drops it and tells who waits. Returns the parent when that is
 /// complete by it. `deaths`: references of the task's accesses that end here as well.
@@ -80,7 +125,8 @@ WEFT_INLINE task *drop(task &t, std::uint32_t deaths, bool plainly) {
 /// Everything below the task is complete: destroys and drops it, and so upwards.
 void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
   for (;;) {
-    destroy_closure(*t);
+    if (!end_closure(*t, deaths)) [[unlikely]]
+      return;
     t = drop(*t, deaths, plainly);
     if (!t)
       return;
@@ -111,17 +157,29 @@ constexpr std::uint8_t k_waited_for = detail::k_tracked | detail::k_undeferred; 
 /// Nobody waits on the spot for what the end of `t` does, which has something to do with accesses.
 WEFT_COLD bool may_hand_on(task &t) noexcept { return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t); }
 
-WEFT_COLD bool hands_on_end(task &t, bool childless) {
+/// A callable that has a destructor goes before the end is handed on: managers run none. False: the task has children again.
+bool destroy_early(task &t) noexcept {
+  if (t.ops->destroy && !is_over(t))
+    run_destructor(t);
+  return t.children.done(t.owned_children);
+}
+
+/// `childless` may be so no more when it returns false.
+WEFT_COLD bool hands_on_end(task &t, bool &childless) {
   executor *const e = this_executor(); // null on a thread that only takes events back
-  return e && may_hand_on(t) && !acts_itself(*e) && hand_on_end(t, childless);
+  if (!e || e->in_callback || !may_hand_on(t) || acts_itself(*e))
+    return false;
+  const bool was_childless = childless;
+  childless = was_childless && destroy_early(t);
+  return childless == was_childless && hand_on_end(t, childless);
 }
 
 /// Body and events are over: releases the accesses, settles the children.
 void end_task(task &t, bool plainly, ready_list &ready) {
-  const bool childless = t.children.done(t.owned_children);
-  const bool release_now = childless || !t.has(detail::k_wait);
-  if (sends_messages() && release_now && hands_on_end(t, childless)) [[unlikely]]
+  bool childless = t.children.done(t.owned_children);
+  if (sends_messages() && (childless || !t.has(detail::k_wait)) && hands_on_end(t, childless)) [[unlikely]]
     return;
+  const bool release_now = childless || !t.has(detail::k_wait);
   const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
   if (!childless && deaths)
     drop_references(t, deaths);
@@ -129,8 +187,7 @@ void end_task(task &t, bool plainly, ready_list &ready) {
     signal_done(t);
   if (childless)
     return complete(&t, deaths, plainly, ready);
-  t.next = nullptr; // the body has ended, nobody waits
-  if (t.children.settle(t.owned_children))
+  if (settle_children(t, 0))
     complete(&t, release_now ? 0 : release_accesses(t, ready), false, ready);
 }
 
@@ -143,16 +200,13 @@ void release_ended(task &t, ready_list &ready) {
     signal_done(t);
 }
 
-void destroy_ended(task &t) noexcept { destroy_closure(t); }
-
 void drop_ended(task &t) {
   if (task *parent = drop(t, 0, false))
     complete_upwards(*parent);
 }
 
 void settle_ended(task &t, ready_list &ready) {
-  t.next = nullptr; // the body has ended, nobody waits
-  if (t.children.settle(t.owned_children))
+  if (settle_children(t, 0))
     complete(&t, 0, false, ready);
 }
 
@@ -205,13 +259,11 @@ WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool
 
 /// The end of a task that has several accesses, regions, or had children with accesses.
 WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
-  executor &now = *this_executor(); // the thread may have changed
-  now.current = outer;
+  this_executor()->current = outer; // the thread may have changed
   ready_list ready;
   const std::uint32_t deaths = release_accesses(t, ready);
-  if (t.ops->destroy)
-    t.ops->destroy(detail::storage(&t));
-  end_released(now, t, deaths, in_place, outer);
+  if (end_closure(t, deaths)) [[likely]]
+    end_released(*this_executor(), t, deaths, in_place, outer);
   return ready.empty() ? nullptr : first_of(ready);
 }
 
@@ -273,7 +325,7 @@ WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
   }
   if (hands_on && ends_plainly(t) && may_hand_on(t)) {
     now.current = outer;
-    if (hand_on_end(t, true))
+    if (!now.in_callback && destroy_early(t) && hand_on_end(t, true))
       return nullptr;
   }
   return end_by_itself(t, outer, in_place);
@@ -284,8 +336,19 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
   return sends_messages() ? end_amid_messages(t, outer, in_place) : end_by_itself(t, outer, in_place);
 }
 
+/// The destructor that was put off has run.
+WEFT_COLD runnable *end_put_off(task &t, task *outer) {
+  this_executor()->current = outer;
+  ready_list ready;
+  if (t.children.done(t.owned_children) || settle_children(t, 0))
+    complete(&t, 0, false, ready);
+  return first_of(ready);
+}
+
 runnable *end_uncommonly(task &t, task *outer, bool in_place) {
   task_extra *const x = peek_extra(t);
+  if (x && x->only_destructor)
+    return end_put_off(t, outer);
   if (x && x->instead_of_end && !t.has(detail::k_cancelled)) {
     this_executor()->current = outer;
     count(this_executor()->counts->reruns);
@@ -351,6 +414,8 @@ WEFT_INLINE void run_body(task &t) noexcept {
 
 WEFT_COLD void run_specially(task &t) noexcept {
   task_extra *x = peek_extra(t);
+  if (x && x->only_destructor)
+    return run_destructor(t);
   if (!x || !x->stack_bytes)
     return run_body(t);
   try {
@@ -388,6 +453,8 @@ namespace {
 
 /// The body of a task whose group was cancelled is not run; its handle says so.
 WEFT_COLD void skip(task &t) noexcept {
+  if (const task_extra *x = peek_extra(t); x && x->only_destructor)
+    return run_destructor(t);
   t.set(detail::k_cancelled);
   if (hooks() & k_traces_bodies)
     trace_skipped(t);

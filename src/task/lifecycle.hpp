@@ -44,6 +44,12 @@ void enqueue_all(ready_list &ready);
 /// execute() on the stack of a frame of the current task. A frame that stands in a catch block keeps its exceptions from the task.
 [[nodiscard]] runnable *execute_in_place(executor &here, task &t) noexcept;
 
+/// The callable is being destroyed, or is gone: a destructor runs as its task, whose body and accesses are over. No other task has both flags.
+[[nodiscard]] inline bool is_over(const task &t) noexcept {
+  constexpr std::uint8_t both = detail::k_implicit | detail::k_destroys;
+  return (t.flags & both) == both;
+}
+
 /// Last external event gone and body ended.
 void events_are_over(task &t);
 /// The end of a task of a layer. What it lets run is told to `ready`, where given: see <weft/layer/held_task.hpp>. Any thread.

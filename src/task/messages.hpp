@@ -37,7 +37,7 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 /// The named accesses of `t`, none of which shares, are to be entered into `d`, the domain of its parent, the running task. True: `t` is
 /// handed on. False: nothing has changed.
 [[nodiscard]] bool hand_on_new(task &t, domain &d);
-/// The accesses of `t` are to be released, and it is to be dropped. `childless`: with its closure. True: `t` is handed on.
+/// The accesses of `t` are to be released, and it is to be dropped. `childless`: its callable is gone. True: `t` is handed on.
 [[nodiscard]] bool hand_on_end(task &t, bool childless);
 /// Returns when all that was handed on for the domain is applied.
 void apply_news_of(domain &d) noexcept;
@@ -55,8 +55,7 @@ bool apply_messages(executor &e, place where);
 
 /// Releases the accesses, and tells who waits for the end.
 void release_ended(task &t, ready_list &ready);
-/// The rest for a task that has no children left: the closure, then all else.
-void destroy_ended(task &t) noexcept;
+/// The rest for a task that has no children left and no callable to destroy.
 void drop_ended(task &t);
 /// The rest for one that has some.
 void settle_ended(task &t, ready_list &ready);

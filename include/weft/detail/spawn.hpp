@@ -42,12 +42,13 @@ struct body {
     self->has_result = true;
   }
   static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
+  static constexpr bool k_trivial = std::is_trivially_destructible_v<F>;
   static void destroy_result(void *p) noexcept {
     auto *self = static_cast<body *>(p);
     if (self->has_result)
       self->result.~T();
   }
-  static constexpr body_ops ops{&invoke, &destroy, &destroy_result, true, sizeof(F), closure_name<F>()};
+  static constexpr body_ops ops{&invoke, k_trivial ? nullptr : &destroy, &destroy_result, true, sizeof(F), closure_name<F>()};
 };
 
 template <class F>
