@@ -140,6 +140,17 @@ std::uint32_t merge_repetitions(const task &t, data_access *a, std::uint32_t cou
   return count;
 }
 
+/// A task that takes a turn begins with all that its children may need: its weak accesses count as strong ones. Else a child could wait, in
+/// that turn, for an earlier task that waits for it: docs/design/sharing.md. Returns whether it was such a task.
+WEFT_COLD bool strengthen(data_access *a, std::uint32_t count) noexcept {
+  const auto takes_turns = [](const data_access &x) { return x.shared == sharing::commutative && !(kind_of(x) & k_weak); };
+  if (std::none_of(a, a + count, takes_turns))
+    return false;
+  for (data_access *x = a; x != a + count; ++x)
+    x->flags.store(kind_of(*x) & ~std::uint32_t{k_weak}, std::memory_order_relaxed); // O4
+  return true;
+}
+
 } // namespace
 
 bool go_on_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept {
@@ -229,6 +240,9 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   t.extent = count;
   if (count == 0)
     return true;
+  constexpr std::uint32_t both = k_shares | k_weak;
+  if ((all.kinds & both) == both && strengthen(t.accesses(), count)) [[unlikely]]
+    all.kinds &= ~std::uint32_t{k_weak};
   if (mailbox::checks()) [[unlikely]]
     report_undeclared(t);
   domain &d = domain_of(*t.parent);

@@ -131,7 +131,6 @@ class generator {
       if (r.written && r.share == way::none && chance(50))
         child.uses.push_back({again.cell, weak ? access_mode::weak_in : access_mode::in});
     }
-    stay_in_turn(child);
     for (const use &u : child.uses)
       if (!is_weak(u.mode) && is_write(u.mode))
         b.rights[u.cell].written = true;

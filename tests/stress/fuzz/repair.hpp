@@ -162,7 +162,6 @@ class repairer {
       const right &r = b.rights[u.cell];
       return (ways[u.cell] & (ways[u.cell] - 1)) != 0 && !r.child_write && way_of(u.mode) != r.share;
     });
-    stay_in_turn(n);
     for (const use &u : n.uses)
       if (u.mode == access_mode::out)
         b.rights[u.cell].written = true;

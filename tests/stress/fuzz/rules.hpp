@@ -28,14 +28,6 @@ inline bool may_name(const right &r, access_mode m) {
   return w == r.share || (r.share == way::commutative && r.add);
 }
 
-/// A task that has its turn at something must not wait for what others have, who may wait for their turn: it names all of its
-/// data strongly.
-inline void stay_in_turn(node &n) {
-  const bool takes_turns = std::any_of(n.uses.begin(), n.uses.end(), [](const use &u) { return u.mode == access_mode::commutative; });
-  for (use &u : n.uses)
-    if (takes_turns)
-      u.mode = strong_of(u.mode);
-}
 inline constexpr right k_all_rights{true, true, true, true, true};
 using right_map = std::map<int, right>;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Concurrent and commutative accesses, their weak forms, and how they stand among others.
+#include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
 
@@ -280,6 +281,62 @@ TEST(commutative, onready_is_called_when_the_turn_has_come) {
   weft::taskwait();
   EXPECT_EQ(x, 20);
   EXPECT_FALSE(t.crowded);
+}
+
+/// In each system of dependencies, with one worker and with four.
+template <class F>
+void in_each_system(F f) {
+  for (const char *system : {"wait-free", "locks", "regions"})
+    for (const char *workers : {"1", "4"}) {
+      const auto end = test::in_process({{"WEFT_DEPS_SYSTEM", system}, {"WEFT_WORKERS", workers}}, f);
+      EXPECT_TRUE(end.exited(0)) << system << ", " << workers << " workers: " << end;
+    }
+}
+
+TEST(commutative, a_turn_beside_weak_data_is_not_waited_for_in_a_circle) {
+  in_each_system([] {
+    int x = 0, y = 0;
+    test::gate spawned;
+    weft::spawn([&] { y = spawned.pass() ? 1 : -1; }, weft::inout(y));
+    weft::spawn([&] { x += 10, y *= 2; }, weft::inout(y), weft::commutative(x));
+    weft::spawn([&] { weft::spawn([&] { x += 100, y += 3; }, weft::inout(x), weft::inout(y)); }, weft::commutative(x), weft::weak_inout(y));
+    spawned.open();
+    weft::taskwait();
+    EXPECT_EQ(x, 110);
+    EXPECT_EQ(y, 5);
+  });
+}
+
+TEST(commutative, turns_that_two_tasks_leave_to_their_children_are_not_waited_for_in_a_circle) {
+  in_each_system([] {
+    int x = 0, z = 0;
+    std::atomic<int> begun{0};
+    const auto one_way = [&](int &mine, int &below) {
+      weft::spawn(
+          [&] {
+            ++begun;
+            for (int i = 0; i != 1000 && begun != 2; ++i) // the other one has its chance
+              weft::taskyield();
+            weft::spawn([&] { mine += 1, below += 1; }, weft::commutative(mine), weft::commutative(below));
+          },
+          weft::commutative(mine), weft::weak_commutative(below));
+    };
+    one_way(x, z);
+    one_way(z, x);
+    weft::taskwait();
+    EXPECT_EQ(x, 2);
+    EXPECT_EQ(z, 2);
+  });
+}
+
+TEST(commutative, weak_data_alone_holds_nobody_back) {
+  int x = 0, y = 0;
+  test::gate begun;
+  bool first = false;
+  weft::spawn([&] { first = begun.pass(); }, weft::inout(y));
+  weft::spawn([&] { begun.open(); }, weft::weak_commutative(x), weft::weak_inout(y));
+  weft::taskwait();
+  EXPECT_TRUE(first);
 }
 
 TEST(sharing, different_kinds_on_one_address_are_ordered_like_writers) {
