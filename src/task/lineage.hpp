@@ -7,7 +7,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Everything below a task, or everything of a group.
+/// Everything below a task, or everything of a group; with neither every task.
 struct lineage {
   const task *root = nullptr;
   const group_state *group = nullptr;
@@ -20,13 +20,15 @@ struct lineage {
     for (int i = 0; t && i < k_generations; ++i, t = t->parent)
       if (is_child(*t)) [[likely]]
         return true;
-    return false;
+    return !root && !group;
   }
 
  private:
   static constexpr int k_generations = 16;
   [[nodiscard]] bool is_child(const task &t) const noexcept { return root ? t.parent == root : t.group && &t.group->internals() == group; }
 };
+
+inline constexpr lineage k_all_lineages{};
 
 } // namespace rt
 } // namespace weft::inline v0

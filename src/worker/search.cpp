@@ -17,6 +17,8 @@ namespace {
 
 constexpr int k_looks_per_clock_read = 4;
 constexpr int k_most_pauses = 16; // between two looks: whoever looks takes cache lines from those who work
+// Older work that is let in may be a producer, which makes 64 KiB of tasks and more until it is held: more of them than that end meanwhile.
+constexpr std::uint32_t k_in_depth_in_a_row = 4096;
 constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work: starting it again takes a look of the watcher
 
 /// False: the branch of a task that the thief may not run goes to those who may.
@@ -96,9 +98,26 @@ runnable *take_shared_first(worker &w) {
   return rt.ready->get_shared_first(w.id);
 }
 
+namespace {
+
+/// While producers are held back: the newest, for a recursion in breadth has no end of memory. Not always, so that older work does not starve.
+runnable *take_in_depth(worker &w) {
+  if (++w.own_in_a_row < k_in_depth_in_a_row)
+    return the_runtime().ready->take_newest(w.id, k_all_lineages);
+  w.own_in_a_row = 0;
+  return nullptr;
+}
+
+} // namespace
+
 runnable *take_ready(worker &w) {
   runtime &rt = the_runtime();
-  return rt.confined.any() ? take_of_both(w) : rt.ready->get(w.id);
+  if (rt.confined.any())
+    return take_of_both(w);
+  if (!w.own.deque && rt.producers.holds_any()) [[unlikely]]
+    if (runnable *r = take_in_depth(w))
+      return r;
+  return rt.ready->get(w.id);
 }
 
 namespace {

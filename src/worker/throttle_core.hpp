@@ -49,9 +49,13 @@ class throttle_core {
       reset();
       if (m_any.load(std::memory_order_seq_cst) && !mutant(bug::throttle_forgets_producers)) // O1
         resume_all();
-    } else if (live > m_alarm.load(std::memory_order_relaxed)) {
-      m_over.store(true, std::memory_order_relaxed);
+      return;
     }
+    const std::int64_t alarm = m_alarm.load(std::memory_order_relaxed);
+    if (live > alarm)
+      m_over.store(true, std::memory_order_relaxed);
+    else if (const std::int64_t follows = std::max(live + m_lowest / 4, m_lowest); follows < alarm)
+      m_alarm.store(follows, std::memory_order_relaxed);
   }
 
   void hold(item &producer) {
@@ -83,12 +87,22 @@ class throttle_core {
   [[nodiscard]] bool is_alarming(std::int64_t live) const noexcept { return live > m_alarm.load(std::memory_order_relaxed); }
   [[nodiscard]] bool is_beyond(std::int64_t live) const noexcept { return live > m_now.load(std::memory_order_relaxed); }
   void be_quiet() noexcept { m_over.store(false, std::memory_order_relaxed); }
+  /// For those who are not held yet, above any mark: whoever is held keeps a stack, so each is to be worth it. Tasks that end as fast as they
+  /// are made hold nobody more.
+  void make_room(std::int64_t live) noexcept {
+    if (is_beyond(live + k_room))
+      m_now.store(live + k_room, std::memory_order_relaxed);
+    m_alarm.store(live + k_room, std::memory_order_relaxed);
+    be_quiet();
+  }
   void raise_alarm(std::int64_t live) noexcept {
     m_alarm.store(std::min(live + m_lowest / 4, m_now.load(std::memory_order_relaxed)), std::memory_order_relaxed);
     be_quiet();
   }
 
  private:
+  static constexpr std::int64_t k_room = 16 << 10; // of tasks that are made before one more producer is held: what its stack takes
+
   [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
   void reset() noexcept {
     m_now.store(m_limit, std::memory_order_relaxed);

@@ -103,6 +103,28 @@ int nested(int depth, bool waits) {
   return g_wrong;
 }
 
+/// Children of weak accesses, each of which makes the next: many creators at once, and each makes one task.
+void descend(int depth, int &x) {
+  ++g_ran;
+  if (depth > 0)
+    weft::spawn([depth, &x] { descend(depth - 1, x); }, weft::weak_inout(x));
+}
+
+/// Producers that each make few tasks: who is held back keeps a stack, which takes more memory than what it would have made.
+int small_producers(const std::string &what, long n) {
+  if (what == "lines")
+    for (long i = 0; i != n / 9; ++i)
+      weft::spawn([] { descend(8, g_data[0]); }, weft::weak_inout(g_data[0]));
+  else
+    weft::spawn([n] { nest(static_cast<int>(n), false); });
+  weft::taskwait();
+  const long ran = g_ran;
+  std::printf("tasks run: %ld\n", ran);
+  expect_at_most(status("VmHWM"), 32 * k_mib, "resident KiB at most");
+  expect(weft::stats().throttled <= static_cast<std::uint64_t>(ran) / 100 + 10, "times held back", static_cast<long>(weft::stats().throttled));
+  return g_wrong;
+}
+
 /// Each task makes its successor and many more, so that producers are held back at every depth of a long chain.
 void chain(int length) {
   ++g_ran;
@@ -204,6 +226,8 @@ int child(const std::string &what, long n) {
     return producer(n);
   if (what == "waiting-tree" || what == "tree")
     return nested(static_cast<int>(n), what == "waiting-tree");
+  if (what == "lines" || what == "wide-tree")
+    return small_producers(what, n);
   if (what == "chain")
     return chained(static_cast<int>(n));
   if (what == "old-kernel" && !pretend_old_kernel())
@@ -260,6 +284,14 @@ void nested_producers(bool brief) {
              {"WEFT_DEPS_SYSTEM", turn++ % 2 ? "locks" : "wait-free"}});
 }
 
+void producers_of_few(bool brief) {
+  for (const char *policy : k_policies)
+    for (const char *workers : {"1", "2"}) {
+      run("lines", test::scaled(brief ? 200'000 : 2'000'000), {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
+      run("wide-tree", test::k_sanitized ? 5 : brief ? 8 : 9, {{"WEFT_SCHED_POLICY", policy}, {"WEFT_WORKERS", workers}});
+    }
+}
+
 void blocked_tasks() {
   const long n = test::scaled(100'000);
   run("blocked", n, {});
@@ -285,6 +317,7 @@ int main(int count, char **words) {
   const bool brief = count == 2 && std::strcmp(words[1], "--short") == 0;
   producers(brief);
   nested_producers(brief);
+  producers_of_few(brief);
   blocked_tasks();
   std::printf("floods: %d failed\n", g_failed);
   return g_failed == 0 ? 0 : 1;

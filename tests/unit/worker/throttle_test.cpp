@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The marks of the throttle: whom they hold back, and where they go.
+#include "base/intrusive_list.hpp"
+#include "worker/throttle_core.hpp"
+
+#include <cstdint>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace weft::rt;
+
+constexpr std::int64_t k_kib = 1 << 10;
+
+struct producer {
+  producer *next = nullptr;
+  int times_let_go = 0;
+};
+
+struct world {
+  using item = producer;
+  using queue = intrusive_queue<producer>;
+  std::int64_t *live;
+  [[nodiscard]] std::int64_t live_bytes() const { return *live; }
+  static void wake_one() {}
+  static void make_ready(producer &p) { ++p.times_let_go; }
+};
+
+struct marks : throttle_core<real_atomics, world> {
+  explicit marks(std::int64_t &live, std::int64_t limit = 16 << 20, std::int64_t lowest = 512 * k_kib)
+      : throttle_core({&live}, limit, lowest), now(live) {}
+  using throttle_core::is_alarming;
+  using throttle_core::is_beyond;
+  std::int64_t &now;
+  void become(std::int64_t live) { live_bytes_changed(now = live); }
+  void hold_back(producer &p) {
+    make_room(now);
+    hold(p);
+  }
+};
+
+TEST(throttle_marks, who_is_held_leaves_room_for_others) {
+  std::int64_t live = 0;
+  marks m(live);
+  producer first, second;
+  m.become(513 * k_kib);
+  EXPECT_TRUE(m.over());
+  m.hold_back(first);
+  EXPECT_FALSE(m.over()) << "others make tasks until there are more of them";
+  EXPECT_TRUE(m.holds_any());
+  m.become(529 * k_kib);
+  EXPECT_FALSE(m.over());
+  m.become(529 * k_kib + 1);
+  EXPECT_TRUE(m.over());
+  m.hold_back(second);
+  EXPECT_FALSE(m.over());
+  EXPECT_EQ(first.times_let_go + second.times_let_go, 0);
+  m.become(384 * k_kib);
+  EXPECT_EQ(first.times_let_go, 1);
+  EXPECT_EQ(second.times_let_go, 1);
+  EXPECT_FALSE(m.holds_any());
+  m.become(513 * k_kib);
+  EXPECT_TRUE(m.over()) << "the marks are where they were";
+}
+
+TEST(throttle_marks, there_is_room_beyond_the_limit_too) {
+  std::int64_t live = 0;
+  marks m(live);
+  producer p;
+  m.become((16 << 20) + 1);
+  EXPECT_TRUE(m.is_beyond(live));
+  m.hold_back(p);
+  EXPECT_FALSE(m.is_beyond(live + 16 * k_kib));
+  EXPECT_TRUE(m.is_beyond(live + 16 * k_kib + 1));
+  EXPECT_FALSE(m.is_alarming(live + 16 * k_kib));
+  EXPECT_TRUE(m.is_alarming(live + 16 * k_kib + 1));
+  m.become(384 * k_kib);
+  EXPECT_FALSE(m.is_beyond(16 << 20));
+  EXPECT_TRUE(m.is_beyond((16 << 20) + 1)) << "the limit is where it was";
+}
+
+TEST(throttle_marks, below_the_limit_room_does_not_raise_it) {
+  std::int64_t live = 0;
+  marks m(live);
+  producer p;
+  m.become(600 * k_kib);
+  m.hold_back(p);
+  EXPECT_FALSE(m.is_beyond(16 << 20));
+  EXPECT_TRUE(m.is_beyond((16 << 20) + 1));
+}
+
+TEST(throttle_marks, the_alarm_follows_memory_down) {
+  std::int64_t live = 0;
+  marks m(live);
+  producer p;
+  m.become(4096 * k_kib);
+  m.hold_back(p);
+  m.become(4000 * k_kib);
+  EXPECT_TRUE(m.is_alarming(4112 * k_kib + 1));
+  EXPECT_FALSE(m.is_alarming(4112 * k_kib)) << "by a quarter of the lowest mark, or more";
+  m.become(2000 * k_kib);
+  EXPECT_FALSE(m.is_alarming(2128 * k_kib));
+  EXPECT_TRUE(m.is_alarming(2128 * k_kib + 1));
+  m.become(385 * k_kib);
+  EXPECT_FALSE(m.is_alarming(513 * k_kib));
+  EXPECT_TRUE(m.is_alarming(513 * k_kib + 1));
+  EXPECT_EQ(p.times_let_go, 0);
+  m.become(384 * k_kib);
+  EXPECT_EQ(p.times_let_go, 1);
+  EXPECT_FALSE(m.is_alarming(512 * k_kib));
+  EXPECT_TRUE(m.is_alarming(512 * k_kib + 1));
+}
+
+TEST(throttle_marks, a_limit_of_zero_holds_nobody) {
+  std::int64_t live = 0;
+  marks m(live, 0, 0);
+  m.become(std::int64_t{1} << 40);
+  EXPECT_FALSE(m.over());
+}
+
+} // namespace
