@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork() outside of tasks, where the child may use Weft, and inside of tasks, where it may only exec.
 #include "hardening/work.hpp"
+#include "task/held.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -318,6 +319,49 @@ TEST(fork, what_waits_in_the_parent_goes_on_there_only) {
     weft::decrease_events(held);
     weft::taskwait();
     EXPECT_EQ(went_on, 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+int held_tasks() {
+  int n = 0;
+  weft::rt::for_each_held([](weft::rt::task &, void *count) { ++*static_cast<int *>(count); }, &n);
+  return n;
+}
+
+TEST(fork, what_events_hold_in_the_parent_holds_nothing_in_the_child) {
+  auto end = in_process(k_rough, [] {
+    std::atomic<int> announced{0};
+    weft::task_ref held[3];
+    for (weft::task_ref &h : held)
+      weft::spawn([&] {
+        weft::this_task::increase_events();
+        h = weft::this_task::self();
+        ++announced;
+      });
+    EXPECT_TRUE(test::eventually([&] { return announced == 3 && held_tasks() == 3; }));
+    const int status = in_fork([] {
+      if (held_tasks() != 0)
+        return 1;
+      weft::task_ref own;
+      std::atomic<bool> known{false};
+      weft::spawn([&] {
+        weft::this_task::increase_events();
+        own = weft::this_task::self();
+        known = true;
+      });
+      if (!test::eventually([&] { return known && held_tasks() == 1; }))
+        return 2;
+      weft::decrease_events(own);
+      weft::taskwait();
+      return held_tasks() == 0 && works() ? 0 : 3;
+    });
+    EXPECT_TRUE(exited(status, 0)) << status;
+    EXPECT_EQ(held_tasks(), 3);
+    for (weft::task_ref &h : held)
+      weft::decrease_events(h);
+    weft::taskwait();
+    EXPECT_EQ(held_tasks(), 0);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

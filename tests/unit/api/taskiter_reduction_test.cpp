@@ -195,6 +195,23 @@ TEST(taskiter, children_add_to_the_copies) {
     EXPECT_EQ(seen[r], static_cast<long>(36 * (r + 1)));
 }
 
+// The copies of a round are added and begin anew: one that a child borrows again must be seen to be in use again.
+TEST(taskiter, children_alone_add_in_each_round) {
+  long x = 0;
+  std::vector<long> seen;
+  weft::taskiter(6, [&] {
+    weft::spawn(
+        [&] {
+          for (int k = 0; k != 3; ++k)
+            weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, weft::sum));
+        },
+        weft::weak_reduction(x, weft::sum));
+    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+  });
+  weft::taskwait();
+  EXPECT_EQ(seen, (std::vector<long>{3, 6, 9, 12, 15, 18}));
+}
+
 TEST(taskiter, that_reduces_adds_with_its_siblings) {
   long x = 3, seen = 0;
   spawn_adders(x, 4);

@@ -3,6 +3,7 @@
 #include "support/gate.hpp"
 
 #include <weft.h>
+#include <weft/error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -78,6 +79,41 @@ TEST(c_group, collect_all_lists_every_failure) {
   EXPECT_EQ(weft_group_failures(g.group, codes.data(), codes.size(), &count), 0);
   std::sort(codes.begin(), codes.begin() + 5);
   EXPECT_EQ(codes, (std::array<int, 8>{1, 2, 3, 4, 5, 0, 0, 0}));
+}
+
+// A body that calls C++ may throw what C++ throws.
+TEST(c_group, a_failure_of_the_library_keeps_its_code) {
+  const auto throws = [](void *) -> int { throw weft::error(weft::errc::no_block, "it must not wait"); };
+  const auto throws_other = [](void *) -> int { throw 7; };
+  for (const int policy : {WEFT_POLICY_FIRST_CANCELS, WEFT_POLICY_COLLECT_ALL}) {
+    owned_group g(policy);
+    ASSERT_EQ(g.spawn(throws, nullptr, 0), 0);
+    EXPECT_NE(weft_group_wait(g.group, nullptr), 0);
+    std::array<int, 2> codes{};
+    std::size_t count = 0;
+    EXPECT_EQ(weft_group_failures(g.group, codes.data(), codes.size(), &count), 0);
+    EXPECT_EQ(count, 1u);
+    EXPECT_EQ(codes[0], -static_cast<int>(weft::errc::no_block));
+    EXPECT_EQ(std::string(weft_error_string(codes[0])), "no_block");
+  }
+  owned_group g(WEFT_POLICY_COLLECT_ALL);
+  ASSERT_EQ(g.spawn(throws, nullptr, 0), 0);
+  EXPECT_EQ(weft_group_wait(g.group, nullptr), WEFT_ERR_TASK_FAILED) << weft_last_error_message();
+  int six = 6;
+  ASSERT_EQ(g.spawn(throws, nullptr, 0), 0);
+  ASSERT_EQ(g.spawn(fail_with, &six, sizeof six), 0);
+  ASSERT_EQ(g.spawn(throws_other, nullptr, 0), 0);
+  int code = 0;
+  EXPECT_EQ(weft_group_wait(g.group, &code), WEFT_ERR_TASK_FAILED);
+  std::array<int, 3> codes{};
+  std::size_t count = 0;
+  EXPECT_EQ(weft_group_failures(g.group, codes.data(), codes.size(), &count), 0);
+  EXPECT_EQ(count, 3u);
+  EXPECT_EQ(codes[0], code) << "the first speaks for all";
+  std::sort(codes.begin(), codes.end());
+  std::array<int, 3> expected{-static_cast<int>(weft::errc::no_block), WEFT_ERR_EXCEPTION, 6};
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(codes, expected);
 }
 
 TEST(c_group, cancel_is_seen_by_running_tasks_and_skips_the_others) {

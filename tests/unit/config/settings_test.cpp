@@ -141,6 +141,15 @@ TEST(settings, workers_are_auto_or_1_to_1024) {
     EXPECT_TRUE(has(refusal_of("workers", value), "it must be auto, or an integer from 1 to 1024")) << value;
 }
 
+// Each is allowed once 2^64 has been taken away.
+TEST(settings, numbers_that_overflow_with_their_unit_are_refused) {
+  EXPECT_TRUE(has(refusal_of("spin.us", "18446744073710s"), "it must be a duration"));
+  EXPECT_TRUE(has(refusal_of("spin.us", "18446744073709552ms"), "it must be a duration"));
+  EXPECT_TRUE(has(refusal_of("watch.patience", "18446744073710s"), "it must be"));
+  EXPECT_TRUE(has(refusal_of("throttle.bytes", "16777217T"), "it must be"));
+  EXPECT_TRUE(has(refusal_of("throttle.bytes", "17179869185G"), "it must be"));
+}
+
 TEST(settings, sizes_have_units_of_1024) {
   const std::pair<const char *, std::uint64_t> cases[] = {{"65536", 65536},  {"65536B", 65536},    {"64K", 64 << 10},  {"64KiB", 64 << 10},
                                                           {"16M", 16 << 20}, {"16 MiB", 16 << 20}, {"1G", 1ull << 30}, {"1TiB", 1ull << 40}};

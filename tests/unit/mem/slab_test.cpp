@@ -58,6 +58,19 @@ TEST(slab, blocks_of_every_size_are_aligned_and_do_not_overlap) {
   }
 }
 
+TEST(slab, blocks_of_a_power_of_two_are_aligned_to_it) {
+  heap &h = fresh_heap();
+  for (std::size_t bytes = 64; bytes <= 16384; bytes *= 2) {
+    std::vector<void *> blocks;
+    for (std::size_t i = 0; i < 2 * heap::k_chunk_bytes / bytes; ++i) { // the first of a chunk, too
+      blocks.push_back(h.allocate(bytes));
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back()) % bytes, 0u) << bytes;
+    }
+    for (void *p : blocks)
+      heap::deallocate(p, &h);
+  }
+}
+
 TEST(slab, a_block_of_no_bytes_is_a_block) {
   heap &h = fresh_heap();
   void *p = h.allocate(0), *q = h.allocate(0);

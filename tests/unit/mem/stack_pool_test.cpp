@@ -284,6 +284,39 @@ TEST(stack_pool_death_test, stacks_without_a_guard_are_used_and_said_once) {
               "^weft: warning: no more guard pages for task stacks \\(vm.max_map_count\\)[^\n]*\n$");
 }
 
+/// What is cooled keeps the word at its low end that tells of an overflow.
+void cool_unguarded_stacks() {
+  pretend_old_kernel(false);
+  weft::rt::configure_stacks(64 << 10, 0);
+  stack_cache cache;
+  for (int round = 0; round != 3; ++round) {
+    stack *s = weft::rt::acquire_sized_stack(1 << 20);
+    if (s->guarded)
+      _exit(1);
+    std::memset(low_of(s) + page(), 1, s->bytes - page());
+    cache.release(s);
+    if (resident_pages(s) > 3)
+      _exit(2); // it was not cooled
+  }
+  std::vector<stack *> all(400); // more than the shared list keeps warm
+  for (int round = 0; round != 3; ++round) {
+    for (stack *&s : all)
+      s = cache.acquire();
+    for (stack *s : all) {
+      std::memset(low_of(s) + page(), 1, s->bytes - page());
+      cache.release(s);
+    }
+  }
+  _exit(0);
+}
+
+TEST(stack_pool_death_test, stacks_without_a_guard_are_cooled_and_used_again) {
+  if (!seccomp_works())
+    GTEST_SKIP() << "system calls cannot be filtered here";
+  test::use_a_process_for_each_death();
+  EXPECT_EXIT(cool_unguarded_stacks(), testing::ExitedWithCode(0), "");
+}
+
 TEST(stack_pool_death_test, an_overflow_without_a_guard_is_seen_when_the_stack_is_given_back) {
   if (!seccomp_works())
     GTEST_SKIP() << "system calls cannot be filtered here";

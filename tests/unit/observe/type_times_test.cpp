@@ -33,6 +33,18 @@ TEST_F(type_table, memory_of_a_label_that_is_used_again_names_another_type) {
   EXPECT_STREQ(two.name, "two");
 }
 
+TEST_F(type_table, labels_that_begin_alike_are_different_types) {
+  type_time &longer = find("copy_in"), &shorter = find("copy");
+  EXPECT_STREQ(longer.name, "copy_in");
+  EXPECT_STREQ(shorter.name, "copy");
+  char label[] = "solve";
+  find(label);
+  label[3] = '\0'; // the same memory
+  EXPECT_STREQ(find(label).name, "sol");
+  label[3] = 'v';
+  EXPECT_STREQ(find(label).name, "solve");
+}
+
 TEST_F(type_table, a_closure_is_called_what_the_compiler_calls_it) {
   EXPECT_STREQ(find(nullptr, "auto f() [with F = main()::<lambda()>]").name, "main()::<lambda()>");
   EXPECT_STREQ(find(nullptr, nullptr).name, "task");

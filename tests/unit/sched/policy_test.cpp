@@ -105,6 +105,19 @@ TEST_P(every_policy, serves_urgent_work_first_and_patient_work_last) {
   EXPECT_EQ(b.drain(1), (numbers{9, 7, 6, 5, 8}));
 }
 
+TEST_P(every_policy, has_work_as_long_as_there_is_any) {
+  for (const int priority : {-3, 0, 5})
+    for (const unsigned id : {0u, k_workers + 1, k_outside})
+      for (const origin from : {origin::fresh, origin::yielded, origin::resumed}) {
+        EXPECT_FALSE(b.policy->has_work());
+        task &t = b.family.child(priority);
+        b.policy->add(&t, id, from);
+        EXPECT_TRUE(b.policy->has_work()) << "priority " << priority << ", added by " << id;
+        EXPECT_EQ(b.policy->get(2), &t);
+      }
+  EXPECT_FALSE(b.policy->has_work());
+}
+
 TEST_P(every_policy, gives_a_waiter_the_newest_that_its_worker_added) {
   b.add(0, 3, 0);
   b.add(3, 6, 1);

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <fstream>
 #include <grp.h>
@@ -16,6 +18,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -424,6 +427,58 @@ TEST_F(traces, context_switches_are_seen_without_privilege) {
   EXPECT_GE(number_before(end.output.substr(end.output.find("switched_out")), "\n"), 20u) << end;
   EXPECT_FALSE(contains(end.output, "\n  replaced ")) << "that takes privilege: " << end;
   EXPECT_TRUE(weft({"trace", "check", m_folder}).exited(0));
+}
+
+namespace {
+
+std::int64_t system_ns(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+double number_behind(const std::string &text, const std::string &key) {
+  const auto at = text.find(key);
+  EXPECT_NE(at, std::string::npos) << key << " is missing in " << text;
+  return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + key.size(), nullptr);
+}
+
+} // namespace
+
+TEST_F(traces, times_are_those_of_the_program) {
+  struct moments {
+    std::int64_t realtime, monotonic;
+  };
+  auto *const seen = static_cast<moments *>(mmap(nullptr, 2 * sizeof(moments), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  in_child(settings("task"), false, [seen] {
+    const auto now = [] { return moments{system_ns(CLOCK_REALTIME), system_ns(CLOCK_MONOTONIC)}; };
+    usleep(30'000);
+    weft::spawn([&] { seen[0] = now(), usleep(20'000), seen[1] = now(); }, weft::label("marked"));
+    weft::taskwait();
+    usleep(30'000);
+  });
+  std::istringstream lines(weft({"trace", "export", "--format", "csv", m_folder}).output);
+  std::int64_t at[2] = {};
+  for (std::string line; std::getline(lines, line);)
+    if (contains(line, ",marked,") && (contains(line, ",begin,") || contains(line, ",end,")))
+      at[contains(line, ",end,")] = std::stoll(line); // since the trace began
+  ASSERT_GT(at[1], at[0]);
+  const std::string own = read_all(m_folder + "/.weft"), ctf = read_all(m_folder + "/metadata");
+  const long double frequency = std::stoull(own.substr(own.find("\nfrequency ") + 11));
+  const auto ticks = [&](const char *key) { return static_cast<long double>(std::stoull(own.substr(own.find(key) + std::strlen(key)))); };
+  EXPECT_EQ(number_behind(ctf, "freq = "), static_cast<double>(frequency));
+  constexpr std::int64_t k_slack = 5'000'000; // between a record and what the body sees, and a clock that is being set right
+  for (int i : {0, 1}) {
+    const long double record = ticks("\nfirst ") + static_cast<long double>(at[i]) * frequency / 1e9L;
+    const long double by_readers =
+        (number_behind(ctf, "offset_s = ") + (static_cast<long double>(number_behind(ctf, "offset = ")) + record) / frequency) * 1e9L;
+    EXPECT_NEAR(static_cast<double>(by_readers - static_cast<long double>(seen[i].realtime)), 0, k_slack) << i << ctf;
+    const long double monotonic = ticks("\nmonotonic ") + (record - ticks("\nticks ")) / frequency * 1e9L;
+    EXPECT_NEAR(static_cast<double>(monotonic - static_cast<long double>(seen[i].monotonic)), 0, k_slack) << i << own;
+    const long double realtime = ticks("\nrealtime ") + (record - ticks("\nticks ")) / frequency * 1e9L;
+    EXPECT_NEAR(static_cast<double>(realtime - static_cast<long double>(seen[i].realtime)), 0, k_slack) << i << own;
+  }
+  munmap(seen, 2 * sizeof(moments));
 }
 
 TEST_F(traces, discarded_records_are_counted_exactly) {

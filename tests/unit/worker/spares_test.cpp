@@ -114,6 +114,18 @@ TEST(spares, a_task_that_spins_ends_for_what_waits_behind_it) {
   }
 }
 
+TEST(spares, run_what_has_a_negative_priority) {
+  for (const char *policy : k_policies) {
+    auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", policy}}, [] {
+      pipe_ends p;
+      weft::spawn([&] { p.write_one(); }, weft::priority(-1));
+      p.read_one(); // the main task blocks the only worker
+      weft::taskwait();
+    });
+    EXPECT_TRUE(end.exited(0)) << policy << ": " << end;
+  }
+}
+
 TEST(spares, a_join_branch_is_work_that_waits) {
   auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
     pipe_ends p;
