@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test conformance-libgomp conformance-tsan conformance-llvm conformance-programs bench clean format lint
+.PHONY: all configure demo test conformance-libgomp conformance-tsan conformance-llvm conformance-programs docs bench clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -56,6 +56,10 @@ conformance-llvm: configure
 conformance-programs: configure
 	$(compile) --target weft-omp
 	$(conformance)/programs $(BUILD)/lib/weft-omp --page docs/user/openmp.md $(RUN)
+
+# The documents as a site, pages and interface: build/docs/site/index.html. A broken link or an undocumented public name fails.
+docs:
+	tools/docs/build $(BUILD)/docs
 
 bench: configure
 	$(compile) --target weft_programs

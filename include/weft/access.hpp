@@ -26,8 +26,8 @@ enum class access_mode : std::uint8_t {
 /// One access: an address and a mode. Two accesses concern the same data when their addresses are equal; the size of
 /// the object does not matter, so a block of an array is named by its first element. A null address is ignored.
 struct access {
-  const void *address = nullptr;
-  access_mode mode = access_mode::inout;
+  const void *address = nullptr; ///< of the object
+  access_mode mode = access_mode::inout; ///< what the task does with it
   std::uint32_t bytes = 1; ///< of the object; read only where accesses are ordered as regions (<weft/region.hpp>)
 };
 
@@ -45,6 +45,7 @@ constexpr std::uint32_t bytes_of() noexcept { // 1: the type is incomplete
 }
 } // namespace detail
 
+/// @{
 /// Each of these names an object; none costs anything, throws or touches it. A temporary is refused: it has no address that
 /// another task could name.
 template <class T>
@@ -75,6 +76,7 @@ template <class T>
 [[nodiscard]] access weak_inout(T &object) noexcept {
   return {detail::address_of(object), access_mode::weak_inout, detail::bytes_of<T>()};
 }
+/// @}
 
 /// The task writes the object together with its neighbours: consecutive siblings that name it `concurrent` are ordered with
 /// all others, but not among themselves. They keep out of each other's way by themselves, with atomics or a lock.

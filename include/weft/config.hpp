@@ -2,7 +2,11 @@
 // What every public header needs: which symbols libweft exports, and two attributes.
 #pragma once
 
+/// The library exports the symbol.
 #define WEFT_API __attribute__((visibility("default")))
+/// The function is never inlined.
 #define WEFT_NOINLINE __attribute__((noinline))
+/// The function is always inlined.
 #define WEFT_INLINE [[gnu::always_inline]] inline
+/// The function is called seldom: the compiler keeps it away from what runs often.
 #define WEFT_COLD __attribute__((cold, noinline))

@@ -30,6 +30,7 @@ struct user_counter;
 
 namespace counters {
 
+/// How a counter behaves over time.
 enum class kind {
   count,     ///< only grows
   level,     ///< rises and falls, or follows from others
@@ -38,23 +39,28 @@ enum class kind {
 
 /// What can be asked for. `absent`: it cannot be had here, and `help` says why.
 struct info {
-  std::string name, unit, help;
-  kind what = kind::count;
-  bool per_worker = false;
-  bool absent = false;
+  std::string name; ///< as value() takes it
+  std::string unit; ///< empty: a number
+  std::string help; ///< a sentence
+  kind what = kind::count; ///< how it behaves over time
+  bool per_worker = false; ///< whether there is one for each worker, too
+  bool absent = false; ///< whether it cannot be had here
 };
 
+/// One counter of a snapshot.
 struct value {
-  std::string name, unit;
+  std::string name; ///< with its instance
+  std::string unit; ///< empty: a number
   double number = 0; ///< NaN: nothing to tell, such as a mean over no tasks, or an absent counter
 };
 
 /// A part of a histogram: values from `least` on, up to the `least` of the next.
 struct bucket {
-  double least = 0;
-  std::uint64_t count = 0;
+  double least = 0; ///< the first value that falls into it
+  std::uint64_t count = 0; ///< how many there are in it
 };
 
+/// What text() writes.
 enum class format { text, csv, json };
 
 /// All counters at one moment, or the difference of two. Copies share what they hold; const members from any thread. What runs meanwhile
@@ -76,7 +82,7 @@ class WEFT_API snapshot {
   [[nodiscard]] std::string open_metrics() const;
   /// The time that the counts are of.
   [[nodiscard]] std::chrono::nanoseconds span() const noexcept;
-  [[nodiscard]] int pid() const noexcept;
+  [[nodiscard]] int pid() const noexcept; ///< the program that the counts are of
   /// False for a snapshot of a program that had ended.
   [[nodiscard]] bool running() const noexcept;
 
@@ -101,6 +107,7 @@ class reader {
   reader() : m_since(take()) {}
   /// What was counted since the construction or the last reset.
   [[nodiscard]] snapshot evaluate() const { return take() - m_since; }
+  /// The baseline is now.
   void reset() { m_since = take(); }
   /// Both at one moment: nothing is counted twice or lost.
   [[nodiscard]] snapshot evaluate_and_reset() {
@@ -118,8 +125,9 @@ class reader {
 /// the period is below 1 ms, (out_of_resources) where there is no thread.
 class WEFT_API at_intervals {
  public:
+  /// What is called.
   using function = void (*)(const snapshot &now, const snapshot &interval, void *context);
-  at_intervals(std::chrono::nanoseconds period, function f, void *context);
+  at_intervals(std::chrono::nanoseconds period, function f, void *context); ///< begins at once
   ~at_intervals(); ///< waits for a call that is under way
   at_intervals(const at_intervals &) = delete;
   at_intervals &operator=(const at_intervals &) = delete;
@@ -135,9 +143,11 @@ class WEFT_API at_intervals {
 /// places. Throws weft::error: invalid_argument for a bad name or one of Weft's, out_of_resources beyond 64.
 class WEFT_API counter {
  public:
+  /// `name` is "/object/name"; `help` is a sentence; `unit` is empty for a number.
   explicit counter(const char *name, const char *help = "", const char *unit = "");
   /// Any thread. Cost: one addition on a worker, an atomic one elsewhere.
   void add(std::uint64_t n = 1) noexcept;
+  /// As add(1).
   counter &operator++() noexcept {
     add();
     return *this;
@@ -153,6 +163,7 @@ class WEFT_API counter {
 /// is called by any thread, one at a time; it must be short, and neither throw nor use Weft.
 class WEFT_API level {
  public:
+  /// `f(context)` tells the level; the other arguments are those of counter.
   level(const char *name, double (*f)(void *), void *context, const char *help = "", const char *unit = "");
   ~level(); ///< waits for a call that is under way; the last value stays
   level(const level &) = delete;

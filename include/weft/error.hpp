@@ -31,12 +31,12 @@ WEFT_API const char *to_string(errc code) noexcept;
 /// names the thing concerned and the remedy.
 class WEFT_API error : public std::runtime_error {
  public:
-  error(errc code, const std::string &what);
-  error(const error &) noexcept = default;
-  error &operator=(const error &) noexcept = default;
+  error(errc code, const std::string &what);           ///< allocates
+  error(const error &) noexcept = default;             ///< copies share the text
+  error &operator=(const error &) noexcept = default;  ///< the same
   ~error() override;
 
-  [[nodiscard]] errc code() const noexcept { return m_code; }
+  [[nodiscard]] errc code() const noexcept { return m_code; } ///< what happened, for programs; what() is for people
 
  private:
   errc m_code;

@@ -26,7 +26,7 @@ class WEFT_API stream {
   void wait();
 
   struct state;
-  [[nodiscard]] state &internals() const noexcept { return *m_state; }
+  [[nodiscard]] state &internals() const noexcept { return *m_state; } ///< for the library
 
  private:
   state *m_state;

@@ -19,15 +19,15 @@ enum class exception_policy : std::uint8_t {
 /// Thrown by wait() under collect_all when tasks have thrown: all of their exceptions, in no order. Copies share them.
 class WEFT_API exception_list : public std::exception {
  public:
-  explicit exception_list(std::exception_ptr *first, std::size_t count);
-  exception_list(const exception_list &other) noexcept;
+  explicit exception_list(std::exception_ptr *first, std::size_t count); ///< copies `count` pointers
+  exception_list(const exception_list &other) noexcept;                  ///< shares them
   exception_list &operator=(const exception_list &) = delete;
   ~exception_list() override;
-  const char *what() const noexcept override;
-  [[nodiscard]] std::size_t size() const noexcept;
-  [[nodiscard]] const std::exception_ptr &operator[](std::size_t i) const noexcept;
-  [[nodiscard]] const std::exception_ptr *begin() const noexcept;
-  [[nodiscard]] const std::exception_ptr *end() const noexcept;
+  const char *what() const noexcept override; ///< one sentence, the same for all
+  [[nodiscard]] std::size_t size() const noexcept; ///< how many there are
+  [[nodiscard]] const std::exception_ptr &operator[](std::size_t i) const noexcept; ///< number `i`, below size()
+  [[nodiscard]] const std::exception_ptr *begin() const noexcept; ///< the first
+  [[nodiscard]] const std::exception_ptr *end() const noexcept;   ///< behind the last
 
  private:
   struct shared;
@@ -41,11 +41,13 @@ class WEFT_API exception_list : public std::exception {
 /// cancelled() and stop_token() from any thread.
 class WEFT_API task_group {
  public:
+  /// An empty group of the calling task. Starts Weft. Throws weft::error: bad_setting, out_of_resources, shut_down.
   explicit task_group(exception_policy policy = exception_policy::by_setting);
   task_group(const task_group &) = delete;
   task_group &operator=(const task_group &) = delete;
   ~task_group();
 
+  /// As weft::spawn(), into this group.
   template <class F, class... Clauses>
   decltype(auto) spawn(F &&f, const Clauses &...clauses) {
     return detail::spawn_in(this, static_cast<F &&>(f), clauses...);
@@ -57,12 +59,12 @@ class WEFT_API task_group {
   /// Tasks of the group that have not started are skipped from now on (their accesses are released as if they had
   /// run); running ones see stop_token() and this_task::cancelled(). Any thread.
   void cancel() noexcept;
-  [[nodiscard]] bool cancelled() const noexcept;
+  [[nodiscard]] bool cancelled() const noexcept; ///< whether cancel() was called since the last wait()
   /// A token that is signalled by cancel(). The first call allocates.
   [[nodiscard]] std::stop_token stop_token();
 
   struct state; // of the library
-  [[nodiscard]] state &internals() noexcept { return *reinterpret_cast<state *>(m_state); }
+  [[nodiscard]] state &internals() noexcept { return *reinterpret_cast<state *>(m_state); } ///< for the library
 
  private:
   alignas(64) unsigned char m_state[128];

@@ -66,6 +66,7 @@ class [[nodiscard]] handle : public detail::handle_base {
   T *result() noexcept { return static_cast<T *>(detail::storage(m_task)); }
 };
 
+/// The same for a task whose callable returns nothing.
 template <>
 class [[nodiscard]] handle<void> : public detail::handle_base {
  public:

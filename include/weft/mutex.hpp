@@ -20,11 +20,14 @@ class WEFT_API mutex {
   mutex(const mutex &) = delete;
   mutex &operator=(const mutex &) = delete;
 
+  /// Takes the mutex; suspends the caller while another has it.
   void lock() {
     if (!m_lock.try_take())
       lock_slow();
   }
+  /// Takes the mutex if it is free, and says whether it has. Never suspends.
   [[nodiscard]] bool try_lock() noexcept { return m_lock.try_take(); }
+  /// Gives the mutex up. Any thread.
   void unlock() {
     if (!m_lock.try_give_up())
       unlock_slow();
@@ -53,6 +56,7 @@ decltype(auto) critical(const char *name, F &&f) {
   guard g{m};
   return static_cast<F &&>(f)();
 }
+/// The section without a name.
 template <class F>
 decltype(auto) critical(F &&f) {
   return critical("", static_cast<F &&>(f));

@@ -24,10 +24,11 @@ class range {
   static_assert(std::is_integral_v<Index> && !std::is_same_v<Index, bool>, "weft::range counts with integers");
 
  public:
-  using index_type = Index;
+  using index_type = Index; ///< what it counts with
 
   /// 0, 1, ... limit - 1.
   explicit constexpr range(Index limit) noexcept : m_first(0), m_limit(limit), m_step(1) {}
+  /// first, first + step, ...
   constexpr range(Index first, Index limit, std::int64_t step = 1) : m_first(first), m_limit(limit), m_step(step) {
     if (step == 0)
       detail::refuse_step();
@@ -41,11 +42,11 @@ class range {
     const std::uint64_t stride = m_step > 0 ? bits(m_step) : 0 - bits(m_step);
     return (width - 1) / stride + 1;
   }
-  [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; }
-  [[nodiscard]] constexpr Index first() const noexcept { return m_first; }
+  [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; } ///< whether there is none
+  [[nodiscard]] constexpr Index first() const noexcept { return m_first; } ///< the first, unless it is empty
   /// With a step of 1 the part is [first, limit): loops over these vectorise best.
   [[nodiscard]] constexpr Index limit() const noexcept { return m_limit; }
-  [[nodiscard]] constexpr std::int64_t step() const noexcept { return m_step; }
+  [[nodiscard]] constexpr std::int64_t step() const noexcept { return m_step; } ///< from one to the next; not 0
   /// Index number `k`, below size().
   [[nodiscard]] constexpr Index operator[](std::uint64_t k) const noexcept { return static_cast<Index>(bits(m_first) + k * bits(m_step)); }
   /// `count` indices from number `k` on; there must be so many.
@@ -53,6 +54,7 @@ class range {
     return {(*this)[k], k + count < size() ? (*this)[k + count] : m_limit, m_step};
   }
 
+  /// Yields the indices in order.
   class iterator {
    public:
     using value_type = Index;
@@ -78,8 +80,8 @@ class range {
     constexpr iterator(std::uint64_t value, std::uint64_t step, std::uint64_t left) noexcept : m_value(value), m_step(step), m_left(left) {}
     std::uint64_t m_value, m_step, m_left;
   };
-  [[nodiscard]] constexpr iterator begin() const noexcept { return {bits(m_first), bits(m_step), size()}; }
-  [[nodiscard]] constexpr iterator end() const noexcept { return {0, 0, 0}; }
+  [[nodiscard]] constexpr iterator begin() const noexcept { return {bits(m_first), bits(m_step), size()}; } ///< at the first
+  [[nodiscard]] constexpr iterator end() const noexcept { return {0, 0, 0}; } ///< behind the last
 
  private:
   template <class Integer>
@@ -96,6 +98,7 @@ class range {
 template <class Index>
 class blocks {
  public:
+  /// `row_grain` x `column_grain` indices make a block.
   constexpr blocks(range<Index> rows, std::uint64_t row_grain, range<Index> columns, std::uint64_t column_grain)
       : m_rows(rows), m_columns(columns), m_row_grain(row_grain), m_column_grain(column_grain), m_down(row_grain ? pieces(rows, row_grain) : 0),
         m_across(column_grain ? pieces(columns, column_grain) : 0) {
@@ -104,8 +107,10 @@ class blocks {
   }
   /// How many blocks there are.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return m_down * m_across; }
+  /// @{ The rows and the columns of block number `block`, below size().
   [[nodiscard]] constexpr range<Index> rows(std::uint64_t block) const { return piece(m_rows, block / m_across, m_row_grain); }
   [[nodiscard]] constexpr range<Index> columns(std::uint64_t block) const { return piece(m_columns, block % m_across, m_column_grain); }
+  /// @}
 
  private:
   static constexpr std::uint64_t pieces(const range<Index> &r, std::uint64_t grain) noexcept { return r.empty() ? 0 : (r.size() - 1) / grain + 1; }

@@ -183,15 +183,15 @@ struct logical_or_op {
   }
 };
 
-inline constexpr sum_op sum{};
-inline constexpr product_op product{};
-inline constexpr minimum_op minimum{};
-inline constexpr maximum_op maximum{};
-inline constexpr bit_and_op bit_and{};
-inline constexpr bit_or_op bit_or{};
-inline constexpr bit_xor_op bit_xor{};
-inline constexpr logical_and_op logical_and{};
-inline constexpr logical_or_op logical_or{};
+inline constexpr sum_op sum{}; ///< addition; the identity is 0
+inline constexpr product_op product{}; ///< multiplication; 1
+inline constexpr minimum_op minimum{}; ///< the smaller of two; the largest value, or infinity
+inline constexpr maximum_op maximum{}; ///< the larger of two; the lowest value, or minus infinity
+inline constexpr bit_and_op bit_and{}; ///< `&`; all bits
+inline constexpr bit_or_op bit_or{}; ///< `|`; no bit
+inline constexpr bit_xor_op bit_xor{}; ///< `^`; no bit
+inline constexpr logical_and_op logical_and{}; ///< `&&`; true
+inline constexpr logical_or_op logical_or{}; ///< `||`; false
 
 } // namespace operations
 
@@ -202,11 +202,14 @@ inline constexpr logical_or_op logical_or{};
 template <class T>
 class reduction_clause {
  public:
+  /// For reduction() and weak_reduction().
   reduction_clause(const T *first, std::ptrdiff_t count, const detail::reduction_ops &ops, const T *identity, access_mode mode) noexcept
       : m_spec{first, &ops, count, sizeof(T), identity}, m_mode(mode) {}
 
+  /// @{ For a list of accesses, which holds the address of this clause.
   [[nodiscard]] access as_access() const noexcept { return {&m_spec, m_mode}; }
   operator access() const & noexcept { return as_access(); }
+  /// @}
   operator access() const && = delete; // the list would name what is gone
 
  private:
@@ -245,6 +248,7 @@ template <class T, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> reduction(T *first, std::ptrdiff_t count, Op) noexcept {
   return {first, count, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::reduction};
 }
+/// Of `count` objects in a row, with an identity, which is copied before spawn returns.
 template <class T, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> reduction(T *first, std::ptrdiff_t count, Op, const std::type_identity_t<T> &identity) noexcept {
   return {first, count, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
@@ -256,7 +260,7 @@ template <class T, std::size_t N, reduces<T> Op>
   return reduction(&array[0], static_cast<std::ptrdiff_t>(N), op);
 }
 
-/// Only children add to it.
+/// @{ Only children add to it; else as reduction().
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> weak_reduction(T &object, Op) noexcept {
@@ -280,6 +284,7 @@ template <class T, std::size_t N, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> weak_reduction(T (&array)[N], Op op) noexcept {
   return weak_reduction(&array[0], static_cast<std::ptrdiff_t>(N), op);
 }
+/// @}
 
 /// The running task's copy of an object that it reduces; it is the task's until its accesses are released, and other tasks' afterwards, which
 /// go on where it left. A branch of a join() that another worker runs has one of its own. In a task that has the object for itself

@@ -111,7 +111,7 @@ class region {
     return r;
   }
 
-  // What the library reads, and the C functions write.
+  /// @{ For the library, and for the C functions.
   [[nodiscard]] const void *address() const noexcept { return m_address; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return m_element; }
   [[nodiscard]] unsigned dimensions() const noexcept { return m_dimensions; }
@@ -170,10 +170,11 @@ class region {
 
 /// An access to a region; a clause of spawn() and taskwait() like an access.
 struct region_access {
-  region part;
-  access_mode mode = access_mode::inout;
+  region part; ///< which bytes
+  access_mode mode = access_mode::inout; ///< what the task does with them
 };
 
+/// @{
 /// The modes of regions mean what they mean for objects (<weft/access.hpp>), byte by byte: two accesses concern the same data where
 /// their bytes overlap, and only there. None costs anything, throws or touches the array.
 [[nodiscard]] inline region_access in(region r) noexcept { return {r, access_mode::in}; }
@@ -182,17 +183,20 @@ struct region_access {
 [[nodiscard]] inline region_access weak_in(region r) noexcept { return {r, access_mode::weak_in}; }
 [[nodiscard]] inline region_access weak_out(region r) noexcept { return {r, access_mode::weak_out}; }
 [[nodiscard]] inline region_access weak_inout(region r) noexcept { return {r, access_mode::weak_inout}; }
+/// @}
 
+/// @{
 /// `commutative` regions run one at a time in the order of their creation, which is one of those that they allow.
 [[nodiscard]] inline region_access concurrent(region r) noexcept { return {r, access_mode::concurrent}; }
 [[nodiscard]] inline region_access commutative(region r) noexcept { return {r, access_mode::commutative}; }
 [[nodiscard]] inline region_access weak_concurrent(region r) noexcept { return {r, access_mode::weak_concurrent}; }
 [[nodiscard]] inline region_access weak_commutative(region r) noexcept { return {r, access_mode::weak_commutative}; }
+/// @}
 
 /// A number of regions known only at run time; they are read before spawn returns. At most one per spawn.
 struct regions {
-  explicit constexpr regions(std::span<const region_access> list) noexcept : list(list) {}
-  std::span<const region_access> list;
+  explicit constexpr regions(std::span<const region_access> list) noexcept : list(list) {} ///< the list is read by spawn, and not kept
+  std::span<const region_access> list;                                                     ///< in any order
 };
 
 } // namespace weft::inline v0

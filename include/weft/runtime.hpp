@@ -43,6 +43,7 @@ struct statistics {
   std::uint64_t queued = 0;    ///< messages to managers (setting manage.mode): tasks to be entered, released or dropped
   std::uint64_t ready = 0;     ///< work that a worker could take now
 };
+/// The totals of now; exact when nothing runs. Any thread, and tasks. Cost: a walk over the workers.
 [[nodiscard]] WEFT_API statistics stats();
 /// How many of the executed bodies worker `id` ran; 0 when there is no such worker.
 [[nodiscard]] WEFT_API std::uint64_t executed_by(int id);

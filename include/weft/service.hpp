@@ -27,6 +27,7 @@ enum class place : std::uint8_t {
 /// Throws weft::error: invalid_argument without a function or for a place that there is not, out_of_resources, shut_down.
 class WEFT_API service {
  public:
+  /// `f(context)` is called at `where`, larger `priority` first.
   service(const char *name, place where, bool (*f)(void *context), void *context, int priority = 0);
   service(const service &) = delete;
   service &operator=(const service &) = delete;

@@ -45,13 +45,16 @@ template <class... Accesses>
 void taskwait(const Accesses &...accesses) {
   spawn([] {}, accesses..., if_(false), label("taskwait on"));
 }
+/// @{ The same for accesses that are known only at run time; the list is read before the call returns.
 inline void taskwait(std::span<const region_access> list) {
   spawn([] {}, regions(list), if_(false), label("taskwait on"));
 }
 inline void taskwait(std::span<const access> list) {
   spawn([] {}, accesses(list), if_(false), label("taskwait on"));
 }
+/// @}
 
+/// @{
 /// Gives up some of the running task's accesses before its body ends: what waits for those only may start, as at the end of the body.
 /// Children that were spawned before and touch the data delay it until they have released it, too.
 ///
@@ -72,6 +75,7 @@ void release(const First &first, const More &...more) {
   const First list[] = {first, more...};
   release(std::span<const First>(list));
 }
+/// @}
 
 /// Lets other ready work run before the caller goes on. Returns at once when there is none. Any thread; errors as taskwait().
 WEFT_API void taskyield();

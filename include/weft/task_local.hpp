@@ -48,13 +48,16 @@ class task_local {
   task_local() noexcept
     requires std::is_default_constructible_v<T>
   = default;
+  /// The value begins as a copy of `initial` in each task.
   explicit task_local(T initial) : m_initial(std::move(initial)) {}
   task_local(const task_local &) = delete;
   task_local &operator=(const task_local &) = delete;
 
+  /// @{ The value of the running task.
   [[nodiscard]] T &get() const { return *static_cast<T *>(detail::local_value(m_key, k_ops, this)); }
   T &operator*() const { return get(); }
   T *operator->() const { return &get(); }
+  /// @}
 
  private:
   static void construct(void *storage, const void *variable) {

@@ -6,6 +6,7 @@
 extern "C" {
 #endif
 
+// What a task does with an object.
 enum weft_access_mode {
   WEFT_IN = 0,
   WEFT_OUT = 1,
@@ -24,8 +25,8 @@ enum weft_access_mode {
 // Two accesses concern the same data when their addresses are equal; the size of the object does not
 // matter. A null address is ignored.
 typedef struct weft_access {
-  const void *address;
-  int mode; // enum weft_access_mode
+  const void *address; // of the object
+  int mode;            // enum weft_access_mode
 } weft_access;
 
 static inline weft_access weft_access_make(const void *address, int mode) {

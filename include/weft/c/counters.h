@@ -15,6 +15,7 @@ typedef struct weft_snapshot weft_snapshot; // all counters at one moment, or th
 typedef struct weft_counter weft_counter;   // one of the program's own
 typedef struct weft_level weft_level;       // the same, of a value that rises and falls
 
+// What weft_snapshot_text() writes.
 typedef enum weft_format { WEFT_FORMAT_TEXT = 0, WEFT_FORMAT_CSV = 1, WEFT_FORMAT_JSON = 2 } weft_format;
 
 // Takes a snapshot of this program; starts Weft if it has not started.
@@ -90,6 +91,8 @@ WEFT_API void weft_snapshot_free(weft_snapshot *snapshot);
 WEFT_API int weft_counters_list(const char *pattern, void (*use)(const char *name, const char *unit, const char *help, int absent, void *context),
                                 void *context);
 
+// What weft_counters_every() has begun.
+typedef struct weft_intervals weft_intervals;
 // Calls `use` every `period_ns` (1 ms at least) with a snapshot of now and one of the interval, on a thread that is no worker, until
 // weft_counters_stop(), which calls it once more and waits for it. The snapshots are lent for the call.
 //
@@ -97,9 +100,9 @@ WEFT_API int weft_counters_list(const char *pattern, void (*use)(const char *nam
 // Callable from: any thread.
 // Blocks: never.
 // Errors: INVALID_ARGUMENT (NULL, a period that is too short), OUT_OF_RESOURCES, and those of weft_start().
-typedef struct weft_intervals weft_intervals;
 WEFT_API int weft_counters_every(uint64_t period_ns, void (*use)(const weft_snapshot *now, const weft_snapshot *interval, void *context),
                                  void *context, weft_intervals **handle);
+// Ends what weft_counters_every() has begun, after one more call. NULL does nothing. Blocks: while a call is under way.
 WEFT_API void weft_counters_stop(weft_intervals *handle);
 
 // Defines a counter of the program, "/object/name"; the same name gives the same counter. It lives as long as the process.

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+// What the functions return: 0, or one of these. Codes are never renumbered.
 enum weft_error {
   WEFT_OK = 0,
   WEFT_ERR_INVALID_ARGUMENT = -1, // an argument is outside what the function accepts

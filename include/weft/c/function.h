@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+// Functions that run one after another.
 typedef struct weft_stream weft_stream;
 
 // Makes a stream: functions that are spawned into it run one after another, in the order of the spawns.
@@ -65,6 +66,7 @@ typedef struct weft_function_options {
   weft_worker_set on;  // the workers that alone run it, its descendants and its completion function
 } weft_function_options;
 
+// Every member at its default.
 #define WEFT_FUNCTION_OPTIONS_INIT {sizeof(weft_function_options), 0, 0, 0, {0, 0}}
 
 // Spawns body(arg) as an independent task: nobody waits for it but the end of the program, and its

@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+// A variable with a value of its own in each task.
 typedef struct weft_local weft_local;
 
 // Creates a variable whose value is NULL in every task. When the body of a task has ended and its value is

@@ -14,14 +14,15 @@ extern "C" {
 // The integers first, first + step, ... up to, and without, `limit`; down to it when the step is negative.
 // Empty when the limit lies the other way. A part of a range, which a body gets, is a range.
 typedef struct weft_range {
-  int64_t first;
-  int64_t limit;
-  int64_t step; // not 0
+  int64_t first; // unless the range is empty
+  int64_t limit; // not reached
+  int64_t step;  // not 0
 } weft_range;
 
 // Runs a chunk of a loop. Results as those of a weft_body.
 typedef int (*weft_loop_body)(const weft_range *chunk, void *arg);
 
+// Bits of weft_loop_options.flags.
 enum weft_loop_flag {
   WEFT_LOOP_NOGROUP = 1 // the loop's tasks are children of the current task, and the loop does not wait
 };
@@ -33,13 +34,14 @@ typedef struct weft_loop_options {
   uint64_t num_tasks;  // number of tasks; 0: by grain_size, or 8 per worker
   // Writes the accesses of a chunk's task, at most `most_accesses`, to `list` and returns how many; or NULL.
   size_t (*accesses)(const weft_range *chunk, void *arg, weft_access *list);
-  size_t most_accesses;
+  size_t most_accesses; // how many accesses() writes at most
   unsigned flags; // of enum weft_loop_flag
   // The same for regions, beside accesses().
   size_t (*regions)(const weft_range *chunk, void *arg, weft_region *list);
-  size_t most_regions;
+  size_t most_regions; // how many regions() writes at most
 } weft_loop_options;
 
+// Every member at its default.
 #define WEFT_LOOP_OPTIONS_INIT {sizeof(weft_loop_options), 0, 0, 0, 0, 0, 0, 0}
 
 // Cuts `range` into chunks, spawns a task for each, in order, and waits until they and their descendants are

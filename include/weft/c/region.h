@@ -11,6 +11,7 @@ extern "C" {
 
 #define WEFT_ANY_EXTENT PTRDIFF_MAX // of the outermost dimension: the part alone says how many elements
 
+// One dimension of an array, and the part of it that is named.
 typedef struct weft_dimension {
   ptrdiff_t extent; // elements that are declared
   ptrdiff_t first;  // of the part
@@ -21,11 +22,11 @@ typedef struct weft_dimension {
 // A part of an array of one to three dimensions, the outermost first, as C lays arrays out. A NULL address
 // is ignored.
 typedef struct weft_region {
-  const void *address;
-  size_t element_bytes;
+  const void *address;  // of the array
+  size_t element_bytes; // of one element
   int mode;       // enum weft_access_mode
   int dimensions; // 1 to 3
-  weft_dimension dimension[3];
+  weft_dimension dimension[3]; // the outermost first
 } weft_region;
 
 // `count` elements from `first` on: v[first;count].

@@ -8,8 +8,10 @@
 extern "C" {
 #endif
 
+// A function that is called again and again.
 typedef struct weft_service weft_service;
 
+// Where services are called.
 enum weft_place {
   WEFT_PLACE_IDLE = 0,            // by workers without work, again and again; when all workers sleep or none is without
                                   // work, every poll.period or so

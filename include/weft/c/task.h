@@ -20,6 +20,7 @@ typedef struct weft_handle weft_handle; // <weft/c/handle.h>
 // failure of code WEFT_ERR_EXCEPTION.
 typedef int (*weft_body)(void *arg);
 
+// Bits of weft_spawn_options.flags.
 enum weft_task_flag {
   WEFT_TASK_FINAL = 1,      // the task's children run in place at once, in the order of their creation
   WEFT_TASK_UNDEFERRED = 2, // weft_spawn() returns when the body has ended; accesses are waited for as ever
@@ -36,11 +37,12 @@ typedef struct weft_spawn_options {
   unsigned flags;     // of enum weft_task_flag
   size_t stack_bytes; // stack that the task needs, guard included; 0: setting stack.bytes
   void (*onready)(void *context); // called once when the task may run, on any thread; must not wait; or NULL
-  void *onready_context;
+  void *onready_context; // what it is called with
   weft_group *group; // the group that the task belongs to; or NULL
   uint64_t cost;     // a hint: the work of the body, in a unit that all tasks of the label share; 0: unknown
 } weft_spawn_options;
 
+// Every member at its default.
 #define WEFT_SPAWN_OPTIONS_INIT {sizeof(weft_spawn_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
 // Creates a task that calls body() once every access of `list` allows it: after the earlier siblings that
