@@ -39,8 +39,11 @@ void taskyield() {
   try {
     suspend(
         [](executor &e, frame &f, void *) {
-          if (f.home)
+          if (f.home) {
+            if (overstayers_are_asked()) [[unlikely]]
+              the_runtime().watch.look_soon(); // what goes first may come to wait for what the caller has
             return make_ready(f);
+          }
           confine_frame(f);
           enqueue(static_cast<worker *>(&e), f, origin::yielded);
         },

@@ -36,12 +36,15 @@ void judge::judge_one(record &r, const circumstances &c) const {
   r.is = computes ? verdict::computing : verdict::going;
 }
 
-/// Asks one that has run for longer than its share; not one that sleeps in the kernel, which could not let go and would be woken. True: others
-/// wait for its thread.
+/// Asks one that has run for longer than its share; not one that sleeps in the kernel, which would be woken, unless it waits for a word there and keeps the thread's own stack waiting.
+/// True: others wait for its thread.
 bool judge::slice(const record &r, const circumstances &c) {
   if ((!c.waits_for_long && !r.seen.awaited) || !m_world.can_ask())
     return false;
-  if (c.now - r.since >= k_slice_ns && r.is != verdict::suspect && r.is != verdict::blocked && !m_world.sleeps(r.seen.tid))
+  const bool over = c.now - r.since >= k_slice_ns;
+  if (r.seen.awaited && c.now != r.since && m_world.waits_for_word(r.seen.tid))
+    m_world.ask(r.seen.tid);
+  else if (over && r.is != verdict::suspect && r.is != verdict::blocked && !m_world.sleeps(r.seen.tid))
     m_world.ask(r.seen.tid);
   return true;
 }

@@ -8,7 +8,8 @@
 //   computing  all that for watch.compute while ready work waited; one spare for all of these together
 //
 // Where somebody has said how, a worker is asked to let go once ready work has waited for watch.compute and it has passed no scheduling
-// point for a slice; whoever is asked and passes one is not stuck.
+// point for a slice; whoever is asked and passes one is not stuck. One that waits in the kernel for a lock while the stack of the thread itself is ready is asked at once:
+// what stands on that stack may hold the lock.
 #pragma once
 
 #include "manage/guest_list.hpp"
@@ -27,7 +28,7 @@ class watched {
   struct reading {
     int tid = 0;
     std::uint64_t epoch = 0; // changes at scheduling points
-    bool idle = false;       // asleep for want of work
+    bool idle = false; // asleep for want of work
     bool spare = false;
     bool visitor = false; // a thread of the user that is no worker: read while it is awaited
     bool awaited = false; // the stack of the thread itself is ready, and no other thread can go on with it
@@ -43,6 +44,8 @@ class watched {
   [[nodiscard]] virtual bool chores_wait() const = 0;
   [[nodiscard]] virtual std::uint64_t cpu_ns(int tid) const = 0;
   [[nodiscard]] virtual bool sleeps(int tid) const = 0;
+  /// It sleeps until somebody wakes it, and can be interrupted all the same.
+  [[nodiscard]] virtual bool waits_for_word(int /*tid*/) const { return false; }
   [[nodiscard]] virtual unsigned spares() const = 0; // that run
   /// False: there is none to be had for now.
   [[nodiscard]] virtual bool add_spare() = 0;
@@ -78,8 +81,8 @@ class judge {
     unsigned suspects = 0;
     bool computing = false;
     bool look_soon = false; // somebody is suspect, or a spare was added
-    bool slicing = false;   // somebody keeps others waiting, and can be asked
-    bool may_rest = false;  // nothing can change for the worse unless somebody adds work
+    bool slicing = false; // somebody keeps others waiting, and can be asked
+    bool may_rest = false; // nothing can change for the worse unless somebody adds work
   };
   opinion look(std::uint64_t now);
 
@@ -94,7 +97,7 @@ class judge {
   };
   struct circumstances {
     std::uint64_t now;
-    bool waits;         // somebody could do more if there were a worker
+    bool waits; // somebody could do more if there were a worker
     bool waits_for_long; // ready work
   };
   void judge_one(record &r, const circumstances &c) const;
@@ -108,7 +111,7 @@ class judge {
   watched &m_world;
   const std::uint64_t m_compute_ns;
   std::uint64_t m_waits_since = 0; // 0: no ready work
-  unsigned m_helpers = 0;          // at the last look
+  unsigned m_helpers = 0; // at the last look
   std::vector<record> m_records;
 };
 

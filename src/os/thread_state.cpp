@@ -7,8 +7,10 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <string_view>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -61,6 +63,25 @@ bool thread_sleeps(int tid) noexcept {
     return false;
   const char state = line[name_end + 2];
   return state == 'S' || state == 'D';
+}
+
+bool thread_waits_for_word(int tid) noexcept {
+  char path[64], buffer[256];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
+  long call = -1;
+  auto [at, failure] = std::from_chars(line.data(), line.data() + line.size(), call); // "running" is no number
+  if (failure != std::errc{} || call != SYS_futex)
+    return false;
+  std::uint64_t word = 0, what = 0, value = 0, limit = 0;
+  for (std::uint64_t *argument : {&word, &what, &value, &limit}) {
+    constexpr std::string_view k_before = " 0x";
+    if (!std::string_view(at, static_cast<std::size_t>(line.data() + line.size() - at)).starts_with(k_before))
+      return false;
+    at = std::from_chars(at + k_before.size(), line.data() + line.size(), *argument, 16).ptr;
+  }
+  what &= FUTEX_CMD_MASK;
+  return (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET) && limit == 0;
 }
 
 std::optional<std::uint64_t> thread_switches(int tid) noexcept {

@@ -20,6 +20,10 @@ namespace rt {
 /// Whether the thread sleeps in the kernel; one that waits for a CPU does not. False where that cannot be known. Several microseconds.
 [[nodiscard]] bool thread_sleeps(int tid) noexcept;
 
+/// Whether the thread sleeps in the kernel until somebody wakes it by a word (a futex), and for no limited time: a signal does no harm to it, for it goes back to sleep by itself. False
+/// where that cannot be known. As long as thread_sleeps().
+[[nodiscard]] bool thread_waits_for_word(int tid) noexcept;
+
 /// How often the thread has left its CPU, of its own will or not; none where that cannot be known. Twenty microseconds.
 [[nodiscard]] std::optional<std::uint64_t> thread_switches(int tid) noexcept;
 

@@ -74,6 +74,7 @@ bool spare_crew::chores_wait() const { return m_allowed && (m_runtime.producers.
 
 std::uint64_t spare_crew::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_crew::sleeps(int tid) const { return thread_sleeps(tid); }
+bool spare_crew::waits_for_word(int tid) const { return thread_waits_for_word(tid); }
 
 // ---- what it does ---------------------------------------------------------------------------------------------------
 

@@ -56,6 +56,7 @@ class spare_crew final : public watched {
   [[nodiscard]] bool has_work() const;
   std::uint64_t cpu_ns(int tid) const override;
   bool sleeps(int tid) const override;
+  bool waits_for_word(int tid) const override;
   void publish() override;
   unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
   bool add_spare() override;

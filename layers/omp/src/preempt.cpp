@@ -6,6 +6,9 @@
 // It declines where a thread cannot be left: in Weft (the block in use is the worker's then), in this library, under one of its
 // spin locks, in the C library, the loader, the unwinder and the allocator, whose locks Weft may need; and on a kernel thread's own stack, which nobody
 // else could continue. The watcher asks again soon.
+//
+// A thread that waits in the kernel for a lock (a mutex, pthread_once, the guard of a static) is left as well, wherever it called from, when a program's own thread can go on only below it: the
+// kernel has taken it back to the call, which it makes again wherever it goes on. What it holds meanwhile it would hold asleep, too.
 #include "preempt.hpp"
 
 #include "sanitizer.hpp"
@@ -18,6 +21,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -56,7 +60,8 @@ struct map_of_code {
 };
 map_of_code g_code;
 constinit thread_local int t_spin_locks __attribute__((tls_model("initial-exec"))) = 0;
-bool g_listens = false;
+std::atomic<bool> g_listens{false};
+constinit thread_local unsigned t_called_off = 0; // of a kernel thread
 thread_local bool t_is_open = false; // of a kernel thread
 thread_local unsigned t_number = 0; // likewise; 0: it has none yet
 
@@ -88,6 +93,26 @@ std::uintptr_t instruction_of(const ucontext_t &u) noexcept {
 #endif
 }
 
+/// Whether the interrupted code is to call futex() next, to wait without a limit: as the kernel leaves who waited there.
+bool waits_for_word(const ucontext_t &u) noexcept {
+  const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(u));
+#if defined(__x86_64__)
+  const auto &r = u.uc_mcontext.gregs;
+  const bool calls = at[0] == 0x0f && at[1] == 0x05 && r[REG_RAX] == SYS_futex; // syscall
+  const auto what = r[REG_RSI] & FUTEX_CMD_MASK;
+  const bool unlimited = r[REG_R10] == 0;
+#elif defined(__aarch64__)
+  const auto &r = u.uc_mcontext.regs;
+  const bool calls = at[0] == 0x01 && at[1] == 0 && at[2] == 0 && at[3] == 0xd4 && r[8] == SYS_futex; // svc 0
+  const auto what = r[1] & FUTEX_CMD_MASK;
+  const bool unlimited = r[3] == 0;
+#endif
+  return calls && (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET) && unlimited;
+}
+
+/// With the kernel thread's block.
+[[gnu::noinline]] void count_called_off() noexcept { ++t_called_off; }
+
 /// The kernel gives back what stands in the frame to the thread that returns, which may be another one than was interrupted.
 void adopt_kernel_thread(ucontext_t &u) noexcept {
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &u.uc_sigmask, k_kernel_mask_bytes);
@@ -112,13 +137,18 @@ void on_signal(int, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
   thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
-  if (!t || spin_locks_held() != 0 || !g_code.may_leave(instruction_of(u)))
+  if (!t || spin_locks_held() != 0)
+    return;
+  const bool waits = !g_code.may_leave(instruction_of(u));
+  if (waits && !waits_for_word(u))
     return;
   if (t->is_of_program() && !t->in_weft && t->crew->level == 0)
     return stand_aside_if_spinning(*t, instruction_of(u));
   if (!t->block || t->block != thread_pointer())
     return;
   const int before = errno;
+  if (waits)
+    in_core(t, &count_called_off);
   give_way(*t);
   adopt_kernel_thread(u);
   errno = before;
@@ -128,6 +158,8 @@ void ask(int tid) {
   struct sigaction now{};
   if (sigaction(k_signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal)
     syscall(SYS_tgkill, getpid(), tid, k_signal);
+  else
+    g_listens.store(false, std::memory_order_relaxed); // the program has a handler of its own by now
 }
 
 /// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
@@ -155,9 +187,10 @@ void take_turns() noexcept {
   dl_iterate_phdr(&note_library, &g_code);
   if (const auto at = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
     g_code.yield = {at, at + k_length_of_yield};
-  g_listens = install();
-  if (g_listens)
-    weft::layer::on_overstay(&ask);
+  if (!install())
+    return;
+  g_listens.store(true, std::memory_order_relaxed);
+  weft::layer::on_overstay(&ask);
 }
 
 namespace {
@@ -181,12 +214,15 @@ namespace {
 [[gnu::noinline]] int spin_locks_held() noexcept { return t_spin_locks; }
 [[gnu::noinline]] void count_spin_locks(int by) noexcept { t_spin_locks += by; }
 
+bool others_can_be_called_off() noexcept { return g_listens.load(std::memory_order_relaxed); }
+[[gnu::noinline]] unsigned times_called_off() noexcept { return t_called_off; }
+
 unsigned number_of_kernel_thread() noexcept { return t_number ? t_number : number_this_one(); }
 
 void arrive(thread &me) noexcept {
   if (const unsigned number = number_of_kernel_thread(); me.runs_on != number)
     me.runs_on = number;
-  if (!t_is_open && g_listens) [[unlikely]]
+  if (!t_is_open && g_listens.load(std::memory_order_relaxed)) [[unlikely]]
     open_kernel_thread();
   if (g_binds) [[unlikely]]
     follow_binding(me);

@@ -9,4 +9,9 @@ void take_turns() noexcept;
 /// How often that was asked of the thread whose block is in use.
 extern constinit thread_local volatile unsigned t_times_asked;
 
+/// Whether one that waits in the kernel for a lock can be.
+[[nodiscard]] bool others_can_be_called_off() noexcept;
+/// How often one that did was called off the caller's kernel thread. With its block.
+[[nodiscard]] unsigned times_called_off() noexcept;
+
 } // namespace weft_omp

@@ -11,6 +11,7 @@
 #include <weft/error.hpp>
 #include <weft/layer/task.hpp>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -205,11 +206,29 @@ void parker::signal(thread *me) noexcept {
     in_core(me, [f] { weft::layer::unpark(*f); });
 }
 
-void give_way(thread &me) noexcept {
-  if (runtime_is_gone()) {
+namespace {
+
+constexpr unsigned k_least_kept = 16, k_most_kept = 1024; // times that a thread keeps its place
+
+/// Of a program's own thread.
+bool keeps_place(thread &me) noexcept {
+  if (!others_can_be_called_off())
+    return true;
+  if (me.keeps_place == 0)
+    return false;
+  --me.keeps_place;
+  return true;
+}
+
+} // namespace
+
+bool give_way(thread &me) noexcept {
+  const bool owns_kernel_thread = me.is_of_program();
+  if (runtime_is_gone() || (owns_kernel_thread && keeps_place(me))) {
     yield_kernel_thread();
-    return;
+    return false;
   }
+  const unsigned before = times_called_off();
   in_core(&me, [] {
     try {
       weft::layer::give_way();
@@ -217,6 +236,9 @@ void give_way(thread &me) noexcept {
       yield_kernel_thread();
     }
   });
+  if (owns_kernel_thread && times_called_off() != before)
+    me.keeps_place = me.kept_place = std::clamp(2 * me.kept_place, k_least_kept, k_most_kept);
+  return true;
 }
 
 void let_go(thread &me) noexcept {

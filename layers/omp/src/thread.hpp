@@ -133,6 +133,7 @@ struct alignas(64) thread {
   unsigned seen_there = 0;
   unsigned vain = 0, spells = 0; // see spell
   unsigned yields = 0;
+  unsigned keeps_place = 0, kept_place = 0; // see give_way
   unsigned failed_tests = 0; // of locks
   asked_region asked;
   record_pool pool;
@@ -243,8 +244,9 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
 /// An initial thread begins a region, and has ended it. A hint for the watcher.
 inline void take_part(thread &t) noexcept { t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
-/// Something else that is ready gets the cpu.
-void give_way(thread &me) noexcept;
+/// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
+/// thread holds: then the watcher has it called off. A thread to which that has happened keeps its place for some times, as one for which nobody can be called off always does. False: so it did.
+bool give_way(thread &me) noexcept;
 /// The same for a program's own thread that is ready and can only go on where this one runs.
 void let_go(thread &me) noexcept;
 /// Looks to spend before a thread of this team is parked.

@@ -69,8 +69,7 @@ extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
     yield_kernel_thread();
     return 0;
   }
-  give_way(*t);
-  if (++t->yields % k_kernel_each == 0)
+  if (give_way(*t) && ++t->yields % k_kernel_each == 0)
     yield_kernel_thread();
   return 0;
 }

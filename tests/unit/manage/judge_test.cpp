@@ -13,7 +13,7 @@ constexpr std::uint64_t k_ms = 1'000'000;
 
 struct person {
   std::uint64_t epoch = 1, cpu = 100 * k_ms;
-  bool idle = false, asleep = false, is_spare = false, gone = false, is_visitor = false, awaited = false;
+  bool idle = false, asleep = false, is_spare = false, gone = false, is_visitor = false, awaited = false, waits_for_word = false;
 };
 
 struct town final : watched {
@@ -40,6 +40,7 @@ struct town final : watched {
   bool work_waits() const override { return work; }
   bool chores_wait() const override { return chores; }
   std::uint64_t cpu_ns(int tid) const override { return people[static_cast<std::size_t>(tid - 1)].cpu; }
+  bool waits_for_word(int tid) const override { return people[static_cast<std::size_t>(tid - 1)].waits_for_word; }
   bool sleeps(int tid) const override { return ++asked_the_kernel, people[static_cast<std::size_t>(tid - 1)].asleep; }
   unsigned spares() const override {
     unsigned n = 0;
@@ -334,6 +335,17 @@ TEST_F(judge_test, who_sleeps_in_the_kernel_is_not_asked) {
     look(3 * k_ms);
   for (const int tid : t.asked)
     EXPECT_GT(tid, 2);
+}
+TEST_F(judge_test, who_waits_for_a_word_on_a_thread_whose_own_stack_is_ready_is_asked_at_the_second_look) {
+  t.can_be_asked = true, t.work = false;
+  t.people[0].awaited = t.people[0].asleep = t.people[0].waits_for_word = true, t.people[1].idle = true;
+  look(k_ms);
+  EXPECT_TRUE(t.asked.empty());
+  look(k_ms);
+  EXPECT_EQ(t.asked, (std::vector<int>{1}));
+  t.people[0].awaited = false;
+  look(k_ms);
+  EXPECT_EQ(t.asked.size(), 1u) << "it keeps nobody else from going on";
 }
 TEST_F(judge_test, nor_is_one_whose_own_stack_is_ready_while_others_idle) {
   t.can_be_asked = true, t.work = false;

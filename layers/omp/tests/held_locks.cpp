@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads give way, or wait in OpenMP, while they hold a lock for which the others wait in the kernel: the program's own thread, too, which goes on only where another one waits by then.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr int k_rounds = 20;
+pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void fail(const char *what, long found) {
+  std::fprintf(stderr, "held_locks: %s: %ld\n", what, found);
+  std::exit(1);
+}
+
+template <class F>
+void with_mutex(const char *what, int threads, F while_held) {
+  long taken = 0;
+#pragma omp parallel num_threads(threads)
+  for (int i = 0; i < k_rounds; ++i) {
+    pthread_mutex_lock(&g_mutex);
+    while_held();
+    ++taken;
+    pthread_mutex_unlock(&g_mutex);
+  }
+  if (taken != long{threads} * k_rounds)
+    fail(what, taken);
+}
+
+void task_yield() {
+#pragma omp taskyield
+}
+
+/// Who holds the mutex waits for an OpenMP lock, which others take without it.
+void inside_of_a_lock(int threads) {
+  static omp_lock_t lock;
+  omp_init_lock(&lock);
+  long taken = 0;
+#pragma omp parallel num_threads(threads)
+  for (int i = 0; i < k_rounds; ++i) {
+    if (omp_get_thread_num() % 2 == 0)
+      pthread_mutex_lock(&g_mutex);
+    omp_set_lock(&lock);
+    if (omp_get_thread_num() % 2 != 0)
+      usleep(10);
+    ++taken;
+    omp_unset_lock(&lock);
+    if (omp_get_thread_num() % 2 == 0)
+      pthread_mutex_unlock(&g_mutex);
+  }
+  omp_destroy_lock(&lock);
+  if (taken != long{threads} * k_rounds)
+    fail("a lock inside of a mutex", taken);
+}
+
+/// `once` calls its argument once, whoever comes first; the others wait for its end.
+template <class Once>
+void initialised_once(const char *what, int threads, Once once) {
+  static std::atomic<int> begun{0}, ended{0};
+  begun = ended = 0;
+  bool early = false;
+#pragma omp parallel num_threads(threads)
+  {
+    once([] {
+      ++begun;
+      for (int i = 0; i < 5; ++i) {
+        usleep(100);
+        sched_yield();
+      }
+      ++ended;
+    });
+    if (ended != 1)
+      early = true;
+  }
+  if (early || begun != 1)
+    fail(what, begun);
+}
+
+std::atomic<void (*)()> g_initialise;
+pthread_once_t g_pthread_once[2] = {PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT};
+std::once_flag g_once[2];
+
+template <int Number>
+int &of_function() {
+  static int value = (g_initialise.load()(), Number);
+  return value;
+}
+
+void all_once(int threads, int round) {
+  initialised_once("pthread_once", threads, [round](void (*f)()) { pthread_once(&g_pthread_once[round], f); });
+  initialised_once("call_once", threads, [round](void (*f)()) { std::call_once(g_once[round], f); });
+  initialised_once("a static of a function", threads, [round](void (*f)()) {
+    g_initialise = f;
+    if ((round == 0 ? of_function<0>() : of_function<1>()) != round)
+      fail("a static of a function", round);
+  });
+}
+
+/// A word for which nobody looks but the kernel: each thread waits for its turn, and the one whose turn it is gives way before it passes it on.
+void semaphores(int threads) {
+  static sem_t turns[64];
+  for (int i = 0; i < threads; ++i)
+    sem_init(&turns[i], 0, i == threads - 1);
+  long passed = 0;
+#pragma omp parallel num_threads(threads)
+  for (int i = 0; i < k_rounds; ++i) {
+    const int me = omp_get_thread_num();
+    sem_wait(&turns[me]);
+    ++passed;
+    usleep(10);
+    sem_post(&turns[(me + threads - 1) % threads]);
+  }
+  if (passed != long{threads} * k_rounds)
+    fail("semaphores", passed);
+}
+
+} // namespace
+
+int main() {
+  const int threads = omp_get_max_threads();
+  for (int round = 0; round < 2; ++round) { // the second time as well as the first
+    with_mutex("usleep", threads, [] { usleep(10); });
+    with_mutex("sched_yield", threads, [] { sched_yield(); });
+    with_mutex("taskyield", threads, &task_yield);
+    with_mutex("critical", threads, [] {
+#pragma omp critical
+      usleep(10);
+    });
+    inside_of_a_lock(threads);
+    all_once(threads, round);
+    semaphores(threads);
+  }
+  std::puts("held_locks: ok");
+}
