@@ -3,6 +3,7 @@
 #include "kmpc.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 using namespace weft_omp;
@@ -14,12 +15,76 @@ constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29,
 constexpr int k_guided_simd = 46, k_runtime_simd = 47;
 constexpr int k_in_any_order = 1 << 30; // modifier
 
+/// Steps from one value to another that lies in the direction of the step.
 template <class T, class S>
-std::uint64_t trips(T low, T high, S step) noexcept {
+std::uint64_t steps_between(T low, T high, S step) noexcept {
   using U = std::make_unsigned_t<T>;
   if (step > 0)
-    return low > high ? 0 : static_cast<U>(static_cast<U>(high) - static_cast<U>(low)) / static_cast<U>(step) + 1ull;
-  return low < high ? 0 : static_cast<U>(static_cast<U>(low) - static_cast<U>(high)) / static_cast<U>(0 - static_cast<U>(step)) + 1ull;
+    return static_cast<U>(static_cast<U>(high) - static_cast<U>(low)) / static_cast<U>(step);
+  return static_cast<U>(static_cast<U>(low) - static_cast<U>(high)) / static_cast<U>(0 - static_cast<U>(step));
+}
+
+template <class T, class S>
+std::uint64_t trips(T low, T high, S step) noexcept {
+  return (step > 0 ? low > high : low < high) ? 0 : steps_between(low, high, step) + 1;
+}
+
+/// A loop as compilers hand it over: first value, last value, step.
+template <class T, class S>
+struct bounds {
+  using U = std::make_unsigned_t<T>;
+  T low, high;
+  S step;
+
+  [[nodiscard]] std::uint64_t total() const noexcept { return trips(low, high, step); }
+  [[nodiscard]] T at(std::uint64_t i) const noexcept { return static_cast<T>(static_cast<U>(low) + static_cast<U>(i) * static_cast<U>(step)); }
+  /// The end of the type that the loop goes to.
+  [[nodiscard]] T limit() const noexcept { return step > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min(); }
+  /// The last iteration, were the loop to go on, whose value the type has.
+  [[nodiscard]] std::uint64_t last_there_is() const noexcept { return steps_between(low, limit(), step); }
+  [[nodiscard]] static S distance(T from, T to) noexcept { return static_cast<S>(static_cast<U>(static_cast<U>(to) - static_cast<U>(from))); }
+};
+
+/// Iterations [begin, end) of a loop that has some. Nothing is a begin behind an end, both of which the type has.
+template <class T, class S>
+void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T *low, T *high) noexcept {
+  if (begin < end) {
+    *low = all.at(begin);
+    *high = all.at(end - 1);
+    return;
+  }
+  const bool up = all.step > 0;
+  const T edge = up ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+  *high = static_cast<T>(all.high == edge ? edge : up ? all.high - 1 : all.high + 1);
+  *low = static_cast<T>(up ? *high + 1 : *high - 1);
+}
+
+struct share_of_all {
+  std::uint64_t begin, end;
+};
+/// The part of member `me` of `n` in `total`, of which the first members get one more where they do not come out even.
+constexpr share_of_all even_share(std::uint64_t total, std::uint64_t n, std::uint64_t me) noexcept {
+  const std::uint64_t share = total / n, more = total % n, begin = me * share + std::min(me, more);
+  return {begin, begin + share + (me < more)};
+}
+
+/// Chunks dealt out in turn. The caller goes from one of its chunks to the next by adding the stride to both ends, until the begin is behind the loop's last value: so that value and a round more are to be in
+/// the type. Where they are not, the loop nearly fills its type, and each member gets one run of chunks, behind which the stride leads out of the loop.
+template <class T, class S>
+bool deal_in_turn(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c, std::uint64_t n, std::uint64_t me, T *low, T *high,
+                  S *stride) noexcept {
+  const std::uint64_t chunks = (total - 1) / c + 1;
+  std::uint64_t next = 0; // of the member that has the last chunk
+  if (!__builtin_add_overflow(chunks - 1, n, &next) && !__builtin_mul_overflow(next, c, &next) && next <= all.last_there_is()) {
+    give_run(all, std::min(me * c, total), me < chunks ? me * c + std::min(c, total - me * c) : 0, low, high);
+    *stride = bounds<T, S>::distance(all.low, all.at(c * n));
+    return (chunks - 1) % n == me;
+  }
+  const auto [first, end] = even_share(chunks, n, me);
+  give_run(all, first * c, first < end ? std::min(total, (end - 1) * c + std::min(c, total - (end - 1) * c)) : 0, low, high);
+  const T out = all.high == all.limit() ? all.high : static_cast<T>(all.step > 0 ? all.high + 1 : all.high - 1);
+  *stride = bounds<T, S>::distance(*low, out);
+  return first < end && end == chunks;
 }
 
 template <class T, class S>
@@ -28,41 +93,34 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
   schedule &= ~k_modifiers;
   const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
   const std::uint64_t n = teams ? t.teams : t.crew->size, me = teams ? t.teams_number : t.number;
-  const std::uint64_t total = trips(*low, *high, step);
-  const T first = *low;
-  const auto at = [&](std::uint64_t i) { return static_cast<T>(first + static_cast<T>(i) * static_cast<T>(step)); };
+  const bounds<T, S> all{*low, *high, step};
+  const std::uint64_t total = all.total();
+  bool last = false;
   if (total == 0) {
-    *is_last = 0;
     *stride = step;
-    return;
+  } else if (schedule == k_static_chunked || schedule == k_distribute_chunked) {
+    const std::uint64_t c = chunk > 0 ? std::min(static_cast<std::uint64_t>(chunk), total) : 1;
+    last = deal_in_turn(all, total, c, n, me, low, high, stride);
+  } else {
+    const auto [begin, end] = even_share(total, n, me);
+    give_run(all, begin, end, low, high);
+    *stride = bounds<T, S>::distance(all.low, all.at(total));
+    last = begin != end && end == total;
   }
-  if (schedule == k_static_chunked || schedule == k_distribute_chunked) {
-    const std::uint64_t c = chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
-    *stride = static_cast<S>(static_cast<S>(c * n) * step);
-    *is_last = (total - 1) / c % n == me;
-    *low = at(me * c);
-    *high = at(me * c + c - 1);
-    return;
-  }
-  const std::uint64_t share = total / n, more = total % n;
-  const std::uint64_t begin = me * share + std::min(me, more), end = begin + share + (me < more);
-  *stride = static_cast<S>(static_cast<S>(total) * step);
-  *is_last = begin != end && end == total;
-  *low = at(begin);
-  *high = begin != end ? at(end - 1) : static_cast<T>(at(begin) - static_cast<T>(step)); // nothing
+  if (is_last)
+    *is_last = last;
 }
 
 /// The team's part of a loop that the league shares, bounds inclusive; where it is the last one.
 template <class T, class S>
 bool team_part(T &low, T &high, S step) noexcept {
   const thread &t = self();
-  const std::uint64_t total = trips(low, high, step), n = t.teams, me = t.teams_number;
-  const std::uint64_t share = total / n, more = total % n;
-  const std::uint64_t begin = me * share + std::min(me, more), end = begin + share + (me < more);
-  const T first = low;
-  const auto at = [&](std::uint64_t i) { return static_cast<T>(first + static_cast<T>(i) * static_cast<T>(step)); };
-  low = at(begin);
-  high = begin != end ? at(end - 1) : static_cast<T>(at(begin) - static_cast<T>(step)); // nothing
+  const bounds<T, S> all{low, high, step};
+  const std::uint64_t total = all.total();
+  if (total == 0)
+    return false;
+  const auto [begin, end] = even_share(total, t.teams, t.teams_number);
+  give_run(all, begin, end, &low, &high);
   return begin != end && end == total;
 }
 
@@ -75,18 +133,6 @@ void distribute_and_share(int schedule, std::int32_t *is_last, T *low, T *high, 
   static_part<T, S>(schedule, &last, low, high, stride, step, chunk);
   if (is_last)
     *is_last = last_team && last;
-}
-
-/// Chunks of a loop dealt out to teams in turn.
-template <class T, class S>
-void deal_to_teams(std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) noexcept {
-  std::int32_t last = 0;
-  const T end = *high;
-  static_part<T, S>(k_distribute_chunked, &last, low, high, stride, step, chunk);
-  if (step > 0 ? *high > end || *high < *low : *high < end || *high > *low)
-    *high = end;
-  if (is_last)
-    *is_last = last;
 }
 
 /// As libgomp numbers them, and whether the region is ordered.
@@ -118,10 +164,13 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
   const icvs &v = my_icvs();
   const int kind = v.schedule == k_auto ? k_static : v.schedule == k_trapezoidal ? k_guided : v.schedule;
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
-  const std::uint64_t fair = (shape.total + t.crew->size - 1) / t.crew->size;
-  const std::uint64_t chunk = whole ? (fair + length - 1) / length * length : static_cast<std::uint64_t>(std::max(v.chunk, 1l)) * length;
-  set_loop(t, *t.share.current, shape, kind, std::max<std::uint64_t>(chunk, 1));
-  t.share.current->multiple = std::max<std::uint64_t>(chunk, 1);
+  length = std::max<std::uint64_t>(length, 1);
+  const std::uint64_t fair = even_share(shape.total, t.crew->size, 0).end; // the greatest
+  const std::uint64_t lengths =
+      whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1) : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
+  const std::uint64_t chunk = lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
+  set_loop(t, *t.share.current, shape, kind, chunk);
+  t.share.current->multiple = chunk;
   shared(t);
 }
 
@@ -213,7 +262,7 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
     begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                                          \
   }                                                                                                                                                  \
   KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) {      \
-    deal_to_teams<T, S>(is_last, low, high, stride, step, chunk);                                                                                    \
+    static_part<T, S>(k_distribute_chunked, is_last, low, high, stride, step, chunk);                                                                \
   }
 LOOPS(4, std::int32_t, std::int32_t)
 LOOPS(4u, std::uint32_t, std::int32_t)

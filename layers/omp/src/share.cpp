@@ -213,7 +213,8 @@ bool next_guided(const thread &t, share_state &mine, work_share &s) noexcept {
   std::uint64_t at = s.next.load(std::memory_order_relaxed);
   while (at < s.total) {
     const std::uint64_t left = s.total - at, fair = (left - 1) / t.crew->size + 1;
-    const std::uint64_t even = (fair + s.multiple - 1) / s.multiple * s.multiple;
+    const std::uint64_t odd = fair % s.multiple, missing = odd == 0 ? 0 : s.multiple - odd;
+    const std::uint64_t even = missing <= left - fair ? fair + missing : left;
     const std::uint64_t end = at + std::min(left, std::max(even, s.chunk));
     if (s.next.compare_exchange_weak(at, end, std::memory_order_relaxed))
       return take(mine, at, end);
