@@ -3,6 +3,7 @@
 
 #include "affinity.hpp"
 #include "crowd.hpp"
+#include "retired.hpp"
 #include "thread_count.hpp"
 
 #include <algorithm>
@@ -105,43 +106,38 @@ void join_team(team &c, thread &m, unsigned number, bool in_share) noexcept {
 
 namespace {
 
-spin_lock g_retired_lock;
-team *g_retired = nullptr;
+retired<team> g_retired;
+std::atomic<unsigned> g_leaving{0}; // members of all teams that were dismissed and have not left; a count
 
-team *take_retired() noexcept {
-  std::lock_guard lock(g_retired_lock);
-  team *const c = g_retired;
-  if (c)
-    g_retired = c->next_retired;
-  return c;
+team &some_team() {
+  team *const c = g_retired.take();
+  return c ? *c : *new team;
 }
 
 } // namespace
 
 void forget_retired_teams() noexcept {
-  new (&g_retired_lock) spin_lock;
-  g_retired = nullptr;
+  g_retired.forget();
+  g_leaving.store(0, std::memory_order_relaxed);
 }
+void retire_team(team &c) noexcept { g_retired.put(c); }
 
 team *make_initial_team(thread &t) {
-  team *c = take_retired();
-  if (!c)
-    c = new team;
-  reserve_room(*c, 1);
-  c->members[0] = &t;
-  c->settings = g_globals.initial;
-  c->implicit[0].become_implicit(*c, c->settings, 0);
-  for (work_share &s : c->shares)
+  team &c = some_team();
+  reserve_room(c, 1);
+  c.members[0] = &t;
+  c.size = 1; // O8
+  c.crowded = false;
+  c.outer = nullptr;
+  c.level = c.active_level = 0;
+  c.settings = g_globals.initial;
+  c.implicit[0].become_implicit(c, c.settings, 0);
+  for (work_share &s : c.shares)
     s.forget();
-  c->has_tasks.store(false, std::memory_order_relaxed);
-  c->singles.store(0, std::memory_order_relaxed);
-  return c;
-}
-
-void retire_team(team &c) noexcept {
-  std::lock_guard lock(g_retired_lock);
-  c.next_retired = g_retired;
-  g_retired = &c;
+  c.forget(c.cancelled);
+  c.has_tasks.store(false, std::memory_order_relaxed);
+  c.singles.store(0, std::memory_order_relaxed);
+  return &c;
 }
 
 namespace {
@@ -219,7 +215,7 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
     take_part(t);
   team *&kept = place_of_hot(t);
   if (!kept)
-    kept = new team;
+    kept = &some_team();
   team &c = *kept;
   reserve_room(c, threads);
   change(c.members[0], &t);
@@ -274,23 +270,50 @@ void end_team(thread &t) {
 
 namespace {
 
-/// The members of a kept team, and those of teams that they keep.
-void dismiss(thread &t, team *c) {
-  if (!c)
+void drop_team(team &c) noexcept {
+  if (c.leaving.fetch_sub(1, std::memory_order_acq_rel) != 1) // O9
     return;
-  dismiss(t, c->hot);
-  for (unsigned i = 1; i < c->capacity; ++i)
-    if (thread *const m = c->members[i])
-      dismiss(t, std::exchange(m->hot, nullptr));
-  c->orders.send({}, k_most_members);
-  for (unsigned i = 1; i < c->capacity; ++i)
-    if (thread *const m = c->members[i]) {
-      c->members[i] = nullptr;
-      m->place_to_wait.signal(&t);
-    }
+  c.orders.send({}, 0); // the last one is not for those who come
+  retire_team(c);
 }
 
 } // namespace
+
+void leave_team(team &c) noexcept {
+  drop_team(c);
+  g_leaving.fetch_sub(1, std::memory_order_relaxed);
+}
+
+/// And the members of teams that they keep.
+void dismiss(thread &t, team *c) {
+  if (!c)
+    return;
+  dismiss(t, std::exchange(c->hot, nullptr));
+  unsigned members = 0;
+  for (unsigned i = 1; i < c->capacity; ++i)
+    if (thread *const m = c->members[i]) {
+      dismiss(t, std::exchange(m->hot, nullptr));
+      ++members;
+    }
+  g_leaving.fetch_add(members, std::memory_order_relaxed);
+  c->leaving.store(members + 1, std::memory_order_relaxed); // O9: the orders, or nothing, come after it
+  c->orders.send({}, k_most_members);
+  for (unsigned i = 1; members != 0 && i < c->capacity; ++i)
+    if (thread *const m = c->members[i]) {
+      c->members[i] = nullptr;
+      m->place_to_wait.signal(&t); // perhaps it has left, and another one has its place: a wait may end for no reason
+    }
+  drop_team(*c);
+}
+
+/// The next threads begin with what they leave. Where threads come and go faster than members find a worker these would be more and more.
+void let_members_leave(thread &t) noexcept {
+  constexpr unsigned k_most = 64;
+  while (g_leaving.load(std::memory_order_relaxed) > k_most && !runtime_is_gone()) {
+    give_way(t); // some run here
+    yield_kernel_thread();
+  }
+}
 
 bool forget_threads(thread &t) {
   if (t.crew->level != 0)

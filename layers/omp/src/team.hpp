@@ -59,13 +59,16 @@ struct launch_order : region_body {
       : region_body(b), teams(first.teams), teams_number(first.teams_number), in_share(s) {}
 };
 
-/// Lives as long as the process; the next region of the same thread uses it again. The protocol of its barrier stands in barrier_words.hpp.
+/// Lives as long as the process; the next region of the same thread uses it again, and when that thread has ended another one does. The protocol of its barrier stands in barrier_words.hpp.
 //
 // Who is late Somebody may still look at the team when a region is over, and another one has begun or its threads were given up: a member that has just seen the end of the barrier, the kernel
 //             thread on which one went to sleep there, a stranger whose call made the team's last task ready or ended it. It finds what it wakes or looks for in `members` and `slots`, as many
-//             of them as `size` said. So these never shrink, and what they pointed to before they grew is kept. No OpenMP thread's own data are ever freed.
+//             of them as `size` said. So these never shrink, and what they pointed to before they grew is kept. No OpenMP thread's own data are ever freed: who ends leaves its data, and its teams, to who comes, as the end of a
+//             region leaves a team to the next one. A team is left when all members that were dismissed have gone.
 // Orders      O5  copied store release, load acquire: the data that it points to.
 //             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
+//             O9  leaving fetch_sub acq_rel: who gives the team to others comes after all that its members did with it.
+//             O9  leaving fetch_sub acq_rel: who gives the team to others comes after all that its members did with it.
 struct team : barrier_words<> {
   bool shows_affinity = false;
   loose<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
@@ -87,6 +90,7 @@ struct team : barrier_words<> {
   icvs settings; // of the implicit tasks
   team *hot = nullptr; // of regions that member 0 begins
   team *next_retired = nullptr;
+  std::atomic<unsigned> leaving{0}; // O9: members that were dismissed and have not left, and who dismissed them
 
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};
@@ -107,6 +111,8 @@ struct team : barrier_words<> {
 team *make_initial_team(thread &t);
 /// It is no longer used; its threads wait for the next who gets it.
 void retire_team(team &c) noexcept;
+/// Of a member that was dismissed, and has used the team for the last time.
+void leave_team(team &c) noexcept;
 /// In the child of a fork: their threads are the parent's.
 void forget_retired_teams() noexcept;
 
@@ -120,6 +126,10 @@ void launch(thread &t, team &crew, const region_body &body, bool in_share = fals
 void end_team(thread &t);
 /// The threads kept for the next region end; the next one gets new ones, with new thread-local blocks. False: inside of a region.
 bool forget_threads(thread &t);
+/// The same of a team that a member kept.
+void dismiss(thread &t, team *kept);
+/// Waits while many that were dismissed, of any thread's teams, have not ended.
+void let_members_leave(thread &t) noexcept;
 /// Of this process.
 unsigned threads_in_teams() noexcept;
 void run_parallel(thread &t, const region_body &body, unsigned threads, unsigned bind = 0);

@@ -6,6 +6,7 @@
 #include "family.hpp"
 #include "helpers.hpp"
 #include "preempt.hpp"
+#include "retired.hpp"
 #include "team.hpp"
 
 #include <weft/error.hpp>
@@ -65,16 +66,30 @@ std::size_t known_threads() noexcept { return g_known.load(std::memory_order_rel
 
 namespace {
 
-thread &new_thread(std::uintptr_t stack_low, std::uintptr_t stack_bytes) noexcept {
-  const int before = errno;
-  know_environment();
-  errno = before;
-  thread *t = new (std::nothrow) thread;
+retired<thread> g_light, g_of_program; // that have ended
+
+thread *numbered_thread() noexcept {
+  auto *const t = new (std::nothrow) thread;
+  if (t)
+    give_number(*t);
+  return t;
+}
+
+/// One that has ended, or a new one; null: no memory.
+thread *some_thread(retired<thread> &ended) noexcept {
+  thread *const t = ended.take();
+  if (!t)
+    return numbered_thread();
+  static_cast<thread_state &>(*t) = thread_state();
+  return t;
+}
+
+/// Not a lightweight one.
+thread &begin_thread(thread *t, const weft::layer::stack_range &stack) noexcept {
   if (!t)
     fatal("no memory for the data of a thread");
-  give_number(*t);
-  t->stack_low = stack_low;
-  t->stack_bytes = stack_bytes;
+  t->stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
+  t->stack_bytes = stack.bytes;
   t->runs_on = number_of_kernel_thread();
   t->crew = make_initial_team(*t);
   t->task = &t->crew->implicit[0];
@@ -110,7 +125,7 @@ thread *visitor_on(const weft::layer::stack_range &stack) {
 }
 
 thread &become_visitor(const weft::layer::stack_range &stack) {
-  thread &t = new_thread(reinterpret_cast<std::uintptr_t>(stack.low), stack.bytes);
+  thread &t = begin_thread(numbered_thread(), stack);
   t.visits = true;
   visitors &all = all_visitors();
   std::lock_guard lock(all.lock);
@@ -118,19 +133,35 @@ thread &become_visitor(const weft::layer::stack_range &stack) {
   return t;
 }
 
+/// The destructor of a key. What the thread's teams had goes to the next who needs it. Destructors that come later may use OpenMP again: then this one is called again.
+void thread_ends(void *p) noexcept {
+  thread &t = *static_cast<thread *>(p);
+  t.guest.tid.store(0, std::memory_order_relaxed);
+  const bool at_rest = t.crew->level == 0 && t.task == &t.crew->implicit[0] && children_of(*t.task) == 0;
+  if (!at_rest || weft::layer::is_over())
+    return; // it was left inside of a region, or tasks of it wait for events: they find what they know
+  forget_threads(t);
+  let_members_leave(t);
+  t.task->end_implicit(t);
+  empty_pool(t);
+  t_self = t_of_block = nullptr;
+  retire_team(*std::exchange(t.crew, nullptr));
+  g_of_program.put(t);
+}
+
 /// Of a thread of the program's: its end is not missed.
 void be_known(thread &t) noexcept {
   static pthread_key_t key;
-  static const int failed = pthread_key_create(&key, [](void *p) { static_cast<thread *>(p)->guest.tid.store(0, std::memory_order_relaxed); });
+  static const int failed = pthread_key_create(&key, &thread_ends);
   if (failed || pthread_setspecific(key, &t))
     return; // it is never asked to stand aside
   t.guest.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
-  weft::layer::add_guest(t.guest);
+  if (!std::exchange(t.is_guest, true))
+    weft::layer::add_guest(t.guest);
 }
 
 thread &become_thread() noexcept {
-  const weft::layer::stack_range stack = stack_of_thread();
-  t_of_block = &new_thread(reinterpret_cast<std::uintptr_t>(stack.low), stack.bytes);
+  t_of_block = &begin_thread(some_thread(g_of_program), stack_of_thread());
   be_known(*t_of_block);
   return *t_of_block;
 }
@@ -147,6 +178,9 @@ thread *self_if_any() noexcept {
 thread &find_self() noexcept {
   thread *t = self_if_any();
   if (!t) {
+    const int before = errno;
+    know_environment();
+    errno = before;
     const weft::layer::stack_range stack = weft::layer::own_stack();
     t = stack.low ? &become_visitor(stack) : &become_thread();
   }
@@ -285,6 +319,8 @@ void forget_after_fork() {
   for (team *c = t->crew; c; c = c->outer)
     c->hot = nullptr;
   forget_retired_teams();
+  g_light.forget();
+  g_of_program.forget();
 }
 
 void register_with_process() {
@@ -301,7 +337,7 @@ void light_main(void *p) {
   const weft::layer::stack_range stack = weft::layer::own_stack();
   t.carrier = thread_pointer();
   arrive(t);
-  t.block = make_tls_block(stack.low, stack.bytes);
+  t.block = t.block ? renew_tls_block(t.block, stack.low, stack.bytes) : make_tls_block(stack.low, stack.bytes);
   if (t.block) {
     set_thread_pointer(t.block);
     complete_tls_block();
@@ -311,21 +347,27 @@ void light_main(void *p) {
   t.stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
   t.stack_bytes = stack.bytes;
   t_self = t_of_block = &t;
+  team *const serves = t.crew;
   t.life(t);
+  end_tls_block(); // as a thread's end would: destructors may use OpenMP
+  dismiss(t, std::exchange(t.hot, nullptr));
   empty_pool(t);
-  end_tls_block(); // as a thread's end would
   set_thread_pointer(t.carrier);
+  if (serves)
+    leave_team(*serves);
+  g_light.put(t); // the last touch
 }
 
 } // namespace
 
 thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind, team *crew, unsigned number) noexcept {
-  thread *t = new (std::nothrow) thread;
+  thread *const t = kind == 0 ? some_thread(g_light) : new (std::nothrow) thread;
   if (!t)
     return nullptr;
   t->light = true;
   t->life = life;
-  t->number_of_kind = kind;
+  if (kind != 0)
+    t->number_of_kind = kind;
   t->crew = crew;
   t->number = number;
   const char *failure = nullptr;
@@ -342,11 +384,12 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
   });
   if (failure) {
     warn("a thread cannot be made, and others do its work: %s", failure);
-    delete t;
+    if (kind == 0)
+      g_light.put(*t);
+    else
+      delete t;
     return nullptr;
   }
-  if (kind == 0) // nobody has sent it anywhere yet
-    give_number(*t);
   return t;
 }
 

@@ -110,7 +110,8 @@ struct region_body {
   static void call_with_data(const region_body &b) { reinterpret_cast<void (*)(void *)>(b.f)(b.arguments); }
 };
 
-struct alignas(64) thread {
+/// What a thread begins with, also one whose data another thread has had.
+struct thread_state {
   team *crew = nullptr;
   omp_task *task = nullptr;
   std::uintptr_t stack_low = 0, stack_bytes = 0;
@@ -120,15 +121,12 @@ struct alignas(64) thread {
   standing stands;
   shown_standing shown;
   unsigned teams = 1, teams_number = 0; // of a teams region
-  void *block = nullptr;   // thread-local, of a lightweight thread
   void *carrier = nullptr; // thread pointer of the kernel thread below
   team *hot = nullptr;     // of regions that this thread, as a member, begins
   void (*life)(thread &) = nullptr; // of a lightweight thread
-  std::uint32_t number_of_kind = 0; // gtid of the other ABI
   bool light = false;
   bool visits = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
   bool in_weft = false; // of one without a block of its own
-  weft::layer::guest guest; // of one of the program's
   std::uintptr_t spot = 0;  // where it was seen, and how often in a row
   unsigned seen_there = 0;
   unsigned vain = 0, spells = 0; // see spell
@@ -136,6 +134,15 @@ struct alignas(64) thread {
   unsigned keeps_place = 0, kept_place = 0; // see give_way
   unsigned failed_tests = 0; // of locks
   asked_region asked;
+};
+
+/// Never freed: who ends leaves it to who comes (team.hpp).
+struct alignas(64) thread : thread_state {
+  void *block = nullptr;   // thread-local, of a lightweight thread
+  std::uint32_t number_of_kind = 0; // gtid of the other ABI
+  weft::layer::guest guest; // of one of the program's
+  bool is_guest = false;    // Weft knows of it
+  thread *next_retired = nullptr;
   record_pool pool;
   alignas(64) parker place_to_wait; // others look here at each region
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }

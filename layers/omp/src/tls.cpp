@@ -8,12 +8,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <climits>
+#include <clocale>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <linux/futex.h>
+#include <locale.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -56,14 +61,20 @@ struct field {
 
 struct layout {
   void *(*allocate)(void *) = nullptr;
+  void (*deallocate)(void *, bool) = nullptr;
   void (*init_ctype)() = nullptr;
   std::size_t bytes = 0; // of the descriptor
+  std::ptrdiff_t own = 0; // the C library's own variables
+  std::size_t own_bytes = 0;
+  const char *keys = nullptr; // destructors of thread-specific data, by key
+  std::size_t key_bytes = 0;
   std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0, list = 0;
   bool known = false;
 };
 
 constexpr std::size_t k_header_words[] = {0x28, 0x30, 0x48}; // stack guard, pointer guard, control-flow features: the ABI of compilers
 constexpr std::size_t k_multiple_threads = 0x18;
+constexpr std::size_t k_most_own_bytes = 1024;
 
 template <class T>
 T &at(void *block, std::size_t offset) noexcept {
@@ -130,9 +141,35 @@ bool find_robust_list(layout &l) noexcept {
   return true;
 }
 
+/// For dl_iterate_phdr: where the C library's variables stand, seen from the thread pointer.
+int note_own_variables(dl_phdr_info *info, std::size_t, void *p) {
+  auto &l = *static_cast<layout *>(p);
+  bool meant = false;
+  const auto mark = reinterpret_cast<std::uintptr_t>(l.init_ctype) - info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i)
+    meant |= info->dlpi_phdr[i].p_type == PT_LOAD && mark - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz;
+  for (int i = 0; meant && info->dlpi_tls_data && i < info->dlpi_phnum; ++i)
+    if (info->dlpi_phdr[i].p_type == PT_TLS) {
+      l.own = static_cast<char *>(info->dlpi_tls_data) - static_cast<char *>(thread_pointer());
+      l.own_bytes = info->dlpi_phdr[i].p_memsz;
+    }
+  return meant;
+}
+
+void find_key_destructors(layout &l) noexcept {
+  const auto *keys = static_cast<const char *>(dlsym(RTLD_DEFAULT, "__pthread_keys"));
+  const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread_key_struct"));
+  const auto *destructor = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_key_struct_destr"));
+  if (!keys || !bytes || !destructor)
+    return;
+  l.keys = keys + destructor->offset;
+  l.key_bytes = *bytes;
+}
+
 layout find_layout() noexcept {
   layout l;
   l.allocate = reinterpret_cast<void *(*)(void *)>(dlsym(RTLD_DEFAULT, "_dl_allocate_tls"));
+  l.deallocate = reinterpret_cast<void (*)(void *, bool)>(dlsym(RTLD_DEFAULT, "_dl_deallocate_tls"));
   l.init_ctype = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__ctype_init"));
   const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
   const auto *tid = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid"));
@@ -145,6 +182,8 @@ layout find_layout() noexcept {
   if (at<pid_t>(thread_pointer(), l.tid) != static_cast<pid_t>(syscall(SYS_gettid)) || !find_keys(l) || !find_robust_list(l))
     return l;
   find_stack_fields(l);
+  find_key_destructors(l);
+  dl_iterate_phdr(&note_own_variables, &l);
   l.known = l.stack != 0 && l.stack_bytes != 0;
   return l;
 }
@@ -171,20 +210,14 @@ void leave_rseq(void *block) noexcept {
 #endif
 }
 
-} // namespace
-
-void *make_tls_block(void *stack, std::size_t bytes) noexcept {
-  const layout &l = known_layout();
-  void *const b = l.known ? l.allocate(nullptr) : nullptr;
-  if (!b)
-    return nullptr;
+/// As pthread_create() does.
+void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) noexcept {
   void *const self = thread_pointer();
   at<void *>(b, 0) = b;    // found by %fs:0
   at<void *>(b, 0x10) = b; // and by %fs:0x10
   for (std::size_t o : k_header_words)
     at<std::uintptr_t>(b, o) = at<std::uintptr_t>(self, o);
   at<int>(b, k_multiple_threads) = 1;
-  at<pid_t>(b, l.tid) = next_number();
   at<void *>(b, l.specific) = static_cast<char *>(b) + l.first_keys;
   at<void *>(b, l.robust) = static_cast<char *>(b) + l.robust;
   at<long>(b, l.robust + 8) = at<long>(self, l.robust + 8);
@@ -195,20 +228,78 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
   at<std::size_t>(b, l.stack_bytes) = bytes;
   leave_rseq(b);
   tell_sanitizer(b);
+}
+
+} // namespace
+
+void *make_tls_block(void *stack, std::size_t bytes) noexcept {
+  const layout &l = known_layout();
+  void *const b = l.known ? l.allocate(nullptr) : nullptr;
+  if (!b)
+    return nullptr;
+  at<pid_t>(b, l.tid) = next_number();
+  describe_thread(l, b, stack, bytes);
   return b;
 }
 
-void complete_tls_block() noexcept { known_layout().init_ctype(); }
+void *renew_tls_block(void *b, void *stack, std::size_t bytes) noexcept {
+  const layout &l = known_layout();
+  if (!l.deallocate || l.own_bytes == 0 || l.own_bytes > k_most_own_bytes)
+    return make_tls_block(stack, bytes);
+  char own[k_most_own_bytes]; // the allocator's caches hang on them
+  std::memcpy(own, static_cast<char *>(b) + l.own, l.own_bytes);
+  l.deallocate(b, false); // what hangs on the block: memory for variables of libraries loaded later
+  if (!l.allocate(b))
+    return nullptr;
+  std::memcpy(static_cast<char *>(b) + l.own, own, l.own_bytes);
+  describe_thread(l, b, stack, bytes);
+  return b;
+}
+
+void complete_tls_block() noexcept {
+  errno = 0;
+  uselocale(LC_GLOBAL_LOCALE);
+  known_layout().init_ctype();
+}
+
+namespace {
+
+/// pthread_setspecific(). False: there was nothing to destroy.
+bool end_specific_data(const layout &l) noexcept {
+  constexpr unsigned k_keys_per_table = 32;
+  bool any = false;
+  for (unsigned key = 0; key < PTHREAD_KEYS_MAX; ++key) {
+    if (key % k_keys_per_table == 0 && !at<void *>(thread_pointer(), l.specific + key / k_keys_per_table * sizeof(void *))) {
+      key += k_keys_per_table - 1;
+      continue;
+    }
+    void *const value = pthread_getspecific(key);
+    if (!value)
+      continue;
+    pthread_setspecific(key, nullptr);
+    if (const auto destroy = *reinterpret_cast<void (*const *)(void *)>(l.keys + key * l.key_bytes)) {
+      any = true;
+      destroy(value);
+    }
+  }
+  return any;
+}
+
+} // namespace
 
 void end_tls_block() noexcept {
   static const auto run = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
   if (run)
     run();
+  const layout &l = known_layout();
+  for (int round = 0; l.keys && round < PTHREAD_DESTRUCTOR_ITERATIONS && end_specific_data(l); ++round) {
+  }
 }
 
 #else
 
 void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
+void *renew_tls_block(void *, void *, std::size_t) noexcept { return nullptr; }
 void complete_tls_block() noexcept {}
 void end_tls_block() noexcept {}
 

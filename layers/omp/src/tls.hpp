@@ -6,14 +6,17 @@
 
 namespace weft_omp {
 
-/// A fresh block, as the C library makes one for a thread, that describes [stack, stack + bytes) as its stack. Never given back. Null: this C
-/// library or this machine is not understood, or there is no memory; then threads share the blocks of their carriers.
+/// A fresh block, as the C library makes one for a thread, that describes [stack, stack + bytes) as its stack. Null: this C library or this machine
+/// is not understood, or there is no memory.
 [[nodiscard]] void *make_tls_block(void *stack, std::size_t bytes) noexcept;
+/// The same of the block of a thread that has ended: variables have their initial values again. Only what the C library keeps there for its allocator
+/// stays, for nothing else gives that back.
+[[nodiscard]] void *renew_tls_block(void *block, void *stack, std::size_t bytes) noexcept;
 
 /// Something that is to be done once with a fresh block in use.
 void complete_tls_block() noexcept;
 
-/// Runs the destructors of thread_local objects in the block in use. The block itself is not given back: somebody may know its address.
+/// Runs the destructors of thread_local objects and of thread-specific data in the block in use. The block itself stays for renew_tls_block().
 void end_tls_block() noexcept;
 
 inline void *thread_pointer() noexcept {
