@@ -28,14 +28,23 @@ void collect(record_pool &p) noexcept {
 spin_lock g_spare_lock;
 omp_task *g_spare[record_pool::k_classes];
 
+constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
+
+/// As many as a block has: who took all would leave nothing for the next, which would cut a block, and so on.
 omp_task *take_spare(unsigned c) noexcept {
   std::lock_guard lock(g_spare_lock);
-  return std::exchange(g_spare[c], nullptr);
+  omp_task *const list = g_spare[c];
+  if (!list)
+    return nullptr;
+  omp_task *last = list;
+  for (std::size_t n = k_block / (record_pool::k_smallest << c); n > 1 && last->newer; --n)
+    last = last->newer;
+  g_spare[c] = std::exchange(last->newer, nullptr);
+  return list;
 }
 
 /// One block, cut into records.
 omp_task *cut_block(unsigned c) {
-  constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
   const std::size_t size = record_pool::k_smallest << c;
   char *const block = static_cast<char *>(allocate_record(alignof(omp_task), k_block));
   omp_task *list = nullptr;

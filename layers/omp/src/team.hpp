@@ -68,7 +68,6 @@ struct launch_order : region_body {
 // Orders      O5  copied store release, load acquire: the data that it points to.
 //             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
 //             O9  leaving fetch_sub acq_rel: who gives the team to others comes after all that its members did with it.
-//             O9  leaving fetch_sub acq_rel: who gives the team to others comes after all that its members did with it.
 struct team : barrier_words<> {
   bool shows_affinity = false;
   loose<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
