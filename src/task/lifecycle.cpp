@@ -61,10 +61,20 @@ WEFT_INLINE task *count_down(task *parent, group_state *g, bool plainly) {
 
 WEFT_INLINE group_state *group_of(const task &t) noexcept { return t.group ? &t.group->internals() : nullptr; }
 
+/// What children of the body have thrown is not for a wait in the destructor.
+WEFT_COLD void hand_up_errors(task &t, task_extra &x) noexcept {
+  if (!x.children_error)
+    return;
+  pass_on_children_error(t, x);
+  x.failing.store(false, std::memory_order_relaxed); // nothing runs below the task
+}
+
 /// The destructor of the callable runs as the task, on a thread of Weft: what it spawns are children of the task, and it may wait.
 WEFT_NOINLINE void run_destructor(task &t) noexcept {
   executor *const before = this_executor();
   task *const outer = before ? std::exchange(before->current, &t) : nullptr;
+  if (task_extra *x = peek_extra(t)) [[unlikely]]
+    hand_up_errors(t, *x);
   t.children.reset();
   t.owned_children = 0;
   t.set(detail::k_implicit);
@@ -85,8 +95,11 @@ bool settle_children(task &t, std::uint32_t deaths) {
   return false;
 }
 
-/// No destructor runs in a callback, where it could not wait, nor on a thread that only takes events back: a worker runs it, as if the task
-/// were ready once more. False: there is no memory for that.
+/// Of a task that is complete: its body ends here, or something else ends it, on top of a frame that has nothing to do with it and that must
+/// not wait for a destructor.
+enum class completed { by_its_body, by_others };
+
+/// A worker runs the destructor, as if the task were ready once more. False: there is no memory for that.
 WEFT_COLD bool put_off_destructor(task &t, std::uint32_t deaths) {
   task_extra *const x = try_extra_of(t);
   if (!x)
@@ -99,9 +112,8 @@ WEFT_COLD bool put_off_destructor(task &t, std::uint32_t deaths) {
   return true;
 }
 
-WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t deaths) {
-  const executor *const e = this_executor();
-  if ((!e || e->in_callback) && put_off_destructor(t, deaths)) [[unlikely]]
+WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t deaths, completed how) {
+  if ((how == completed::by_others || this_executor()->in_callback) && put_off_destructor(t, deaths)) [[unlikely]]
     return false;
   run_destructor(t);
   return t.children.done(t.owned_children) || settle_children(t, deaths);
@@ -109,7 +121,9 @@ WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t deaths) {
 
 /// Everything below the task is complete: destroys its callable. False: what the destructor spawned is not complete, or a worker runs the
 /// destructor later; the task is completed then, and `deaths` are dropped.
-WEFT_INLINE bool end_closure(task &t, std::uint32_t deaths) { return !t.ops->destroy || is_over(t) || destroy_closure(t, deaths); }
+WEFT_INLINE bool end_closure(task &t, std::uint32_t deaths, completed how) {
+  return !t.ops->destroy || is_over(t) || destroy_closure(t, deaths, how);
+}
 
 /// Everything below the task is complete, and its closure is destroyed: drops it and tells who waits. Returns the parent when that is
 /// complete by it. `deaths`: references of the task's accesses that end here as well.
@@ -123,9 +137,9 @@ WEFT_INLINE task *drop(task &t, std::uint32_t deaths, bool plainly) {
 }
 
 /// Everything below the task is complete: destroys and drops it, and so upwards.
-void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
+void complete(task *t, completed how, std::uint32_t deaths, bool plainly, ready_list &ready) {
   for (;;) {
-    if (!end_closure(*t, deaths)) [[unlikely]]
+    if (!end_closure(*t, deaths, how)) [[unlikely]]
       return;
     t = drop(*t, deaths, plainly);
     if (!t)
@@ -134,6 +148,7 @@ void complete(task *t, std::uint32_t deaths, bool plainly, ready_list &ready) {
       return recorded_is_complete(*t);
     deaths = t->has(detail::k_wait) ? release_accesses(*t, ready) : 0;
     plainly = false;
+    how = completed::by_others;
   }
 }
 
@@ -142,7 +157,7 @@ WEFT_COLD void complete_upwards(task &t) {
     return recorded_is_complete(t);
   ready_list ready;
   const std::uint32_t deaths = t.has(detail::k_wait) ? release_accesses(t, ready) : 0;
-  complete(&t, deaths, false, ready);
+  complete(&t, completed::by_others, deaths, false, ready);
   enqueue_all(ready);
 }
 
@@ -165,9 +180,9 @@ bool destroy_early(task &t) noexcept {
 }
 
 /// `childless` may be so no more when it returns false.
-WEFT_COLD bool hands_on_end(task &t, bool &childless) {
+WEFT_COLD bool hands_on_end(task &t, completed how, bool &childless) {
   executor *const e = this_executor(); // null on a thread that only takes events back
-  if (!e || e->in_callback || !may_hand_on(t) || acts_itself(*e))
+  if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_hand_on(t) || acts_itself(*e))
     return false;
   const bool was_childless = childless;
   childless = was_childless && destroy_early(t);
@@ -175,9 +190,9 @@ WEFT_COLD bool hands_on_end(task &t, bool &childless) {
 }
 
 /// Body and events are over: releases the accesses, settles the children.
-void end_task(task &t, bool plainly, ready_list &ready) {
+void end_task(task &t, completed how, bool plainly, ready_list &ready) {
   bool childless = t.children.done(t.owned_children);
-  if (sends_messages() && (childless || !t.has(detail::k_wait)) && hands_on_end(t, childless)) [[unlikely]]
+  if (sends_messages() && (childless || !t.has(detail::k_wait)) && hands_on_end(t, how, childless)) [[unlikely]]
     return;
   const bool release_now = childless || !t.has(detail::k_wait);
   const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
@@ -186,9 +201,9 @@ void end_task(task &t, bool plainly, ready_list &ready) {
   if (t.has(k_waited_for))
     signal_done(t);
   if (childless)
-    return complete(&t, deaths, plainly, ready);
+    return complete(&t, how, deaths, plainly, ready);
   if (settle_children(t, 0))
-    complete(&t, release_now ? 0 : release_accesses(t, ready), false, ready);
+    complete(&t, how, release_now ? 0 : release_accesses(t, ready), false, ready);
 }
 
 } // namespace
@@ -207,7 +222,7 @@ void drop_ended(task &t) {
 
 void settle_ended(task &t, ready_list &ready) {
   if (settle_children(t, 0))
-    complete(&t, 0, false, ready);
+    complete(&t, completed::by_others, 0, false, ready);
 }
 
 void fail_unentered(task &t, ready_list &ready) {
@@ -217,7 +232,7 @@ void fail_unentered(task &t, ready_list &ready) {
   } catch (...) {
     fail(t, std::current_exception());
   }
-  end_task(t, false, ready);
+  end_task(t, completed::by_others, false, ready);
 }
 
 namespace {
@@ -262,7 +277,7 @@ WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
   this_executor()->current = outer; // the thread may have changed
   ready_list ready;
   const std::uint32_t deaths = release_accesses(t, ready);
-  if (end_closure(t, deaths)) [[likely]]
+  if (end_closure(t, deaths, completed::by_its_body)) [[likely]]
     end_released(*this_executor(), t, deaths, in_place, outer);
   return ready.empty() ? nullptr : first_of(ready);
 }
@@ -341,7 +356,7 @@ WEFT_COLD runnable *end_put_off(task &t, task *outer) {
   this_executor()->current = outer;
   ready_list ready;
   if (t.children.done(t.owned_children) || settle_children(t, 0))
-    complete(&t, 0, false, ready);
+    complete(&t, completed::by_its_body, 0, false, ready);
   return first_of(ready);
 }
 
@@ -365,7 +380,7 @@ runnable *end_uncommonly(task &t, task *outer, bool in_place) {
     forget_held(*x);
   }
   ready_list ready;
-  end_task(t, in_place && t.parent == outer, ready);
+  end_task(t, completed::by_its_body, in_place && t.parent == outer, ready);
   return first_of(ready);
 }
 
@@ -554,7 +569,7 @@ void end_held(task &t, void (*tell)(void *receiver, void *context), void *receiv
   executor *const now = this_executor();
   const bool alone = t.children.done(t.owned_children) && !t.children_domain && !peek_extra(t);
   if (!now || !alone || mailbox::looks_closer()) [[unlikely]] {
-    end_task(t, false, ready);
+    end_task(t, completed::by_others, false, ready);
   } else {
     const std::uint32_t deaths = release_records(t, ready);
     task *const parent = t.parent;
@@ -576,7 +591,7 @@ void end_held(task &t, void (*tell)(void *receiver, void *context), void *receiv
 
 void end_without_body(task &t) {
   ready_list ready;
-  end_task(t, false, ready);
+  end_task(t, completed::by_others, false, ready);
   enqueue_all(ready);
 }
 

@@ -75,7 +75,7 @@ runnable *steal_join(worker &w) {
 void tell_parent_at_once(worker &w) {
   if (w.counted == 0)
     return;
-  static constexpr callback k_telling{"the end of tasks", "children"}; // what combiners do there must not suspend, and destructors are put off
+  static constexpr callback k_telling{"the end of tasks", "children"}; // what combiners do there must not suspend
   const callback *const outer = std::exchange(w.in_callback, &k_telling);
   tell_parent(w);
   w.in_callback = outer;

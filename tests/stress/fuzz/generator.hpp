@@ -148,6 +148,7 @@ class generator {
     n.wait = chance(10);
     n.onready = chance(10);
     n.null_access = chance(4);
+    n.parting = chance(10);
     n.priority = chance(20) ? in_range(-3, 3) : 0;
     n.stack_bytes = chance(2) ? 256u << 10 : 0;
     choose_uses(b, n, false);

@@ -105,4 +105,33 @@ inline constexpr const char *k_chaos = R"(void chaos() {
 
 )";
 
+inline constexpr const char *k_parting = R"(std::atomic<int> partings{0};
+
+// In a task's callable: its destructor calls.
+class parting {
+ public:
+  explicit parting(int task) : m_task(task) {}
+  parting(parting &&other) noexcept : m_task(std::exchange(other.m_task, -1)) {}
+  parting(const parting &) = delete;
+  parting &operator=(const parting &) = delete;
+  ~parting() {
+    if (m_task < 0)
+      return;
+    ++partings;
+    weft::spawn([] {
+      weft::taskyield();
+      --partings;
+    });
+    if (m_task % 3 == 0)
+      weft::taskwait();
+    else if (m_task % 3 == 1)
+      weft::join([] { weft::taskyield(); }, [] {});
+  }
+
+ private:
+  int m_task;
+};
+
+)";
+
 } // namespace fuzz

@@ -26,7 +26,7 @@ class printer {
   std::string print() {
     m_text = m_head;
     line("#include <weft/weft.hpp>\n");
-    for (const char *header : {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "vector"})
+    for (const char *header : {"atomic", "chrono", "cstdint", "cstdio", "cstdlib", "mutex", "thread", "utility", "vector"})
       line("#include <" + std::string(header) + ">");
     line("\nnamespace {\n");
     tables();
@@ -80,6 +80,8 @@ class printer {
       m_text += k_locks;
     if (uses(act::chaos))
       m_text += k_chaos;
+    if (has_partings())
+      m_text += k_parting;
   }
 
   /// `group`: the name of the group that the task belongs to.
@@ -100,6 +102,12 @@ class printer {
     m_indent -= 2;
   }
 
+  [[nodiscard]] bool has_partings() const {
+    for (auto &n : m_program.nodes)
+      if (n->parting)
+        return true;
+    return false;
+  }
   static bool has_digest(const std::vector<step> &list) {
     for (const step &s : list)
       if (s.what <= act::update || s.what == act::join || (s.what == act::get && !s.flag))
@@ -233,7 +241,8 @@ class printer {
     const std::string group = n.group >= 0 ? group_name(parent, n.group) : n.group == k_parents_group ? parents_group : "";
     line((n.tracked ? "auto " + handle(n) + " = " : "") + (group.empty() ? "weft::spawn(" : group + ".spawn("));
     m_indent += 4;
-    line(n.tracked ? "[&]() -> std::uint64_t {" : "[&] {");
+    const std::string captures = n.parting ? "[&, bye = parting(" + number(n.id) + ")]" : "[&]";
+    line(captures + (n.tracked ? "() -> std::uint64_t {" : " {"));
     body(n, group);
     line("},");
     std::string clauses = "weft::label(\"" + task_name(n) + "\")";
@@ -289,6 +298,8 @@ class printer {
     }
     line("for (int t = 0; t != k_tasks; ++t)");
     line("  expect(ran[t] == 1, \"a task did not run exactly once\");");
+    if (has_partings())
+      line("expect(partings == 0, \"a task that a destructor spawned did not run before the waits were over\");");
     line("for (int c = 0; c != k_cells; ++c)");
     line("  expect(cells[c] == serial[c], \"a cell differs from the serial run\");");
     open("if (wrong != 0) {");

@@ -119,6 +119,7 @@ struct node {
   int groups = 0;             // that it opens
   int group = k_no_group;     // of its parent, into which it is spawned
   bool final = false, undeferred = false, wait = false, tracked = false, onready = false, null_access = false;
+  bool parting = false; // the destructor of its callable spawns a task and calls more
   int priority = 0;
   std::size_t stack_bytes = 0;
   bool fails = false;   // throws at its end

@@ -88,6 +88,8 @@ class parallel_run {
     for (std::size_t i = 0; i != m_data.size(); ++i)
       if (m_data[i] != expected[i])
         complain("cell " + std::to_string(i) + " differs from the serial run");
+    if (const int left = m_partings)
+      complain(std::to_string(left) + " tasks that destructors spawned did not run before the waits were over");
     return m_complaints;
   }
 
@@ -114,8 +116,16 @@ class parallel_run {
     std::uint64_t life;
     callable(parallel_run *run, const node *task, weft::task_group *own_group, const context &parent)
         : run(run), task(task), own_group(own_group), parents_life(parent.life), parents_value(life_of(parent.task)), life(life_of(*task)) {}
-    callable(const callable &) = default;
-    ~callable() { const_cast<volatile std::uint64_t &>(life) = 0; }
+    callable(callable &&other) noexcept
+        : run(other.run), task(std::exchange(other.task, nullptr)), own_group(other.own_group), parents_life(other.parents_life),
+          parents_value(other.parents_value), life(other.life) {}
+    callable(const callable &) = delete;
+    callable &operator=(const callable &) = delete;
+    ~callable() {
+      if (task && task->parting)
+        run->part(*task);
+      const_cast<volatile std::uint64_t &>(life) = 0;
+    }
     auto operator()() {
       if (*parents_life != parents_value)
         run->complain("task " + std::to_string(task->id) + " outlived its parent's callable");
@@ -125,6 +135,20 @@ class parallel_run {
         return c.digest;
     }
   };
+
+  /// In the destructor of a task's callable.
+  void part(const node &n) {
+    note(fact::calls_in_destructor);
+    ++m_partings;
+    weft::spawn([this] {
+      weft::taskyield();
+      --m_partings;
+    });
+    if (n.id % 3 == 0)
+      weft::taskwait();
+    else if (n.id % 3 == 1)
+      weft::join([] { weft::taskyield(); }, [] {});
+  }
 
   void complain(const std::string &text) {
     std::lock_guard lock(m_complaining);
@@ -452,6 +476,7 @@ class parallel_run {
   std::vector<std::atomic<int>> m_ran, m_readied;
   std::array<checked_lock, 4> m_locks{};
   std::uint64_t m_root_life = k_root_life;
+  std::atomic<int> m_partings{0};
   std::mutex m_complaining;
   std::string m_complaints;
 };

@@ -133,7 +133,7 @@ TEST_P(destructor, is_refused_what_only_a_body_may_call) {
       refusals += refused([&] { weft::spawn([] {}, weft::inout(weft::region(&x, 1))); }) == code::invalid_argument;
       refusals += refused([&] { weft::this_task::increase_events(); }) == code::not_a_task;
       refusals += refused([&] { weft::release(weft::inout(x)); }) == code::not_a_task;
-      refusals += refused([&] { weft::reduction_local(x); }) == code::not_a_task;
+      refusals += refused([&] { static_cast<void>(weft::reduction_local(x)); }) == code::not_a_task;
     });
     EXPECT_GE(refusals, (k_ways - 1) * 5); // that of a taskiter runs as the taskiter, which is final in a way
   });
@@ -174,6 +174,23 @@ TEST_P(destructor, tells_the_parent_of_a_child_that_fails) {
   in_processes([] {
     weft::spawn(calls_at_its_end([] {}, [] { weft::spawn([] { throw 7; }); }));
     EXPECT_THROW(weft::taskwait(), int);
+  });
+}
+
+TEST_P(destructor, waits_for_its_own_children_and_throws_nothing_of_the_bodys) {
+  in_processes([] {
+    std::atomic<int> caught{0};
+    const auto body = [] { weft::spawn([] { throw 7; }); };
+    weft::spawn(calls_at_its_end(body, [&] {
+      try {
+        weft::spawn([] { throw 'c'; });
+        weft::taskwait();
+      } catch (char) {
+        ++caught;
+      }
+    }));
+    EXPECT_THROW(weft::taskwait(), int);
+    EXPECT_EQ(caught, 1);
   });
 }
 
