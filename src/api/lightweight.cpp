@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/region_scope.hpp"
+#include "os/thread_state.hpp"
 #include "park/aside_word.hpp"
 #include "task/messages.hpp"
 #include "topo/machine.hpp"
@@ -12,6 +13,7 @@
 #include <weft/layer/environment.hpp>
 #include <weft/layer/guest.hpp>
 #include <weft/layer/held_task.hpp>
+#include <weft/layer/task_source.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
 
@@ -99,7 +101,19 @@ stack_range own_stack() noexcept {
   return {e->standing_on->low, e->standing_on->bytes};
 }
 
+bool has_gone_to_sleep(int tid) noexcept { return thread_waits_or_is_gone(tid); }
+
 int effective_cpus() noexcept { return this_machine().effective_cpus(); }
+
+namespace {
+
+constinit std::atomic<task_source *> g_source{nullptr};
+
+} // namespace
+
+// O1: release and acquire, with each other: what the source reads was written before it was offered.
+void offer_tasks(task_source &source) noexcept { g_source.store(&source, std::memory_order_release); } // O1
+task_source *offered_tasks() noexcept { return g_source.load(std::memory_order_acquire); }             // O1
 
 // ---- tasks without a body --------------------------------------------------------------------------------------------
 

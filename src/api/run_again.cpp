@@ -81,11 +81,17 @@ void refuse_unless_separate(const task &t) {
 
 namespace layer {
 
-task_ref running_task() noexcept {
+task_ref running_task() noexcept { return who_calls() == caller::task ? task_ref(this_executor()->current) : task_ref(); }
+
+caller who_calls() noexcept {
   const executor *e = this_executor();
-  if (!e || !e->current || e->in_callback || e->current->has(detail::k_implicit))
-    return {};
-  return task_ref(e->current);
+  if (!e || !e->current)
+    return caller::stranger;
+  if (e->in_callback)
+    return caller::between;
+  if (!e->current->has(detail::k_implicit))
+    return caller::task;
+  return e->current->parent ? caller::between : caller::thread;
 }
 
 bool has_events() noexcept {

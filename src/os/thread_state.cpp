@@ -54,14 +54,21 @@ std::uint64_t thread_cpu_ns(int tid) noexcept {
   return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time));
 }
 
-bool thread_sleeps(int tid) noexcept {
+namespace {
+
+/// The kernel's letter; 0: there is no such thread.
+char state_of(int tid) noexcept {
   char path[64], buffer[256];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
   const std::string_view line = read_beginning(path, buffer, sizeof buffer);
   const auto name_end = line.rfind(')'); // the name may contain anything
-  if (name_end == std::string_view::npos || name_end + 2 >= line.size())
-    return false;
-  const char state = line[name_end + 2];
+  return name_end == std::string_view::npos || name_end + 2 >= line.size() ? '\0' : line[name_end + 2];
+}
+
+} // namespace
+
+bool thread_sleeps(int tid) noexcept {
+  const char state = state_of(tid);
   return state == 'S' || state == 'D';
 }
 
@@ -82,6 +89,11 @@ bool thread_waits_for_word(int tid) noexcept {
   }
   what &= FUTEX_CMD_MASK;
   return (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET) && limit == 0;
+}
+
+bool thread_waits_or_is_gone(int tid) noexcept {
+  const char state = state_of(tid);
+  return state == 'S' || state == 'X' || state == 'Z' || state == '\0';
 }
 
 std::optional<std::uint64_t> thread_switches(int tid) noexcept {

@@ -19,6 +19,8 @@ namespace rt {
 
 /// Whether the thread sleeps in the kernel; one that waits for a CPU does not. False where that cannot be known. Several microseconds.
 [[nodiscard]] bool thread_sleeps(int tid) noexcept;
+/// Whether it sleeps in a system call that it made itself, and not in a page fault; or has ended.
+[[nodiscard]] bool thread_waits_or_is_gone(int tid) noexcept;
 
 /// Whether the thread sleeps in the kernel until somebody wakes it by a word (a futex), and for no limited time: a signal does no harm to it, for it goes back to sleep by itself. False
 /// where that cannot be known. As long as thread_sleeps().

@@ -12,6 +12,15 @@ namespace layer {
 /// another worker runs. Never starts the runtime.
 [[nodiscard]] WEFT_API task_ref running_task() noexcept;
 
+/// What calls, to Weft. Never starts the runtime.
+enum class caller : std::uint8_t {
+  stranger, ///< a thread that has not used Weft, or no longer may
+  thread,   ///< a thread of the program in its own code
+  task,     ///< see running_task()
+  between   ///< a service, an onready function, a branch of join() that another worker runs
+};
+[[nodiscard]] WEFT_API caller who_calls() noexcept;
+
 /// Whether the running task has external events. "No" is exact, "yes" may have just become wrong. False outside of tasks.
 [[nodiscard]] WEFT_API bool has_events() noexcept;
 

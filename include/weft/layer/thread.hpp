@@ -40,6 +40,9 @@ WEFT_API void on_overstay(void (*ask)(int tid));
 /// Workers of the runtime, which is started by this.
 [[nodiscard]] WEFT_API unsigned workers();
 
+/// Whether a kernel thread of the process sleeps in a system call that it made itself, and not in a page fault; or has ended. The kernel is asked: microseconds.
+[[nodiscard]] WEFT_API bool has_gone_to_sleep(int tid) noexcept;
+
 /// Bytes [low, low + bytes) of the lightweight thread that runs; null on a thread's own stack.
 struct stack_range {
   void *low;
