@@ -5,7 +5,7 @@
 //
 // It declines where a thread cannot be left: in Weft (the block in use is the worker's then), in this library, under one of its
 // spin locks, in the C library, the loader, the unwinder and the allocator, whose locks Weft may need; and on a kernel thread's own stack, which nobody
-// else could continue. The watcher asks again soon.
+// else could continue; and for a task that has asked for the number of its CPU, which holds until it waits (weft/layer/task_source.hpp). The watcher asks again soon.
 //
 // A thread that waits in the kernel for a lock (a mutex, pthread_once, the guard of a static) is left as well, wherever it called from, when a program's own thread can go on only below it: the
 // kernel has taken it back to the call, which it makes again wherever it goes on. What it holds meanwhile it would hold asleep, too.
@@ -144,7 +144,7 @@ void on_signal(int, siginfo_t *, void *p) {
     return;
   if (t->is_of_program() && !t->in_weft && t->crew->level == 0)
     return stand_aside_if_spinning(*t, instruction_of(u));
-  if (!t->block || t->block != thread_pointer())
+  if (!t->block || t->block != thread_pointer() || t->stays)
     return;
   const int before = errno;
   if (waits)

@@ -115,6 +115,16 @@ void call_whole_body(thread &t, omp_task &x) {
   }
 }
 
+/// On a thread that is one of the team's, perhaps.
+[[gnu::always_inline]] inline void end_in_team(thread &me, team &c) {
+  if (me.crew == &c) [[likely]] {
+    member_slot &mine = slot_of(me);
+    mine.ended = mine.ended + 1;
+  } else if (c.end_task()) {
+    end_barrier_if_due(me, c);
+  }
+}
+
 /// end_task(), in line.
 [[gnu::always_inline]] inline void end_counted(thread &me, omp_task &x, omp_task **next) {
   if (x.held)
@@ -129,22 +139,25 @@ void call_whole_body(thread &t, omp_task &x) {
     free_record(me, x);
   else if (creator)
     complete(me, x, *creator);
-  if (me.crew == &c) [[likely]] {
-    member_slot &mine = slot_of(me);
-    mine.ended = mine.ended + 1;
-  } else if (c.end_task()) {
-    end_barrier_if_due(me, c);
-  }
+  end_in_team(me, c);
 }
 
 /// Of a counted task. `next` as of end_task().
 [[gnu::always_inline]] inline void end_body(thread &t, omp_task &x, omp_task **next = nullptr) {
   if (x.detachable) [[unlikely]] {
     leave_runner(x); // another thread may end it
-    if ((x.detached.fetch_or(1, std::memory_order_acq_rel) & 2) == 0) // O2
+    if (!x.holds.end_body())
       return;
   }
   end_counted(t, x, next);
+}
+
+/// Of an undeferred task, which is counted if something outside of it may end it.
+[[gnu::always_inline]] inline void end_here_or_later(thread &t, omp_task &x) {
+  if (!x.detachable) [[likely]]
+    return end_uncounted(t, x);
+  end_body(t, x);
+  end_undeferred(t, x);
 }
 
 } // namespace
@@ -157,14 +170,14 @@ void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final
   x.body = body;
   x.argument = argument;
   call_body(t, x);
-  end_uncounted(t, x);
+  end_here_or_later(t, x);
 }
 
 void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
   x.undeferred = true;
   if (clauses.access_count == 0 && !x.detachable) {
     call_whole_body(t, x);
-    return end_uncounted(t, x);
+    return end_here_or_later(t, x);
   }
   count_undeferred(t, x);
   if (clauses.access_count != 0) {
@@ -202,15 +215,48 @@ void begin_here(thread &t, omp_task &x) {
 
 void end_here(thread &t, omp_task &x) {
   t.task = x.parent;
-  if (!x.detachable)
-    return end_uncounted(t, x);
-  end_body(t, x);
-  end_undeferred(t, x);
+  end_here_or_later(t, x);
 }
 
 void fulfill(thread &me, omp_task &x) {
-  if ((x.detached.fetch_or(2, std::memory_order_acq_rel) & 1) != 0) // O2
+  if (x.holds.fulfil())
     end_task(me, x);
+}
+
+void add_events(thread &t, omp_task &x, std::uint64_t n) {
+  if (x.is_explicit) {
+    if (x.undeferred && !x.detachable && x.accesses == 0)
+      count_undeferred(t, x);
+    x.holds.increase(n, !std::exchange(x.detachable, true));
+    return;
+  }
+  team &c = *t.crew;
+  member_slot &mine = slot_of(t);
+  mine.made = mine.made + 1;
+  if (!c.has_tasks.load(std::memory_order_relaxed))
+    begin_tasks(t, c);
+  if (!x.holds.increase(n, false))
+    end_in_team(t, c); // it is counted already
+}
+
+bool remove_events(omp_task &x, std::uint64_t n) {
+  using enum basic_hold_state<>::decreased;
+  team &c = *x.crew; // the task may be over afterwards
+  const bool is_explicit = x.is_explicit;
+  switch (x.holds.decrease(n)) {
+  case underflow:
+    return false;
+  case none_left:
+    if (!is_explicit)
+      end_in_team(self(), c);
+    return true;
+  case task_is_over:
+    end_task(self(), x);
+    return true;
+  case some_left:
+    return true;
+  }
+  return true;
 }
 
 void end_task(thread &me, omp_task &x, omp_task **next) { end_counted(me, x, next); }

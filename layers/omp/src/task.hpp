@@ -7,6 +7,7 @@
 #pragma once
 
 #include "icv.hpp"
+#include "outside_words.hpp"
 #include "task_count.hpp"
 #include "wait_flag.hpp"
 
@@ -31,7 +32,6 @@ struct kmp_task;
 //
 // Roles       Runner: the thread that runs the task (`on`). Enders: threads on which a child ends.
 // Orders      Of made, ended_here, word: task_count.hpp.
-//             O2  detached fetch_or acq_rel: body and event, whoever comes second ends the task.
 //             O3  complete store release, load acquire: what the task did.
 //             O4  ready store release, load acquire: what the tasks before it did.
 struct alignas(64) omp_task {
@@ -51,7 +51,8 @@ struct alignas(64) omp_task {
   thread *home = nullptr; // whose pool the record came from
   std::uint32_t depth = 0; // below the implicit task
   int priority = 0;
-  bool is_final = false, undeferred = false, is_explicit = false, detachable = false;
+  bool is_final = false, undeferred = false, is_explicit = false;
+  bool detachable = false; // it may end later than its body: by a clause, or by an event from outside
   bool is_copied = false; // its data were copied: it runs even when cancelled
   bool has_unmarked = false; // children with dependences that do not read the place of omp_all_memory: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
@@ -59,13 +60,14 @@ struct alignas(64) omp_task {
   // Of those who end its children.
   alignas(64) std::atomic<std::int64_t> word{0};
   std::atomic<thread *> on{nullptr}; // the runner; null once the body is over
-  wait_flag waits; // the runner, until a descendant is ready
   omp_task *next_of_loop = nullptr;
   std::size_t data_bytes = 0; // of the other ABI
+  basic_hold_state<> holds; // of an implicit task, and of an explicit one that is detachable
+  basic_block_state<thread> block;
+  wait_flag waits; // the runner, until a descendant is ready
   bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
-  std::atomic<std::uint8_t> detached{0}; // 1: the body is over, 2: the event is fulfilled
   std::uint8_t accesses = 0; // that it waited for; 255: or more
   std::uint8_t pool_class = 0; // last: what precedes is zero in new records, and is written in whole words, as it is read
 
@@ -121,6 +123,12 @@ void end_task(thread &me, omp_task &x, omp_task **next = nullptr);
 /// A record that was never submitted.
 void discard(thread &t, omp_task &x) noexcept;
 void fulfill(thread &me, omp_task &x);
+
+// Of the running task, by another layer: see outside.cpp. An explicit task is over when its body is and no event is left; an implicit one counts as a task of
+// its team meanwhile.
+void add_events(thread &t, omp_task &x, std::uint64_t n);
+/// Any thread. False: there are fewer.
+[[nodiscard]] bool remove_events(omp_task &x, std::uint64_t n);
 
 void wait_for_children(thread &t);
 void begin_group(thread &t);

@@ -200,6 +200,7 @@ void parker::publish(weft::detail::runnable &parked, void *p) {
 /// `for_others`: only where the kernel thread has others to run. False: it has not.
 bool parker::park(thread &me, const reason *why, bool for_others) noexcept {
   bool parked = true;
+  me.stays = false;
   if (!m_word.is_signalled()) {
     visit v{this, why};
     try {
@@ -257,6 +258,7 @@ bool keeps_place(thread &me) noexcept {
 } // namespace
 
 bool give_way(thread &me) noexcept {
+  me.stays = false;
   const bool owns_kernel_thread = me.is_of_program();
   if (runtime_is_gone() || (owns_kernel_thread && keeps_place(me))) {
     yield_kernel_thread();

@@ -127,6 +127,7 @@ struct thread_state {
   bool light = false;
   bool visits = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
   bool in_weft = false; // of one without a block of its own
+  bool stays = false;   // what runs keeps its kernel thread until it waits: see preempt.cpp
   std::uintptr_t spot = 0;  // where it was seen, and how often in a row
   unsigned seen_there = 0;
   unsigned vain = 0, spells = 0; // see spell

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of how OpenMP tasks wait for what is no task: layers/omp/src/outside_words.hpp.
+#include "omp_parts.hpp"
+
+#include "layers/omp/src/outside_words.hpp"
+
+#include <cstdint>
+
+namespace {
+
+using namespace weft_model;
+using P = omp_atomics;
+
+using blocks = weft_omp::basic_block_state<omp_model_thread, P>;
+using holds = weft_omp::basic_hold_state<P>;
+
+/// Each other thread unblocks once, when it has written; the task blocks as often as that was accepted. As block() and unblock() of outside.cpp.
+template <int Others>
+struct block_once_each {
+  static constexpr int threads = 1 + Others;
+  omp_model_thread runner;
+  blocks state;
+  model_var<int> written[Others];
+  model_atomic<int> refused{0};
+  void run(int t) {
+    if (t > 0) {
+      written[t - 1].set(1);
+      const auto [accepted, sleeps] = state.unblock();
+      if (!accepted)
+        refused.fetch_add(1, std::memory_order_relaxed);
+      if (sleeps)
+        sleeps->signal();
+      return;
+    }
+    if (state.begin_block(runner))
+      while (state.is_blocked(runner))
+        runner.wait();
+    if (Others == 1)
+      expect(written[0].get() == 1, "what came before the unblock is seen");
+  }
+  void check() {
+    const bool one_is_left = !state.unblock().accepted;
+    expect(refused.load(std::memory_order_relaxed) + one_is_left == Others - 1, "each unblock ends a block, is kept or is refused");
+  }
+};
+const passes<block_once_each<1>> b1{"omp_outside_block"};
+const passes<block_once_each<2>> b2{"omp_outside_block_and_one_too_many"};
+
+/// A task with an event for each other thread, which may have a detach clause as well: one operation ends it, when all are over.
+template <int Events, bool Detaches>
+struct hold_until_all_are_over {
+  static constexpr int threads = 1 + Events + Detaches;
+  holds state;
+  model_var<int> written[threads];
+  model_atomic<int> ended{0};
+  hold_until_all_are_over() { state.increase(Events, !Detaches); }
+  void end() {
+    expect(ended.fetch_add(1, std::memory_order_relaxed) == 0, "the task ends once");
+    for (auto &w : written)
+      expect(w.get() == 1, "who ends the task sees what all did");
+  }
+  void run(int t) {
+    written[t].set(1);
+    if (t == 0) {
+      if (state.end_body())
+        end();
+    } else if (t <= Events) {
+      if (state.decrease(1) == holds::decreased::task_is_over)
+        end();
+    } else if (state.fulfil()) {
+      end();
+    }
+  }
+  void check() {
+    expect(ended.load(std::memory_order_relaxed) == 1, "the task ends");
+    expect(state.decrease(1) == holds::decreased::underflow, "no event is left");
+  }
+};
+const passes<hold_until_all_are_over<1, false>> h1{"omp_outside_one_event"};
+const passes<hold_until_all_are_over<2, false>> h2{"omp_outside_two_events"};
+const passes<hold_until_all_are_over<1, true>> h3{"omp_outside_event_and_clause"};
+
+} // namespace
