@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// From handles of ALPI to tasks of Weft, and from exceptions to codes.
+// From handles of ALPI to tasks, and from exceptions to codes.
+//
+// A handle is an address with a tag: of a task of Weft's, of what stands for a thread, or of a task that another layer runs (task_source.hpp).
 #pragma once
+
+#include "thread_task.hpp"
 
 #include <alpi/alpi.h>
 #include <weft/error.hpp>
 #include <weft/layer/task.hpp>
+#include <weft/layer/task_source.hpp>
 
+#include <cstdint>
 #include <new>
+#include <utility>
 
 namespace weft_alpi {
 
-inline weft::task_ref ref(alpi_task *task) noexcept { return weft::task_ref(reinterpret_cast<weft::detail::task *>(task)); }
-inline alpi_task *handle(weft::task_ref ref) noexcept { return reinterpret_cast<alpi_task *>(ref.get()); }
+enum class owner : std::uintptr_t { weft = 0, thread = 1, other_layer = 2 };
+
+inline alpi_task *handle(void *p, owner o) noexcept {
+  return reinterpret_cast<alpi_task *>(reinterpret_cast<std::uintptr_t>(p) | static_cast<std::uintptr_t>(o));
+}
+inline owner owner_of(alpi_task *task) noexcept { return static_cast<owner>(reinterpret_cast<std::uintptr_t>(task) & 3); }
+inline void *address_of(alpi_task *task) noexcept { return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(task) & ~std::uintptr_t{3}); }
+inline thread_task &thread_of(alpi_task *task) noexcept { return *static_cast<thread_task *>(address_of(task)); }
+/// Of a task of Weft's, or a thread.
+inline weft::task_ref ref(alpi_task *task) noexcept {
+  return owner_of(task) == owner::thread ? thread_of(task).self : weft::task_ref(static_cast<weft::detail::task *>(address_of(task)));
+}
 
 inline alpi_error_t code_of(weft::errc code) noexcept {
   switch (code) {
@@ -31,26 +48,49 @@ inline alpi_error_t code_of(weft::errc code) noexcept {
   }
 }
 
+/// Calls `f`, which may use Weft, from whatever calls; what it throws becomes a code.
 template <class F>
 int guarded(F &&f) noexcept {
-  try {
-    f();
-    return ALPI_SUCCESS;
-  } catch (const weft::error &e) {
-    return code_of(e.code());
-  } catch (const std::bad_alloc &) {
-    return ALPI_ERR_OUT_OF_MEMORY;
-  } catch (...) {
-    return ALPI_ERR_UNKNOWN;
-  }
+  struct call {
+    F &f;
+    int code;
+    static void make(void *p) noexcept {
+      auto &c = *static_cast<call *>(p);
+      try {
+        c.f();
+      } catch (const weft::error &e) {
+        c.code = code_of(e.code());
+      } catch (const std::bad_alloc &) {
+        c.code = ALPI_ERR_OUT_OF_MEMORY;
+      } catch (...) {
+        c.code = ALPI_ERR_UNKNOWN;
+      }
+    }
+  } c{f, ALPI_SUCCESS};
+  if (weft::layer::task_source *const others = weft::layer::offered_tasks())
+    others->call_in_weft(&call::make, &c);
+  else
+    call::make(&c);
+  return c.code;
 }
 
-/// 0 when `task` is the one that calls.
+/// The task that calls, or the thread. Empty: `task` becomes null.
+int find_caller(alpi_task *&task) noexcept;
+
+/// 0 when there is a task that calls, and `task` is it.
 inline int check_caller(alpi_task *task) noexcept {
-  const weft::task_ref self = weft::layer::running_task();
+  alpi_task *self = nullptr;
+  if (const int failed = find_caller(self))
+    return failed;
   if (!self)
     return ALPI_ERR_OUTSIDE_TASK;
-  return task == handle(self) ? ALPI_SUCCESS : ALPI_ERR_PARAMETER;
+  return task == self ? ALPI_SUCCESS : ALPI_ERR_PARAMETER;
+}
+/// The same for whichever it is.
+inline int require_caller() noexcept {
+  alpi_task *self = nullptr;
+  const int failed = find_caller(self);
+  return failed ? failed : self ? ALPI_SUCCESS : ALPI_ERR_OUTSIDE_TASK;
 }
 
 } // namespace weft_alpi

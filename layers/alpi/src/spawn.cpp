@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes, independent tasks, CPUs.
+// Attributes and independent tasks.
 #include "guard.hpp"
 
 #include <weft/function.hpp>
-#include <weft/runtime.hpp>
 
 #include <mutex>
-#include <sched.h>
 #include <set>
 #include <string>
 
@@ -19,10 +17,6 @@ namespace {
 using namespace weft_alpi;
 
 constexpr std::uint64_t k_magic = 0x616c70692d312e32; // "alpi-1.2"
-
-/// Tasks that run at once beyond those of the workers: on threads of the program that wait, and on threads that stand in for
-/// workers which are stuck. Libraries keep an array cell per id, so it is not the 1088 that Weft could have.
-constexpr std::uint64_t k_extra_ids = 62;
 
 /// A label that lives as long as the process. There are few different ones.
 const char *lasting(const char *label) {
@@ -74,37 +68,4 @@ int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_cal
     options.label = lasting(label);
     weft::spawn_function(body, body_args, completion_callback, completion_args, options);
   });
-}
-
-int alpi_cpu_count(uint64_t *count) {
-  if (!count)
-    return ALPI_ERR_PARAMETER;
-  return guarded([&] { *count = static_cast<std::uint64_t>(weft::worker_count()) + k_extra_ids; });
-}
-
-int alpi_cpu_logical_id(uint64_t *logical_id) {
-  if (!logical_id)
-    return ALPI_ERR_PARAMETER;
-  if (!weft::layer::running_task())
-    return ALPI_ERR_OUTSIDE_TASK;
-  std::uint64_t count = 0;
-  if (const int failed = alpi_cpu_count(&count))
-    return failed;
-  const auto id = static_cast<std::uint64_t>(weft::worker_id());
-  if (id >= count)
-    return ALPI_ERR_UNKNOWN;
-  *logical_id = id;
-  return ALPI_SUCCESS;
-}
-
-int alpi_cpu_system_id(uint64_t *system_id) {
-  if (!system_id)
-    return ALPI_ERR_PARAMETER;
-  if (!weft::layer::running_task())
-    return ALPI_ERR_OUTSIDE_TASK;
-  const int cpu = sched_getcpu();
-  if (cpu < 0)
-    return ALPI_ERR_UNKNOWN;
-  *system_id = static_cast<std::uint64_t>(cpu);
-  return ALPI_SUCCESS;
 }

@@ -12,8 +12,10 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <semaphore>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -97,24 +99,66 @@ TEST(alpi_info, knows_its_features) {
   EXPECT_EQ(alpi_feature_check(1 | 1 << 20), ALPI_ERR_FEATURE_UNKNOWN);
 }
 
-TEST(alpi_self, is_the_running_task_and_null_outside) {
+/// A thread that Weft does not know.
+void in_stranger(const std::function<void()> &f) { std::thread(f).join(); }
+
+TEST(alpi_self, is_the_running_task_the_first_thread_or_one_that_has_used_weft) {
   EXPECT_EQ(alpi_task_self(nullptr), ALPI_ERR_PARAMETER);
-  EXPECT_EQ(self(), nullptr) << "the first thread";
-  std::thread([] { EXPECT_EQ(self(), nullptr); }).join();
-  in_task([] {
+  alpi_task *const first = self();
+  EXPECT_NE(first, nullptr);
+  in_stranger([first] {
+    EXPECT_EQ(self(), nullptr);
+    weft::start();
+    alpi_task *const mine = self();
+    EXPECT_NE(mine, nullptr);
+    EXPECT_NE(mine, first);
+    EXPECT_EQ(self(), mine);
+  });
+  in_task([first] {
     alpi_task *outer = self();
     EXPECT_NE(outer, nullptr);
+    EXPECT_NE(outer, first);
     weft::spawn([outer] { EXPECT_NE(self(), outer); });
     weft::taskwait();
     EXPECT_EQ(self(), outer);
   });
+  EXPECT_EQ(self(), first);
 }
 
-TEST(alpi_self, does_not_start_the_runtime) {
+TEST(alpi_self, is_null_in_services) {
+  struct seen {
+    std::atomic<bool> asked{false}, none{false};
+  } at;
+  const weft::service s(
+      "looks", weft::place::idle,
+      [](void *p) {
+        auto &at = *static_cast<seen *>(p);
+        at.none = self() == nullptr;
+        at.asked = true;
+        return false;
+      },
+      &at);
+  EXPECT_TRUE(test::eventually([&] { return at.asked.load(); }));
+  EXPECT_TRUE(at.none);
+}
+
+TEST(alpi_self, starts_the_runtime_for_the_first_thread_only) {
   auto end = test::in_process({}, [] {
-    EXPECT_EQ(self(), nullptr);
+    in_stranger([] { EXPECT_EQ(self(), nullptr); });
     weft::configure("workers", "1"); // would come too late
+    EXPECT_NE(self(), nullptr);
+    EXPECT_THROW(weft::configure("workers", "2"), weft::error);
     EXPECT_EQ(weft::worker_count(), 1);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(alpi_self, tells_of_a_wrong_setting) {
+  auto end = test::in_process({{"WEFT_WORKERS", "few"}}, [] {
+    alpi_task *task = nullptr;
+    EXPECT_EQ(alpi_task_self(&task), ALPI_ERR_NOT_INITIALIZED);
+    EXPECT_EQ(task, nullptr);
+    EXPECT_EQ(alpi_task_waitfor_ns(1, nullptr), ALPI_ERR_NOT_INITIALIZED);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -151,8 +195,10 @@ TEST(alpi_block, returns_at_once_when_one_unblock_came_first) {
 
 TEST(alpi_block, refuses_strangers) {
   int nobody = 0;
-  EXPECT_EQ(alpi_task_block(reinterpret_cast<alpi_task *>(&nobody)), ALPI_ERR_OUTSIDE_TASK);
-  EXPECT_EQ(alpi_task_block(nullptr), ALPI_ERR_OUTSIDE_TASK);
+  in_stranger([&] {
+    EXPECT_EQ(alpi_task_block(reinterpret_cast<alpi_task *>(&nobody)), ALPI_ERR_OUTSIDE_TASK);
+    EXPECT_EQ(alpi_task_block(nullptr), ALPI_ERR_OUTSIDE_TASK);
+  });
   EXPECT_EQ(alpi_task_unblock(nullptr), ALPI_ERR_PARAMETER);
   in_task([&] {
     EXPECT_EQ(alpi_task_block(nullptr), ALPI_ERR_PARAMETER);
@@ -161,8 +207,10 @@ TEST(alpi_block, refuses_strangers) {
 }
 
 TEST(alpi_waitfor, lasts_at_least_as_long_and_is_not_unblocked) {
-  std::uint64_t actual = 0;
-  EXPECT_EQ(alpi_task_waitfor_ns(1000, &actual), ALPI_ERR_OUTSIDE_TASK);
+  in_stranger([] {
+    std::uint64_t actual = 0;
+    EXPECT_EQ(alpi_task_waitfor_ns(1000, &actual), ALPI_ERR_OUTSIDE_TASK);
+  });
   in_task([] {
     std::uint64_t passed = 0;
     EXPECT_EQ(alpi_task_unblock(self()), ALPI_SUCCESS); // is kept for the next block
@@ -212,11 +260,11 @@ TEST(alpi_events, are_tested_by_their_task) {
     EXPECT_EQ(alpi_task_events_test(self(), nullptr), ALPI_ERR_PARAMETER);
     EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_PARAMETER);
   });
-  EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_OUTSIDE_TASK);
+  in_stranger([&] { EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_OUTSIDE_TASK); });
 }
 
 TEST(alpi_events, refuse_strangers_and_what_is_too_much) {
-  EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_OUTSIDE_TASK);
+  in_stranger([] { EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_OUTSIDE_TASK); });
   EXPECT_EQ(alpi_task_events_decrease(nullptr, 1), ALPI_ERR_PARAMETER);
   in_task([] {
     EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_PARAMETER);
@@ -312,30 +360,84 @@ TEST(alpi_spawn, after_the_shutdown_says_so) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(alpi_cpu, ids_are_below_the_count_and_one_task_has_one) {
-  std::uint64_t count = 0, id = 0;
-  EXPECT_EQ(alpi_cpu_count(&count), ALPI_SUCCESS);
-  EXPECT_GE(count, static_cast<std::uint64_t>(weft::worker_count()));
-  std::vector<std::atomic<int>> inside(count);
-  std::atomic<int> met{0}, wrong{0};
-  for (int i = 0; i != 200; ++i)
-    weft::spawn([&] {
-      std::uint64_t mine = 0, system = 0;
-      wrong += alpi_cpu_logical_id(&mine) != ALPI_SUCCESS || mine >= count;
-      wrong += alpi_cpu_system_id(&system) != ALPI_SUCCESS || system >= CPU_SETSIZE;
-      met += ++inside[mine] != 1;
-      for (int k = 0; k != 100; ++k)
-        static_cast<void>(weft::this_task::label());
-      --inside[mine];
-    });
-  weft::taskwait();
-  EXPECT_EQ(met, 0);
-  EXPECT_EQ(wrong, 0);
+TEST(alpi_cpu, numbers_are_refused_outside_of_tasks) {
+  std::uint64_t id = 0;
   EXPECT_EQ(alpi_cpu_count(nullptr), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_cpu_logical_id(nullptr), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_cpu_system_id(nullptr), ALPI_ERR_PARAMETER);
-  EXPECT_EQ(alpi_cpu_logical_id(&id), ALPI_ERR_OUTSIDE_TASK);
-  EXPECT_EQ(alpi_cpu_system_id(&id), ALPI_ERR_OUTSIDE_TASK);
+  in_stranger([&] {
+    EXPECT_EQ(alpi_cpu_logical_id(&id), ALPI_ERR_OUTSIDE_TASK);
+    EXPECT_EQ(alpi_cpu_system_id(&id), ALPI_ERR_OUTSIDE_TASK);
+  });
+}
+
+/// Asks for a number in each of many tasks on `workers` workers and in `threads` threads, and finds no second one inside with the same.
+void numbers_are_of_one_at_a_time(const char *workers, int threads) {
+  weft::configure("workers", workers);
+  std::uint64_t count = 0;
+  ASSERT_EQ(alpi_cpu_count(&count), ALPI_SUCCESS);
+  EXPECT_EQ(count, static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_CONF)));
+  std::vector<std::atomic<int>> inside(count);
+  std::atomic<int> met{0}, wrong{0};
+  const auto ask = [&] {
+    std::uint64_t mine = 0, system = 0;
+    wrong += alpi_cpu_logical_id(&mine) != ALPI_SUCCESS || mine >= count;
+    wrong += alpi_cpu_system_id(&system) != ALPI_SUCCESS || system >= CPU_SETSIZE;
+    met += ++inside[mine] != 1;
+    for (int k = 0; k != 3000; ++k)
+      static_cast<void>(weft::this_task::label());
+    --inside[mine];
+  };
+  std::vector<std::thread> others;
+  for (int i = 0; i != threads; ++i)
+    others.emplace_back([&] {
+      weft::start();
+      for (int k = 0; k != 100; ++k)
+        ask();
+    });
+  for (int i = 0; i != 2000; ++i)
+    weft::spawn(ask);
+  weft::taskwait();
+  for (std::thread &t : others)
+    t.join();
+  EXPECT_EQ(met, 0);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(alpi_cpu, a_number_is_of_one_task_at_a_time) {
+  auto end = test::in_process({}, [] { numbers_are_of_one_at_a_time("2", 0); });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(alpi_cpu, more_workers_and_threads_than_cpus_share_the_numbers) {
+  auto end = test::in_process({}, [] { numbers_are_of_one_at_a_time("8", 4); });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(alpi_cpu, who_sleeps_in_the_kernel_keeps_no_number) {
+  auto end = test::in_process({{"WEFT_WORKERS", "4"}}, [] {
+    const int all = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)) + 2; // more than there are numbers
+    std::vector<std::thread> sleepers;
+    std::atomic<int> asleep{0};
+    std::counting_semaphore<> open{0};
+    for (int i = 0; i != all; ++i)
+      sleepers.emplace_back([&] {
+        weft::start();
+        std::uint64_t id = 0;
+        EXPECT_EQ(alpi_cpu_logical_id(&id), ALPI_SUCCESS);
+        ++asleep;
+        open.acquire();
+      });
+    in_task([] {
+      std::uint64_t id = 0;
+      EXPECT_EQ(alpi_cpu_logical_id(&id), ALPI_SUCCESS);
+    });
+    EXPECT_TRUE(test::eventually([&] { return asleep == all; }));
+    open.release(all);
+    for (std::thread &t : sleepers)
+      t.join();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 } // namespace

@@ -54,7 +54,8 @@ TEST_P(library, suspends_more_tasks_than_there_are_workers) {
   std::thread card([&] { end_all(all); });
   weft::taskwait();
   card.join();
-  p->stop();
+  EXPECT_TRUE(p->stop());
+  EXPECT_EQ(p->clashes(), 0);
   int blocks = 0, events = 0, rounds = 0;
   p->counts(&blocks, &events, &rounds);
   EXPECT_EQ(failures, 0);
@@ -82,7 +83,8 @@ TEST_P(library, holds_the_data_of_tasks_that_have_returned) {
   std::thread card([&] { end_all(all); });
   weft::taskwait();
   card.join();
-  p->stop();
+  EXPECT_TRUE(p->stop());
+  EXPECT_EQ(p->clashes(), 0);
   int blocks = 0, events = 0, rounds = 0;
   p->counts(&blocks, &events, &rounds);
   EXPECT_EQ(failures, 0);

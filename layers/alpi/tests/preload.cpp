@@ -19,7 +19,8 @@ int main() {
     usleep(1000);
     p->counts(&blocks, &events, &rounds);
   }
-  p->stop();
+  if (!p->stop())
+    return 1;
   std::printf("the library has polled %s\n", rounds >= 3 ? "from a task of Weft" : "too seldom");
   return rounds >= 3 ? 0 : 1;
 }

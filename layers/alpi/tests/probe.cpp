@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written as published task-aware libraries are: every function by dlsym in the running process, one task that polls.
+// Written as published task-aware libraries are: every function by dlsym in the running process, one task that polls, a place per CPU that is
+// written without a lock, and a wait for the end of polling where the program ends its use of MPI.
 #include "probe.hpp"
 
 #include <atomic>
@@ -60,7 +61,37 @@ probe_test_some g_test_some;
 std::uint64_t g_period_ns;
 bool g_suspends;
 std::atomic<bool> g_stop, g_stopped;
-std::atomic<int> g_blocks, g_events, g_rounds;
+std::atomic<int> g_blocks, g_events, g_rounds, g_clashes;
+
+/// What a library has per CPU, and writes without a lock.
+struct alignas(64) place_of_cpu {
+  std::atomic<bool> in_use{false};
+};
+std::vector<place_of_cpu> *g_places;
+
+/// False: there are more numbers than the machine has CPUs, for which a library has no room.
+bool make_places() {
+  std::uint64_t count = 0;
+  if (f.alpi_cpu_count(&count) || count > static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_CONF)))
+    return false;
+  static std::vector<place_of_cpu> places(count);
+  g_places = &places;
+  return true;
+}
+
+int use_place() {
+  std::uint64_t cpu = 0;
+  if (const int failed = f.alpi_cpu_logical_id(&cpu))
+    return failed;
+  if (cpu >= g_places->size())
+    return ALPI_ERR_UNKNOWN;
+  place_of_cpu &mine = (*g_places)[cpu];
+  g_clashes += mine.in_use.exchange(true);
+  for (int i = 0; i != 500; ++i)
+    __asm__ volatile("" ::: "memory");
+  mine.in_use = false;
+  return ALPI_SUCCESS;
+}
 
 void poll_once() {
   ++g_rounds;
@@ -105,14 +136,16 @@ bool start(probe_test_some test_some, std::uint64_t period_ns, bool suspends) {
   g_period_ns = period_ns;
   g_suspends = suspends;
   g_stop = g_stopped = false;
-  g_blocks = g_events = g_rounds = 0;
-  return f.alpi_task_spawn(&poll, nullptr, [](void *) { g_stopped = true; }, nullptr, "polling", nullptr) == ALPI_SUCCESS;
+  g_blocks = g_events = g_rounds = g_clashes = 0;
+  return make_places() && f.alpi_task_spawn(&poll, nullptr, [](void *) { g_stopped = true; }, nullptr, "polling", nullptr) == ALPI_SUCCESS;
 }
 
-void stop() {
+bool stop() {
   g_stop = true;
   while (!g_stopped)
-    usleep(100);
+    if (f.alpi_task_waitfor_ns(100'000, nullptr))
+      return false;
+  return true;
 }
 
 int enter(void *request, bool blocks) {
@@ -124,6 +157,8 @@ int enter(void *request, bool blocks) {
   if (!blocks)
     if (int failed = f.alpi_task_events_increase(self, 1))
       return failed;
+  if (int failed = use_place())
+    return failed;
   {
     const std::lock_guard guard(g_mutex);
     g_pending.push_back({request, self, blocks});
@@ -135,6 +170,8 @@ int enter(void *request, bool blocks) {
 int wait(void *request) { return enter(request, true); }
 int bind(void *request) { return enter(request, false); }
 
+int clashes() { return g_clashes; }
+
 void counts(int *blocks, int *events, int *rounds) {
   *blocks = g_blocks;
   *events = g_events;
@@ -144,6 +181,6 @@ void counts(int *blocks, int *events, int *rounds) {
 } // namespace
 
 const probe_library *probe() {
-  static const probe_library library{&resolve, &start, &stop, &wait, &bind, &counts};
+  static const probe_library library{&resolve, &start, &stop, &wait, &bind, &counts, &clashes};
   return &library;
 }

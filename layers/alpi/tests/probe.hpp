@@ -17,14 +17,16 @@ struct probe_library {
   const char *(*resolve)();
   /// Spawns the task that polls. `suspends`: its body runs again and again; else it waits in a loop.
   bool (*start)(probe_test_some test_some, std::uint64_t period_ns, bool suspends);
-  /// Returns when the task that polls is complete.
-  void (*stop)();
+  /// Returns when the task that polls is complete. In a task or a thread that is one to ALPI, else false.
+  bool (*stop)();
   /// In a task: until the request is done.
   int (*wait)(void *request);
   /// In a task: its completion waits for the request.
   int (*bind)(void *request);
   /// What has happened: blocks, events, rounds of polling.
   void (*counts)(int *blocks, int *events, int *rounds);
+  /// How often two had the same CPU at once.
+  int (*clashes)();
 };
 
 const probe_library *probe();

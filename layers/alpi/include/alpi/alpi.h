@@ -4,7 +4,8 @@
 // another one, and looks the functions up in the running process, works with Weft as it is.
 //
 // Every function but alpi_error_string() returns 0 or a code of alpi_error_t. A misuse returns a code and changes nothing. What is
-// meant by "task" here: a body that Weft runs as a task; the threads of the program, the first one included, are outside of tasks.
+// meant by "task" here: a body that Weft runs as a task, an OpenMP task that it runs, and outside of these the first thread of the program and each thread
+// that has used Weft.
 #pragma once
 
 #include <stddef.h>
@@ -96,10 +97,10 @@ int alpi_attr_size(uint64_t *attr_size);
 int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_callback)(void *), void *completion_args, const char *label,
                     const struct alpi_attr *attr);
 
-// Sets *count to the number of logical ids. PARAMETER, NOT_INITIALIZED. (1.0)
+// Sets *count to the number of logical ids: as many as the machine has CPUs. PARAMETER, NOT_INITIALIZED. (1.0)
 int alpi_cpu_count(uint64_t *count);
-// Sets *logical_id to a number below the count that no other running task has; it holds until the task blocks. PARAMETER,
-// OUTSIDE_TASK. (1.0)
+// Sets *logical_id to a number below the count that no other task has which computes; it holds until the task blocks, or waits in the kernel.
+// Waits while all are in use. PARAMETER, OUTSIDE_TASK. (1.0)
 int alpi_cpu_logical_id(uint64_t *logical_id);
 // The same with the operating system's number of the CPU, which may change at any time. (1.0)
 int alpi_cpu_system_id(uint64_t *system_id);
@@ -116,7 +117,7 @@ typedef ALPI_ENUM{
 int alpi_task_suspend_mode_set(struct alpi_task *task, alpi_suspend_mode_t suspend_mode, uint64_t args);
 // When the body has returned, the task does not end: as its mode says, the same body is run again, with the same argument. No stack is
 // kept meanwhile. PARAMETER: not the calling task. OUTSIDE_TASK. UNKNOWN: a task that returns a value, or that its creator
-// runs in place. (1.1)
+// runs in place; a thread; a task of OpenMP's. (1.1)
 int alpi_task_suspend(struct alpi_task *task);
 
 #pragma GCC visibility pop

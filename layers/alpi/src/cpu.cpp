@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of CPUs. Libraries keep an array cell per number, without a lock: so no two tasks that compute at once may have the same one, and none may be as
+// large as the number of CPUs that the machine has, though more kernel threads than that may run tasks (threads of the program, spares, workers that were asked for).
+//
+// A number is lent to the kernel thread that asks, mostly the one that it had last. Who has one keeps it until somebody without one finds that the task which
+// asked is done with it: the thread has begun another task, or sleeps in the kernel, or has ended.
+#include "guard.hpp"
+
+#include <weft/layer/thread.hpp>
+#include <weft/runtime.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include <sched.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace weft_alpi;
+
+/// A number. With its lock; who holds it does not ask for another lock.
+struct alignas(64) cell {
+  std::mutex lock;
+  int lent_to = 0; // a kernel thread; 0: nobody
+  int worker = 0;
+  std::uint64_t turn = 0; // tasks that the worker had begun when the number was lent
+
+  void lend(int tid, int to, std::uint64_t its_turn) noexcept {
+    lent_to = tid;
+    worker = to;
+    turn = its_turn;
+  }
+  [[nodiscard]] bool is_free() const noexcept { return lent_to == 0 || weft::executed_by(worker) != turn || weft::layer::has_gone_to_sleep(lent_to); }
+};
+
+struct numbers {
+  const std::uint64_t count = static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
+  const std::unique_ptr<cell[]> cells = std::make_unique<cell[]>(count);
+};
+numbers &all_numbers() {
+  static auto *const all = new numbers; // tasks may outlive static destructors
+  return *all;
+}
+
+constexpr std::uint64_t k_none = ~std::uint64_t{0};
+constinit thread_local std::uint64_t t_last = k_none; // that the kernel thread had
+
+std::uint64_t take(numbers &all) {
+  const int tid = gettid(), worker = weft::worker_id();
+  const std::uint64_t turn = weft::executed_by(worker);
+  const std::uint64_t first = t_last != k_none ? t_last : static_cast<std::uint64_t>(worker) % all.count;
+  for (std::uint64_t i = 0; i < all.count; ++i) {
+    const std::uint64_t n = (first + i) % all.count;
+    cell &c = all.cells[n];
+    const std::lock_guard guard(c.lock);
+    if (c.lent_to != tid && !c.is_free())
+      continue;
+    c.lend(tid, worker, turn);
+    return t_last = n;
+  }
+  return k_none;
+}
+
+} // namespace
+
+int alpi_cpu_count(uint64_t *count) {
+  if (!count)
+    return ALPI_ERR_PARAMETER;
+  return guarded([&] {
+    weft::start();
+    *count = all_numbers().count;
+  });
+}
+
+int alpi_cpu_logical_id(uint64_t *logical_id) {
+  if (!logical_id)
+    return ALPI_ERR_PARAMETER;
+  alpi_task *self = nullptr;
+  if (const int failed = find_caller(self))
+    return failed;
+  if (!self)
+    return ALPI_ERR_OUTSIDE_TASK;
+  if (owner_of(self) == owner::other_layer)
+    weft::layer::offered_tasks()->stay(address_of(self));
+  return guarded([&] {
+    while ((*logical_id = take(all_numbers())) == k_none)
+      sched_yield(); // as many tasks compute as there are CPUs
+  });
+}
+
+int alpi_cpu_system_id(uint64_t *system_id) {
+  if (!system_id)
+    return ALPI_ERR_PARAMETER;
+  if (const int wrong = require_caller())
+    return wrong;
+  const int cpu = sched_getcpu();
+  if (cpu < 0)
+    return ALPI_ERR_UNKNOWN;
+  *system_id = static_cast<std::uint64_t>(cpu);
+  return ALPI_SUCCESS;
+}
