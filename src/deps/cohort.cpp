@@ -126,6 +126,24 @@ reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexce
   return above && is_same(above->copies->how(), how) ? above->copies : nullptr;
 }
 
+bool exclusion_traits::need_same(task &t, task &u) noexcept {
+  for (std::uint32_t i = next_turn(t, 0), k = next_turn(u, 0);; i = next_turn(t, i + 1), k = next_turn(u, k + 1)) {
+    if (i == t.extent || k == u.extent)
+      return i == t.extent && k == u.extent;
+    if (t.accesses()[i].joined->turns != u.accesses()[k].joined->turns)
+      return false;
+  }
+}
+
+std::size_t exclusion_traits::hash(task &t) noexcept {
+  std::uint64_t h = 0;
+  for_each(t, [&](const task_exclusion &e) {
+    h = (h ^ reinterpret_cast<std::uintptr_t>(&e)) * 0x9E3779B97F4A7C15u;
+    return true;
+  });
+  return h >> 32;
+}
+
 bool take_exclusions(task &t) noexcept {
   task_arbiter *guard = nullptr;
   bool handed_on = false;

@@ -22,13 +22,26 @@ using task_exclusion = exclusion<real_atomics, task>;
 
 /// The exclusions of a task are those of its strong commutative accesses.
 struct exclusion_traits {
+  static constexpr std::size_t k_sets = 64, k_ways = 4;
   template <class F>
   static void for_each(task &t, F f);
+  static bool need_same(task &t, task &u) noexcept;
+  static std::size_t hash(task &t) noexcept;
+  // A member's access is in no chain, and has no child before its task runs: the first that takes turns holds the links of a line.
+  static task *behind(task &t) noexcept { return task_of(first_turn(t).successor.get()); }
+  static void set_behind(task &t, task *behind) noexcept { first_turn(t).successor.set(behind ? &first_turn(*behind) : nullptr); }
+  static task *last(task &t) noexcept { return task_of(first_turn(t).child.get()); }
+  static void set_last(task &t, task *last) noexcept { first_turn(t).child.set(last ? &first_turn(*last) : nullptr); }
   static task *next(const task &t) noexcept { return static_cast<task *>(t.next); }
   static void set_next(task &t, task *next) noexcept { t.next = next; }
   // A task that is ready counts its unsatisfied accesses no more.
   static std::uint32_t age(const task &t) noexcept { return t.unsatisfied.load(std::memory_order_relaxed); } // O1: under the lock
   static void set_age(task &t, std::uint32_t age) noexcept { t.unsatisfied.store(age, std::memory_order_relaxed); } // O1
+
+ private:
+  static task *task_of(const data_access *a) noexcept { return a ? a->task : nullptr; }
+  static data_access &first_turn(task &t) noexcept;
+  static std::uint32_t next_turn(task &t, std::uint32_t from) noexcept;
 };
 using task_arbiter = arbiter<real_atomics, task, exclusion_traits>;
 
@@ -65,14 +78,22 @@ extern const body_ops k_cohort_ops;
   return *covers;
 }
 
-template <class F>
-void exclusion_traits::for_each(task &t, F f) {
-  for (std::uint32_t i = 0; i < t.extent; ++i) {
-    data_access &a = t.accesses()[i];
+/// The number of the first access from `from` on that takes turns, or how many there are.
+inline std::uint32_t exclusion_traits::next_turn(task &t, std::uint32_t from) noexcept {
+  for (; from < t.extent; ++from) {
+    const data_access &a = t.accesses()[from];
     // O4 of access_state.hpp: the kind never changes
     if (a.joined && a.joined->how == sharing::commutative && !(a.flags.load(std::memory_order_relaxed) & k_weak))
-      if (!f(*a.joined->turns))
-        return;
+      break;
+  }
+  return from;
+}
+
+inline data_access &exclusion_traits::first_turn(task &t) noexcept { return t.accesses()[next_turn(t, 0)]; }
+
+template <class F>
+void exclusion_traits::for_each(task &t, F f) {
+  for (std::uint32_t i = next_turn(t, 0); i < t.extent && f(*t.accesses()[i].joined->turns); i = next_turn(t, i + 1)) {
   }
 }
 

@@ -4,14 +4,18 @@
 // Rule        Who waits, waits for one exclusion that it misses, in a queue ordered by age (when the task became ready). When an
 //             exclusion is given up, those who wait for it are tried, oldest first, until one has taken it. Who then misses another
 //             one goes to that queue, and keeps its age.
+//             Tasks that need the same wait as one: behind the oldest of them, which alone stands in a queue, the others stand in a line of
+//             their own. Where a line is not found, a task begins another.
 // Roles       Any thread: take, for a task that is otherwise ready; give_up, for a task that has taken.
 // Word        holder, the task that has an exclusion, or null. Written under the arbiter's lock.
 // Invariants  I1  A task that waits holds nothing, so those who hold never wait for each other: no deadlock.
-//             I2  A queue is empty or its exclusion is held; so whoever waits is tried again.
-//             I3  Of tasks that need one exclusion only nobody overtakes an older one. Who needs several may be overtaken while not
+//             I2  A queue is empty or its exclusion is held; so the head of a line is tried again, and who leaves makes the next the head.
+//             I3  Of tasks that need the same nobody overtakes an older one, nor do others overtake one that needs a single exclusion. Who needs several may be overtaken while not
 //                 all are free; keeping one for it could stop a holder that waits for its children.
 // Orders      O1  holder relaxed: the lock orders it; outside of the lock only a task asks whether it is itself the holder.
-// Progress    Blocking for as long as the lock is held: a walk over the task's exclusions, and over the queue that it is put into.
+//             I4  A line is ordered by age. m_heads[i][k] is null or the head of a line that waits, once.
+// Progress    Blocking for as long as the lock is held: a walk over the task's exclusions and over the heads in a queue, for each head in the
+//             queue of what is given up. So the time depends on how many different needs wait, and not on how many tasks.
 // Reclamation An exclusion outlives who holds it and who waits for it: they are members of its cohort, or of cohorts below.
 // Checked by  tests/model/cohort_models.cpp: exclusion_*
 #pragma once
@@ -34,7 +38,8 @@ struct exclusion {
 };
 
 /// Guards the exclusions that one task may need together. Traits tell of tasks: for_each(t, f) calls f(exclusion) for each that `t`
-/// needs, as long as f returns true; next and set_next its link, age and set_age its ticket.
+/// needs, as long as f returns true; need_same(t, u) and a hash of what t needs; next and set_next its link in a queue, behind and
+/// set_behind that in a line, last and set_last, of a head, the end of its line; age and set_age its ticket. All links are null at first.
 template <class P, class Task, class Traits>
 class arbiter {
  public:
@@ -43,9 +48,13 @@ class arbiter {
     m_lock.lock();
     Traits::set_age(t, m_age.get());
     m_age.set(m_age.get() + 1);
-    const bool taken = try_take(t);
+    exclusion<P, Task> *const missing = missed_by(t);
+    if (!missing)
+      hold(t);
+    else if (!join_line(t))
+      put_in(*missing, t);
     m_lock.unlock();
-    return taken;
+    return !missing;
   }
 
   /// Calls handed_on(task) for each task that has now all that it needs. Under the lock: it only notes them.
@@ -58,14 +67,19 @@ class arbiter {
       if (!t || mutant(bug::exclusion_not_handed_on))
         break;
       e.waiting.set(Traits::next(*t));
-      if (try_take(*t))
-        handed_on(*t);
+      if (exclusion<P, Task> *missing = missed_by(*t)) {
+        put_in(*missing, *t);
+        continue;
+      }
+      hold(*t);
+      leave_line(e, *t);
+      handed_on(*t);
     }
     m_lock.unlock();
   }
 
  private:
-  bool try_take(Task &t) noexcept {
+  static exclusion<P, Task> *missed_by(Task &t) noexcept {
     exclusion<P, Task> *missing = nullptr;
     Traits::for_each(t, [&](exclusion<P, Task> &e) {
       if (e.holder.load(std::memory_order_relaxed)) // O1
@@ -74,15 +88,51 @@ class arbiter {
         e.holder.store(&t, std::memory_order_relaxed); // O1
       return !missing;
     });
-    if (missing) {
-      put_in(*missing, t);
-      return false;
-    }
+    return missing;
+  }
+  static void hold(Task &t) noexcept {
     Traits::for_each(t, [&](exclusion<P, Task> &e) {
       e.holder.store(&t, std::memory_order_relaxed); // O1
       return true;
     });
-    return true;
+  }
+
+  /// The heads that may be of the line of `t`.
+  auto &places_of(Task &t) noexcept { return m_heads[Traits::hash(t) % Traits::k_sets]; }
+
+  /// False: it is the head of a line now.
+  bool join_line(Task &t) noexcept {
+    auto &places = places_of(t);
+    auto *found = &places[Traits::age(t) % Traits::k_ways]; // some line is found no more, unless there is room
+    for (auto &place : places) {
+      Task *const head = place.get();
+      if (!head) {
+        found = &place;
+      } else if (Traits::need_same(*head, t)) {
+        Task *const last = Traits::last(*head);
+        Traits::set_behind(last ? *last : *head, &t);
+        Traits::set_last(*head, &t);
+        return true;
+      }
+    }
+    found->set(&t);
+    return false;
+  }
+
+  /// The head `t` holds all that its line needs, `e` among that: the next is the head.
+  void leave_line(exclusion<P, Task> &e, Task &t) noexcept {
+    Task *const next = Traits::behind(t);
+    for (auto &place : places_of(t))
+      if (place.get() == &t)
+        place.set(next);
+    if (!next)
+      return;
+    Task *const last = Traits::last(t);
+    Traits::set_last(*next, last != next ? last : nullptr);
+    Traits::set_behind(t, nullptr);
+    Traits::set_last(t, nullptr);
+    if (!mutant(bug::exclusion_not_handed_on))
+      put_in(e, *next);
   }
 
   void put_in(exclusion<P, Task> &e, Task &t) noexcept {
@@ -110,6 +160,7 @@ class arbiter {
 
   spin_lock<P> m_lock;
   typename P::template var<std::uint32_t> m_age{};
+  typename P::template var<Task *> m_heads[Traits::k_sets][Traits::k_ways]{}; // where a line may be found, by what it needs
 };
 
 } // namespace rt

@@ -66,14 +66,16 @@ struct joined_meanwhile {
 const passes<joined_meanwhile<1>> c1{"cohort_one_member"};
 const passes<joined_meanwhile<2>> c2{"cohort_two_members"};
 
-/// Tasks that need one or two of two exclusions. Each is ready on a thread of its own; who gives up runs whom it hands on.
-template <int Tasks, unsigned... Needs>
+/// Tasks that need one or two of two exclusions. Each is ready on a thread of its own; who gives up runs whom it hands on. Tasks that need the same
+/// in the same order stand in one line, unless another one has taken its place of `Places`.
+template <int Tasks, std::size_t Places, unsigned... Needs>
 struct turns {
   static constexpr int threads = Tasks;
+  static constexpr unsigned k_turned = 4;
   struct task;
   using exclusion_of_model = exclusion<P, task>;
   struct task {
-    model_var<task *> link{};
+    model_var<task *> link{}, behind{}, last{};
     model_var<std::uint32_t> ticket{};
     exclusion_of_model *needs[2] = {};
     int ran = 0;
@@ -85,6 +87,13 @@ struct turns {
         if (e && !f(*e))
           return;
     }
+    static constexpr std::size_t k_sets = Places, k_ways = 1;
+    static bool need_same(const task &t, const task &u) { return t.needs[0] == u.needs[0] && t.needs[1] == u.needs[1]; }
+    static std::size_t hash(const task &t) { return t.needs[0] ? 0 : 1; }
+    static task *behind(const task &t) { return t.behind.get(); }
+    static void set_behind(task &t, task *behind) { t.behind.set(behind); }
+    static task *last(const task &t) { return t.last.get(); }
+    static void set_last(task &t, task *last) { t.last.set(last); }
     static task *next(const task &t) { return t.link.get(); }
     static void set_next(task &t, task *next) { t.link.set(next); }
     static std::uint32_t age(const task &t) { return t.ticket.get(); }
@@ -99,8 +108,8 @@ struct turns {
     const unsigned needs[] = {Needs...};
     for (int i = 0; i < Tasks; ++i)
       for (int e = 0; e < 2; ++e)
-        if (needs[i] & (1u << e)) // the second task takes them the other way round
-          tasks[i].needs[i % 2 ? 1 - e : e] = &exclusions[e];
+        if (needs[i] & (1u << e)) // k_turned: the other way round
+          tasks[i].needs[needs[i] & k_turned ? 1 - e : e] = &exclusions[e];
   }
 
   void body(task &t) {
@@ -129,6 +138,7 @@ struct turns {
     int uses[2] = {};
     for (task &t : tasks) {
       expect(t.ran == 1, "every task has run");
+      expect(!t.behind.get() && !t.last.get(), "its links are as they were");
       for (exclusion_of_model *e : t.needs)
         if (e)
           ++uses[e - exclusions];
@@ -139,9 +149,12 @@ struct turns {
     }
   }
 };
-const passes<turns<2, 0b01, 0b01>> t1{"exclusion_one"};
-const passes<turns<2, 0b11, 0b11>> t2{"exclusion_two_each"};
-const passes<turns<3, 0b11, 0b10, 0b01>> t3{"exclusion_three_tasks"};
+constexpr unsigned k_one = 0b01, k_other = 0b10, k_both = 0b11, k_both_turned = 0b111;
+const passes<turns<2, 2, k_one, k_one>> t1{"exclusion_one"};
+const passes<turns<2, 2, k_both, k_both_turned>> t2{"exclusion_two_each"};
+const passes<turns<3, 2, k_both, k_other, k_one>> t3{"exclusion_three_tasks"};
+const passes<turns<3, 2, k_both, k_both, k_both>> t4{"exclusion_line_of_three"};
+const passes<turns<3, 1, k_both, k_one, k_both>> t5{"exclusion_line_not_found"};
 
 /// Tasks add to copies; the last to leave adds the copies. SharedHint: the workers' numbers fall together. Migrates: the first task
 /// goes on, and ends, on the other worker.
