@@ -270,8 +270,8 @@ runnable *find_work(worker &w) {
     return r;
   if (w.counted != 0 && !mutant(bug::idle_worker_keeps_count)) { // the end of the last of them may be what the thread's own stack waits for
     tell_parent(w);
-    if (runnable *f = own_frame(w))
-      return f;
+    if (runnable *r = look_for_ready(w)) // or what comes behind the parent, which is this worker's own
+      return r;
   }
   runnable *r = wait_for_work(w);
   the_runtime().idle.found(w.id); // the user's code may never come back: whatever else there is, somebody sees to it
