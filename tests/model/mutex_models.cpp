@@ -16,6 +16,7 @@ using waiter = lock_waiter<model_frame, P>;
 /// weft::mutex with the model's suspension, and a record of who came and who was let in. Between two atomic operations no
 /// other model thread runs, so the record is exact.
 struct model_mutex {
+  int looks = 0; // that a taker spends before it suspends
   weft::detail::lock_word<P> lock;
   model_frame *arrived[16] = {};
   int arrivals = 0, handed = 0;
@@ -23,6 +24,9 @@ struct model_mutex {
   void take() {
     if (lock.try_take())
       return;
+    for (int i = 0; i < looks; ++i)
+      if (!lock.word.load(relaxed) && lock.try_take())
+        return;
     waiter node;
     suspend([&](model_frame &f) {
       if (take_or_wait(lock, node, f))
@@ -68,6 +72,14 @@ const passes<mutex_counts<2, 1>> m1{"mutex_two_threads"};
 const passes<mutex_counts<2, 2>> m2{"mutex_two_threads_twice"};
 const passes<mutex_counts<3, 1>> m3{"mutex_three_threads"};
 const passes<mutex_counts<3, 2>> m4{"mutex_three_threads_twice"};
+
+/// Takers look once more before they suspend.
+template <int Threads, int Rounds>
+struct mutex_looks : mutex_counts<Threads, Rounds> {
+  mutex_looks() { this->mutex.looks = 1; }
+};
+const passes<mutex_looks<2, 2>> m8{"mutex_looks_again"};
+const passes<mutex_looks<3, 1>> m9{"mutex_looks_again_three_threads"};
 
 /// One who does not wait, among those who do.
 template <int Threads>
