@@ -3,50 +3,96 @@
 
 #include "base/error.hpp"
 #include "observe/layout.hpp"
+#include "os/file.hpp"
+#include "os/leftovers.hpp"
 
 #include <weft/error.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <new>
+#include <optional>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
 constexpr char k_prefix[] = "weft.";
-constexpr std::time_t k_old_s = 24 * 3600;
+constexpr std::size_t k_least_listed = 64 << 10; // sizes are entered as powers of two: a program that grows does so a few times
+constexpr std::size_t k_longest_census = 64 << 20;
 
-/// A lock of the process: it is not inherited by fork, and ends with the process. A child that keeps the file open does not look alive.
-bool take_lock(int file) noexcept {
-  struct flock whole{};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  return fcntl(file, F_SETLK, &whole) == 0;
+std::string &folder_of_segments() {
+  static auto *const folder = new std::string("/dev/shm/"); // threads may ask while the program exits
+  return *folder;
 }
 
-bool is_locked(int file) noexcept {
-  struct flock whole{};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  return fcntl(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+long pid_in(const std::string &path) noexcept {
+  const auto dot = path.rfind('.');
+  return dot == std::string::npos ? 0 : std::strtol(path.c_str() + dot + 1, nullptr, 10);
 }
+
+bool segment_lives(const std::string &path) {
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return errno != ENOENT;
+  const bool lives = is_locked(file);
+  close(file);
+  return lives;
+}
+
+void remove_files(const std::string &path) {
+  unlink(path.c_str());
+  unlink((path + ".waits").c_str());
+  unlink((path + ".waits.new").c_str());
+}
+
+std::vector<std::string> all_segments() {
+  std::vector<std::pair<std::time_t, std::string>> found;
+  DIR *const folder = opendir(segment_folder().c_str());
+  if (!folder)
+    return {};
+  while (const dirent *e = readdir(folder)) {
+    struct stat about{};
+    const std::string_view name = e->d_name;
+    if (name.starts_with(k_prefix) && parse_unsigned(name.substr(sizeof k_prefix - 1)) &&
+        fstatat(dirfd(folder), e->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid())
+      found.emplace_back(about.st_mtime, segment_folder() + e->d_name);
+  }
+  closedir(folder);
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> paths;
+  for (auto &[when, path] : found)
+    paths.push_back(std::move(path));
+  return paths;
+}
+
+// 64: more programs than are looked into after a bad day; a segment takes 0.1 to 2 MiB.
+constexpr leftover_kind k_segments{64, 64 << 20, 24 * 3600, &segment_lives, nullptr, &remove_files};
+
+leftovers list_of_segments() { return {segment_folder() + "weft.left." + std::to_string(geteuid()), k_segments}; }
 
 /// Of this process, unless another one that lives has taken the name: a neighbour in another pid namespace.
 int create_file(const std::string &path) noexcept {
-  const int old = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const int old = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (old >= 0) {
     const bool taken = is_locked(old);
     close(old);
     if (taken)
       return errno = EEXIST, -1;
-    unlink(path.c_str());
+    remove_files(path);
   }
   return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
@@ -63,7 +109,7 @@ bool share(segment &s) {
   s.device = about.st_dev;
   s.inode = about.st_ino;
   void *p = MAP_FAILED;
-  if (take_lock(s.file) && ftruncate(s.file, static_cast<off_t>(s.bytes)) == 0 && s.reserve(0, k_header_bytes))
+  if (lock_for_life(s.file) && ftruncate(s.file, static_cast<off_t>(s.bytes)) == 0 && s.reserve(0, k_header_bytes))
     p = mmap(nullptr, s.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
   if (p != MAP_FAILED) {
     s.base = static_cast<char *>(p);
@@ -96,7 +142,8 @@ void check_layout(const segment &s) {
 
 } // namespace
 
-std::string segment_folder() { return "/dev/shm/"; }
+const std::string &segment_folder() { return folder_of_segments(); }
+void use_segment_folder(const std::string &folder) { folder_of_segments() = folder; }
 std::string segment_path(long pid) { return segment_folder() + k_prefix + std::to_string(pid); }
 
 bool segment::reserve(std::size_t from, std::size_t length) noexcept {
@@ -122,9 +169,13 @@ segment make_segment(std::size_t bytes, bool shared) {
 segment map_segment(const std::string &path) {
   segment s;
   s.path = path;
-  s.file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  s.file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (s.file < 0)
     throw_error(errc::invalid_argument, "'%s' cannot be opened: %s", path.c_str(), std::strerror(errno));
+  if (!is_of_owner(s.file, pid_in(path))) {
+    unmap(s);
+    refuse(path, "it is another user's");
+  }
   struct stat about{};
   void *p = MAP_FAILED;
   if (fstat(s.file, &about) == 0 && about.st_size >= static_cast<off_t>(k_header_bytes)) {
@@ -154,22 +205,46 @@ void unmap(segment &s) noexcept {
 
 bool owner_lives(const segment &s) noexcept { return s.file >= 0 && is_locked(s.file); }
 
-void remove_old_segments() noexcept {
-  DIR *const folder = opendir(segment_folder().c_str());
-  if (!folder)
+void list_segment(segment &s, std::uint64_t bytes) noexcept try {
+  s.listed_bytes = std::bit_ceil(std::max<std::uint64_t>(bytes, k_least_listed));
+  list_of_segments().enter(s.path, s.listed_bytes, &all_segments);
+} catch (const std::bad_alloc &) { // a later program finds it
+}
+
+void resize_listed(segment &s, std::uint64_t bytes) noexcept try {
+  if (s.file < 0 || bytes <= s.listed_bytes)
     return;
-  while (const dirent *e = readdir(folder)) {
-    if (std::strncmp(e->d_name, k_prefix, sizeof k_prefix - 1) != 0 || std::strtol(e->d_name + sizeof k_prefix - 1, nullptr, 10) == getpid())
-      continue;
-    const int file = openat(dirfd(folder), e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0)
-      continue;
-    struct stat about{};
-    if (fstat(file, &about) == 0 && about.st_uid == geteuid() && about.st_mtime + k_old_s < std::time(nullptr) && !is_locked(file))
-      unlinkat(dirfd(folder), e->d_name, 0);
-    close(file);
-  }
-  closedir(folder);
+  s.listed_bytes = std::bit_ceil(bytes);
+  list_of_segments().resize(s.path, s.listed_bytes);
+} catch (const std::bad_alloc &) { // it counts as less
+}
+
+void remove_segment(const segment &s) noexcept try {
+  unlink(s.path.c_str());
+  list_of_segments().take_off(s.path);
+} catch (const std::bad_alloc &) { // its entry goes when it is the oldest
+}
+
+bool is_of_owner(int file, long pid) noexcept {
+  struct stat about{}, program{};
+  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+    return false;
+  if (about.st_uid == geteuid())
+    return true;
+  char path[40];
+  std::snprintf(path, sizeof path, "/proc/%ld", pid);
+  return geteuid() == 0 && stat(path, &program) == 0 && program.st_uid == about.st_uid;
+}
+
+std::string census_path(long pid) { return segment_path(pid) + ".waits"; }
+
+std::string read_census_text(long pid) {
+  const int file = open(census_path(pid).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return "";
+  auto text = is_of_owner(file, pid) ? read_all(file, k_longest_census) : std::nullopt;
+  close(file);
+  return text ? std::move(*text) : "";
 }
 
 } // namespace rt

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <sys/types.h>
 
@@ -18,13 +19,16 @@ struct segment {
   ino_t inode = 0;
   std::string path;
   std::string trouble; // why it is not shared
+  std::uint64_t listed_bytes = 0; // what it counts for among what killed programs leave
 
   /// Makes room in the file: memory that cannot be had is found out now, not by a signal. True for memory of this process.
   [[nodiscard]] bool reserve(std::size_t from, std::size_t length) noexcept;
 };
 
 /// Where segments lie.
-[[nodiscard]] std::string segment_folder();
+[[nodiscard]] const std::string &segment_folder();
+/// For tests, before anything is shared; with a '/' at its end.
+void use_segment_folder(const std::string &folder);
 [[nodiscard]] std::string segment_path(long pid);
 /// Zeroed. With `share` a file of this process; where that cannot be, `trouble` is set. Null base: no memory at all.
 [[nodiscard]] segment make_segment(std::size_t bytes, bool share);
@@ -33,8 +37,20 @@ struct segment {
 void unmap(segment &s) noexcept;
 /// Whether the owner lives.
 [[nodiscard]] bool owner_lives(const segment &s) noexcept;
-/// Those of programs that ended without a word more than a day ago.
-void remove_old_segments() noexcept;
+
+/// The list of what killed programs of this user leave: the newest 64 segments of a day, 64 MiB at most, with what lies beside them.
+void list_segment(segment &s, std::uint64_t bytes) noexcept;
+/// `bytes` in all by now, with what lies beside it. One thread at a time.
+void resize_listed(segment &s, std::uint64_t bytes) noexcept;
+/// Removes it, and what lies beside it.
+void remove_segment(const segment &s) noexcept;
+
+/// A file that only this user, or the system's, can have written: what a stranger has put there is not shown. Root may look at the files of a
+/// program's user.
+[[nodiscard]] bool is_of_owner(int file, long pid) noexcept;
+/// The census beside a segment (worker/last_census.hpp). Empty where there is none that may be shown.
+[[nodiscard]] std::string census_path(long pid);
+[[nodiscard]] std::string read_census_text(long pid);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -9,6 +9,7 @@
 
 #include <weft/version.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <ctime>
@@ -26,6 +27,8 @@ struct store {
   bool keep = false;
   std::atomic<counter_block *> *blocks = nullptr; // by slot
   unsigned slots = 0;
+  std::atomic<std::uint64_t> own_bytes{0}, beside_bytes{0};
+  std::mutex resizing;
 
   segment_header &header() noexcept { return *reinterpret_cast<segment_header *>(memory.base); }
   process_block &process() noexcept { return *reinterpret_cast<process_block *>(memory.base + header().process_offset); }
@@ -99,6 +102,12 @@ void fill_header(store &s, const store_options &o) noexcept {
   __atomic_store_n(&h.state, static_cast<std::uint32_t>(segment_state::running), __ATOMIC_RELEASE); // O1
 }
 
+/// A size that is entered late, because another thread enters one, counts at the next.
+void note_size(store &s) noexcept {
+  if (const std::unique_lock alone(s.resizing, std::try_to_lock); alone)
+    resize_listed(s.memory, s.own_bytes.load(std::memory_order_relaxed) + s.beside_bytes.load(std::memory_order_relaxed));
+}
+
 std::size_t blocks_begin() noexcept { return round_up(k_header_bytes + sizeof(catalogue_entry) * k_entry_limit + sizeof(process_block), 4096); }
 
 } // namespace
@@ -106,8 +115,6 @@ std::size_t blocks_begin() noexcept { return round_up(k_header_bytes + sizeof(ca
 void open_store(const store_options &o) {
   auto fresh = std::make_unique<store>();
   const std::size_t begin = blocks_begin(), bytes = begin + sizeof(counter_block) * o.slots;
-  if (o.share)
-    remove_old_segments();
   fresh->memory = make_segment(bytes, o.share);
   if (fresh->memory.file >= 0 && !fresh->memory.reserve(0, begin + sizeof(counter_block) * o.workers)) {
     std::string trouble = fresh->memory.path + ": " + std::strerror(errno);
@@ -120,6 +127,9 @@ void open_store(const store_options &o) {
     fresh->memory.trouble = "counters.share is false";
   if (!fresh->memory.base)
     throw std::bad_alloc();
+  fresh->own_bytes = begin + sizeof(counter_block) * o.workers;
+  if (fresh->memory.file >= 0)
+    list_segment(fresh->memory, fresh->own_bytes);
   fresh->keep = o.keep;
   fresh->slots = o.slots;
   fresh->blocks = new std::atomic<counter_block *>[o.slots] {};
@@ -145,6 +155,8 @@ counter_block &block_of_slot(unsigned id, block_kind kind) {
       block = ::new (static_cast<void *>(s.memory.base + at)) counter_block;
       if (h.blocks <= id)
         __atomic_store_n(&h.blocks, id + 1, __ATOMIC_RELEASE); // O1
+      s.own_bytes.store(std::max<std::uint64_t>(s.own_bytes.load(std::memory_order_relaxed), at + sizeof(counter_block)), std::memory_order_relaxed);
+      note_size(s);
     } else {
       block = new counter_block; // others do not see it
       __atomic_store_n(&h.missing_blocks, h.missing_blocks + 1, __ATOMIC_RELAXED);
@@ -160,6 +172,11 @@ counter_block *find_block(unsigned id) noexcept {
   return s && id < s->slots ? s->blocks[id].load(std::memory_order_acquire) : nullptr; // O1
 }
 
+void note_bytes_beside(std::uint64_t bytes) noexcept {
+  the_store().beside_bytes.store(bytes, std::memory_order_relaxed);
+  note_size(the_store());
+}
+
 void end_store() noexcept {
   store *s = g_store.load(std::memory_order_acquire); // O1
   if (!s || s->header().pid != static_cast<std::uint32_t>(getpid()))
@@ -167,7 +184,7 @@ void end_store() noexcept {
   __atomic_store_n(&s->header().ended_ns, now_ns(), __ATOMIC_RELAXED);
   __atomic_store_n(&s->header().state, static_cast<std::uint32_t>(segment_state::ended), __ATOMIC_RELEASE); // O1
   if (s->memory.file >= 0 && !s->keep)
-    unlink(s->memory.path.c_str());
+    remove_segment(s->memory);
 }
 
 void mark_absent(const char *name, const char *why) noexcept {

@@ -34,6 +34,8 @@ counter_block &block_of_slot(unsigned id, block_kind kind);
 [[nodiscard]] process_block &process_counters() noexcept;
 [[nodiscard]] segment_header &store_header() noexcept;
 [[nodiscard]] segment_request &store_request() noexcept;
+/// How much lies beside the segment for readers: it counts among what killed programs leave.
+void note_bytes_beside(std::uint64_t bytes) noexcept;
 /// What a reader of this process looks at.
 [[nodiscard]] const char *store_base() noexcept;
 /// In order: the file goes, unless it is kept.

@@ -10,23 +10,53 @@
 namespace weft::inline v0 {
 namespace rt {
 
-std::optional<std::string> read_file(const std::string &path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return std::nullopt;
+namespace {
+
+struct flock whole_file() noexcept {
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return whole;
+}
+
+} // namespace
+
+std::optional<std::string> read_all(int file, std::size_t most) {
   std::string text;
   char block[4096];
   for (;;) {
-    const auto n = read(fd, block, sizeof block);
-    if (n > 0)
-      text.append(block, static_cast<std::size_t>(n));
-    else if (n == 0 || errno != EINTR) {
-      const int failure = n < 0 ? errno : 0;
-      close(fd);
-      errno = failure;
-      return failure == 0 ? std::optional(std::move(text)) : std::nullopt;
-    }
+    const auto n = read(file, block, sizeof block);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n == 0)
+      return text;
+    if (n < 0)
+      return std::nullopt;
+    if (text.size() + static_cast<std::size_t>(n) > most)
+      return errno = EFBIG, std::nullopt;
+    text.append(block, static_cast<std::size_t>(n));
   }
+}
+
+std::optional<std::string> read_file(const std::string &path, std::size_t most) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return std::nullopt;
+  auto text = read_all(file, most);
+  const int failure = errno;
+  close(file);
+  errno = failure;
+  return text;
+}
+
+bool lock_for_life(int file) noexcept {
+  const struct flock whole = whole_file();
+  return fcntl(file, F_SETLK, &whole) == 0;
+}
+
+bool is_locked(int file) noexcept {
+  struct flock whole = whole_file();
+  return fcntl(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
 std::string_view trim(std::string_view text) noexcept {

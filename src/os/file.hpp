@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,8 +10,18 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The whole of a (small) file; nullopt with errno set where it cannot be read.
-std::optional<std::string> read_file(const std::string &path);
+inline constexpr std::size_t k_longest_file = 64 << 20;
+
+/// The whole of a (small) file; nullopt with errno set where it cannot be read: EFBIG beyond `most` bytes, so a device without end is not
+/// read for ever.
+std::optional<std::string> read_file(const std::string &path, std::size_t most = k_longest_file);
+/// The same of an open file, from where it stands.
+std::optional<std::string> read_all(int file, std::size_t most = k_longest_file);
+
+/// A lock that says that this process lives, whatever pid others see it under. fork does not pass it on, and it ends with the process.
+[[nodiscard]] bool lock_for_life(int file) noexcept;
+/// Whether another process holds that lock.
+[[nodiscard]] bool is_locked(int file) noexcept;
 
 /// Calls `use(line)` for each line of `text`, without its newline.
 template <class Use>

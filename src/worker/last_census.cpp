@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/last_census.hpp"
 
+#include "observe/segment.hpp"
 #include "observe/store.hpp"
 #include "worker/runtime.hpp"
 
@@ -11,8 +12,6 @@
 namespace weft::inline v0 {
 namespace rt {
 namespace {
-
-std::string census_path() { return segment_path(getpid()) + ".waits"; }
 
 std::string one_line(std::string s) {
   for (char &c : s)
@@ -53,22 +52,25 @@ std::atomic<bool> g_left{false};
 void leave_census(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) noexcept try {
   if (!why_private().empty())
     return;
-  const std::string path = census_path(), fresh = path + ".new", text = census_text(g, progress, asked, notes);
-  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const std::string path = census_path(getpid()), fresh = path + ".new", text = census_text(g, progress, asked, notes);
+  unlink(fresh.c_str()); // of an earlier program with this pid
+  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
-    return;
+    return; // somebody else's stands there: nothing is written into that
   const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(file);
-  if (whole && rename(fresh.c_str(), path.c_str()) == 0)
-    g_left.store(true, std::memory_order_relaxed); // told to the end by the join of the watcher
-  else
+  if (!whole || rename(fresh.c_str(), path.c_str()) != 0) {
     unlink(fresh.c_str());
+    return;
+  }
+  g_left.store(true, std::memory_order_relaxed); // told to the end by the join of the watcher
+  note_bytes_beside(text.size());
 } catch (const std::bad_alloc &) { // no memory for it
 }
 
 void remove_census() noexcept try {
   if (g_left.exchange(false, std::memory_order_relaxed))
-    unlink(census_path().c_str());
+    unlink(census_path(getpid()).c_str());
 } catch (const std::bad_alloc &) { // a later program removes it
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs leave in the file system when they are killed, as a list per user and kind. A program enters what it makes and takes it off
+// the list at an orderly end, so what dead programs have left is found without a look through a folder, and a start costs the same
+// whatever lies about. An entry beyond the limits makes the program that enters it remove the oldest that belong to dead programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::inline v0 {
+namespace rt {
+
+/// One kind of things, and how much of it may stay.
+struct leftover_kind {
+  std::size_t most;         // entries
+  std::uint64_t most_bytes; // of all; the newest stays whatever its size
+  std::uint64_t most_age_s; // 0: any
+  bool (*lives)(const std::string &path);          // its program runs
+  std::uint64_t (*size)(const std::string &path);  // null: as entered
+  void (*remove)(const std::string &path);
+};
+
+class leftovers {
+ public:
+  /// `list`: the file of the list, in a folder that all may write to. It is read only while it belongs to this user.
+  leftovers(std::string list, const leftover_kind &kind) : m_list(std::move(list)), m_kind(kind) {}
+
+  /// A thing at an absolute `path`, made by this process, and which exists. Removes others beyond the limits. `stray`: lists what belongs on
+  /// the list, oldest first; called when there is no list yet, and once a day.
+  void enter(const std::string &path, std::uint64_t bytes, std::vector<std::string> (*stray)() = nullptr) const noexcept;
+  /// It has grown.
+  void resize(const std::string &path, std::uint64_t bytes) const noexcept;
+  /// It is gone, or stays as what the user asked for.
+  void take_off(const std::string &path) const noexcept;
+
+ private:
+  std::string m_list;
+  const leftover_kind &m_kind;
+};
+
+} // namespace rt
+} // namespace weft::inline v0
