@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/folder.hpp"
 
+#include "observe/segment.hpp"
 #include "os/file.hpp"
+#include "os/leftovers.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <memory>
+#include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,28 +55,93 @@ long writer_of(const std::string &path) {
 
 } // namespace
 
+namespace {
+
+struct close_folder {
+  void operator()(DIR *d) const noexcept { closedir(d); }
+};
+using open_folder = std::unique_ptr<DIR, close_folder>;
+
+/// Names in it but for "." and "..".
+std::vector<std::string> names_in(DIR *folder) {
+  std::vector<std::string> names;
+  while (const dirent *e = readdir(folder))
+    if (const std::string name = e->d_name; name != "." && name != "..")
+      names.push_back(name);
+  return names;
+}
+
+bool trace_lives(const std::string &path) {
+  const int file = open(types_path(path).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  const bool lives = is_locked(file);
+  close(file);
+  return lives;
+}
+
+std::uint64_t bytes_of_trace(const std::string &path) {
+  std::uint64_t bytes = 0;
+  if (const open_folder folder{opendir(path.c_str())})
+    for (const std::string &name : names_in(folder.get()))
+      if (struct stat s{}; fstatat(dirfd(folder.get()), name.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0)
+        bytes += static_cast<std::uint64_t>(s.st_blocks) * 512;
+  return bytes;
+}
+
+/// Unless the user has put something of his own there.
+void remove_trace(const std::string &path) {
+  const auto text = read_file(description_path(path));
+  const open_folder folder{opendir(path.c_str())};
+  if (!folder || !text || parse_description(*text).state != trace_description::running)
+    return;
+  const auto names = names_in(folder.get());
+  if (!std::all_of(names.begin(), names.end(), is_of_a_trace))
+    return;
+  for (const std::string &name : names)
+    unlinkat(dirfd(folder.get()), name.c_str(), 0);
+  rmdir(path.c_str());
+}
+
+constexpr leftover_kind k_traces{16, 4ULL << 30, 0, &trace_lives, &bytes_of_trace, &remove_trace};
+
+leftovers list_of_traces() { return {segment_folder() + "weft.traces." + std::to_string(geteuid()), k_traces}; }
+
+} // namespace
+
+void trace_in_progress::begin(const std::string &folder) noexcept try {
+  const int file = open(types_path(folder).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW); // stays open: the lock goes with it
+  const std::unique_ptr<char, void (*)(void *)> whole(realpath(folder.c_str(), nullptr), &std::free);
+  if (file < 0 || !whole || !lock_for_life(file))
+    return;
+  m_path = whole.get();
+  list_of_traces().enter(m_path, 0);
+} catch (const std::bad_alloc &) { // it stays until the user removes it
+}
+
+void trace_in_progress::end() noexcept try {
+  if (!m_path.empty())
+    list_of_traces().take_off(m_path);
+  m_path.clear();
+} catch (const std::bad_alloc &) { // it ends as one that the user has taken over
+}
+
 std::string make_trace_folder(const std::string &path) {
   if (mkdir(path.c_str(), 0777) == 0)
     return "";
   if (const long pid = errno == EEXIST ? writer_of(path) : 0)
     return "process " + std::to_string(pid) + " writes its trace there; put %p into the name";
-  DIR *const old = opendir(path.c_str());
+  const open_folder old{opendir(path.c_str())};
   if (!old)
     return std::strerror(errno);
-  std::vector<std::string> names;
-  bool strangers = false;
-  while (const dirent *e = readdir(old)) {
-    const std::string name = e->d_name;
-    if (name == "." || name == "..")
-      continue;
-    names.push_back(name);
-    strangers |= !is_of_a_trace(name);
-  }
-  closedir(old);
-  if (strangers)
+  struct stat about{};
+  if (fstat(dirfd(old.get()), &about) != 0 || about.st_uid != geteuid())
+    return "it is another user's"; // who may put links to files of ours there
+  const auto names = names_in(old.get());
+  if (!std::all_of(names.begin(), names.end(), is_of_a_trace))
     return "it holds files that are no trace";
   for (const std::string &name : names)
-    unlink((path + "/" + name).c_str());
+    unlinkat(dirfd(old.get()), name.c_str(), 0);
   return "";
 }
 

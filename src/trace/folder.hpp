@@ -9,6 +9,19 @@ namespace rt {
 
 /// Makes the folder, or empties one that holds an older trace. Otherwise says why not.
 [[nodiscard]] std::string make_trace_folder(const std::string &path);
+/// What a killed program leaves of a trace: it stays readable, but of each user the newest 16 such folders, 4 GiB at most. An entry also says
+/// that this process writes there, to programs that would remove the folder.
+class trace_in_progress {
+ public:
+  /// The folder exists, with its file of types.
+  void begin(const std::string &folder) noexcept;
+  /// The trace is whole, and the user's.
+  void end() noexcept;
+
+ private:
+  std::string m_path;
+};
+
 /// A file of `bytes` in memory, which stays when the process is killed; null without room, with errno set.
 [[nodiscard]] void *map_new_file(const std::string &path, std::size_t bytes) noexcept;
 /// So that no write to that memory, of a file, waits for the system the first time; a hint.

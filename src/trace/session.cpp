@@ -53,6 +53,7 @@ struct session {
   std::uint64_t described_ns = 0;
   std::atomic<bool> said{false};
   thread flusher;
+  trace_in_progress in_progress;
 };
 
 std::atomic<session *> g_session{nullptr}; // never freed: workers may come late
@@ -240,6 +241,7 @@ void open_trace(const trace_options &o) noexcept try {
   use_type_table(static_cast<trace_type *>(types));
   start(s);
   describe(s);
+  s.in_progress.begin(s.options.folder);
   g_session.store(fresh.release(), std::memory_order_release); // O1
   g_trace_level = o.level;
   if (o.kernel)
@@ -291,6 +293,7 @@ void end_trace(const std::vector<slot_counts> &counts) noexcept try {
   s->what.state = counts.empty() ? trace_description::ended : trace_description::exact;
   describe(*s);
   remove_rings(*s);
+  s->in_progress.end();
 } catch (const std::bad_alloc &) {
   warn("no memory to end the trace; `weft trace cut` makes a whole one of what there is");
 }
