@@ -13,6 +13,7 @@
 #include <exception>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <new>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,8 +22,9 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_patience_ns = 1'000'000'000; // for one request: the next one waits
 constexpr std::size_t k_longest_request = 8192;
+constexpr unsigned k_breath_us = 10'000;
+constexpr std::size_t k_most_connections = 64; // one more takes the place of the oldest
 
 std::string respond(const char *status, const char *type, const std::string &body) {
   return std::string("HTTP/1.1 ") + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) +
@@ -34,10 +36,10 @@ std::string current_metrics(bool per_worker) {
   return write_open_metrics(read_segment(store_base(), true), per_worker);
 }
 
-bool wait_for(int file, short what, std::uint64_t until) noexcept {
+/// Of poll().
+int milliseconds_until(std::uint64_t ns) noexcept {
   const std::uint64_t now = now_ns();
-  pollfd p{file, what, 0};
-  return now < until && poll(&p, 1, static_cast<int>((until - now) / 1'000'000 + 1)) == 1;
+  return ns <= now ? 0 : static_cast<int>((ns - now) / 1'000'000 + 1);
 }
 
 } // namespace
@@ -52,8 +54,8 @@ std::string answer_to(std::string_view request, std::string (*metrics)(bool per_
   return respond("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", metrics(target.ends_with("?workers")));
 }
 
-metrics_server *metrics_server::start(int port) {
-  auto *s = new metrics_server;
+metrics_server *metrics_server::start(int port, std::uint64_t patience_ns) {
+  auto *s = new metrics_server(patience_ns);
   if (!s->listen_at(port) || pipe2(s->m_stop, O_CLOEXEC) != 0) {
     warn("counters.port: %d cannot be listened at (%s); the counters are not served", port, std::strerror(errno));
     s->forget();
@@ -77,47 +79,89 @@ bool metrics_server::listen_at(int port) noexcept {
   at.sin_family = AF_INET;
   at.sin_port = htons(static_cast<std::uint16_t>(port));
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return m_socket >= 0 && bind(m_socket, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0 && listen(m_socket, 16) == 0;
+  return m_socket >= 0 && bind(m_socket, reinterpret_cast<sockaddr *>(&at), sizeof at) == 0 && listen(m_socket, SOMAXCONN) == 0;
 }
 
 void metrics_server::run() {
+  std::vector<pollfd> p;
   for (;;) {
-    pollfd p[] = {{m_socket, POLLIN, 0}, {m_stop[0], POLLIN, 0}};
-    if (poll(p, 2, -1) < 0)
+    p = {{m_socket, POLLIN, 0}, {m_stop[0], POLLIN, 0}};
+    for (const connection &c : m_connections)
+      p.push_back({c.socket, static_cast<short>(c.answer.empty() ? POLLIN : POLLOUT), 0});
+    if (poll(p.data(), p.size(), m_connections.empty() ? -1 : milliseconds_until(m_connections.front().until)) < 0)
       continue;
     if (p[1].revents)
-      return;
+      break;
+    const std::uint64_t now = now_ns();
+    for (std::size_t at = m_connections.size(); at-- > 0;) // from the end: one that is over leaves the places before it
+      if (p[at + 2].revents)
+        serve(at);
+      else if (m_connections[at].until <= now)
+        end_connection(at);
+    if (p[0].revents)
+      accept_all();
+  }
+  while (!m_connections.empty())
+    end_connection(m_connections.size() - 1);
+}
+
+void metrics_server::accept_all() {
+  for (std::size_t i = 0; i < k_most_connections; ++i) { // then those that are there have their turn
     const int client = accept4(m_socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client < 0)
-      continue;
-    try {
-      serve(client);
-    } catch (const std::exception &) { // no memory: that request is lost
+    if (client < 0) {
+      if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+        usleep(k_breath_us); // no file descriptors: those who wait stay where they are
+      return;
     }
-    close(client);
+    if (m_connections.size() == k_most_connections)
+      end_connection(0);
+    try {
+      m_connections.push_back({client, now_ns() + m_patience_ns, {}, {}});
+    } catch (const std::bad_alloc &) {
+      close(client);
+      return;
+    }
+    serve(m_connections.size() - 1); // most have said what they want by now
   }
 }
 
-void metrics_server::serve(int client) {
-  const std::uint64_t until = now_ns() + k_patience_ns;
-  std::string request;
-  char piece[1024];
-  while (request.find("\r\n\r\n") == std::string::npos) {
-    if (!wait_for(client, POLLIN, until))
-      return;
-    const ssize_t n = read(client, piece, sizeof piece);
-    if (n <= 0 || request.size() > k_longest_request)
-      return;
-    request.append(piece, static_cast<std::size_t>(n));
+/// False when it is over: answered, or broken.
+bool metrics_server::go_on(connection &c) {
+  for (char piece[1024]; c.answer.empty();) {
+    const ssize_t n = read(c.socket, piece, sizeof piece);
+    if (n < 0 && errno == EAGAIN)
+      return true;
+    if (n <= 0 || c.request.size() > k_longest_request)
+      return false;
+    c.request.append(piece, static_cast<std::size_t>(n));
+    if (c.request.find("\r\n\r\n") != std::string::npos)
+      c.answer = answer_to(c.request, &current_metrics);
   }
-  const std::string answer = answer_to(request, &current_metrics);
-  for (std::size_t at = 0; at < answer.size();) {
-    const ssize_t n = send(client, answer.data() + at, answer.size() - at, MSG_NOSIGNAL);
-    if (n > 0)
-      at += static_cast<std::size_t>(n);
-    else if (!wait_for(client, POLLOUT, until))
-      return;
+  while (c.sent < c.answer.size()) {
+    const ssize_t n = send(c.socket, c.answer.data() + c.sent, c.answer.size() - c.sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EAGAIN)
+      return true;
+    if (n <= 0)
+      return false;
+    c.sent += static_cast<std::size_t>(n);
   }
+  return false;
+}
+
+void metrics_server::serve(std::size_t at) {
+  bool goes_on = false;
+  try {
+    goes_on = go_on(m_connections[at]);
+  } catch (const std::exception &) { // no memory: that request is lost
+  }
+  if (!goes_on)
+    end_connection(at);
+}
+
+void metrics_server::end_connection(std::size_t at) noexcept {
+  shutdown(m_connections[at].socket, SHUT_WR); // a child of a fork may have it open, too
+  close(m_connections[at].socket);
+  m_connections.erase(m_connections.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 void metrics_server::stop() noexcept {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint of OpenMetrics: one thread that answers one request after the other, on the loopback interface only.
+// The endpoint of OpenMetrics, on the loopback interface only: one thread, which sees to all connections at a time, so one that says nothing
+// keeps no other waiting.
 #pragma once
 
 #include "os/thread.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -13,20 +16,32 @@ namespace rt {
 class metrics_server {
  public:
   /// Null, after a warning, where the port cannot be had.
-  [[nodiscard]] static metrics_server *start(int port);
+  /// `patience_ns`: for a request and its answer.
+  [[nodiscard]] static metrics_server *start(int port, std::uint64_t patience_ns = 1'000'000'000);
   /// Ends the thread.
   void stop() noexcept;
-  /// In the child of a fork: its sockets are the parent's.
+  /// In the child of a fork: its sockets are the parent's; of connections the child knows nothing.
   void forget() noexcept;
 
  private:
-  metrics_server() = default;
+  explicit metrics_server(std::uint64_t patience_ns) : m_patience_ns(patience_ns) {}
+  struct connection {
+    int socket;
+    std::uint64_t until; // ns
+    std::string request, answer;
+    std::size_t sent = 0;
+  };
   bool listen_at(int port) noexcept;
   void run();
-  void serve(int client);
+  void accept_all();
+  [[nodiscard]] static bool go_on(connection &c);
+  void serve(std::size_t at);
+  void end_connection(std::size_t at) noexcept;
 
+  const std::uint64_t m_patience_ns;
   int m_socket = -1;
   int m_stop[2] = {-1, -1}; // a pipe: written to at the end
+  std::vector<connection> m_connections; // the oldest first
   thread m_thread;
 };
 
