@@ -36,13 +36,19 @@ expect() {
   echo "ok: $what"
 }
 
-# cmake_program WHAT OPTIONS...: the CMake consumer, configured with the options alone.
+# Where the library is built from its sources, the compiler is not called for what has been compiled in this way before.
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1
+fi
+
+# cmake_program WHAT OPTIONS...: the CMake consumer, configured with the options alone; what its programs need is built, and nothing else.
 cmake_program() {
-  local what=$1
+  local what=$1 targets="program program-static"
   shift
+  case $* in *-DWEFT_FROM=package*) targets=all ;; esac
   rm -rf cmake-build
   if ! { cmake -S "$consumer" -B cmake-build -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF "$@" &&
-    cmake --build cmake-build --parallel "$(nproc)"; } >log 2>&1; then
+    cmake --build cmake-build --parallel "$(nproc)" --target $targets; } >log 2>&1; then
     cat log
     fail "$what does not build"
   fi
@@ -147,5 +153,6 @@ prefix=$scratch/second
 if [ "$shared" = 1 ]; then use_shared moved; fi
 use_static moved
 
-cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF
-cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source"
+same=-DCMAKE_BUILD_TYPE=RelWithDebInfo # as the build that is installed
+cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF "$same"
+cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source" "$same"

@@ -3,6 +3,7 @@
 // then on, counted from the program's first use of Weft or from its start on; each in a process of its own. It must get an
 // error or a smaller pool, and then go on: no crash, no hang, no lost task.
 #include "stress/exhaustion/loops.hpp"
+#include "support/patience.hpp"
 #include "support/scale.hpp"
 
 #if defined(__GLIBC__)
@@ -21,7 +22,7 @@ int main() { return 77; }
 namespace {
 
 constexpr long k_most = 200;
-constexpr unsigned k_hang_seconds = 60;
+constexpr std::chrono::seconds k_hang{60};
 constexpr const char *k_policies[] = {"stealing", "delegated", "local-fifo", "central"};
 
 /// What the program does while calls fail.
@@ -59,7 +60,6 @@ results *g_results = nullptr; // shared with the children
   dup2(output, 2);
   setenv("WEFT_SCHED_POLICY", e.policy.c_str(), 1);
   setenv("WEFT_WORKERS", std::to_string(e.workers).c_str(), 1);
-  alarm(k_hang_seconds); // the default ends the process
   if (e.after_start)
     weft::start();
   test::fail_at(e.which, e.n, e.ever_after);
@@ -86,11 +86,17 @@ bool run(const experiment &e, bool loud) {
   if (pid == 0)
     child(e, output);
   int status = 0;
-  waitpid(pid, &status, 0);
+  bool hung = false;
+  for (test::patience hang(pid, k_hang); waitpid(pid, &status, hung ? 0 : WNOHANG) == 0;) {
+    usleep(500);
+    hung = hang.is_over();
+    if (hung)
+      kill(pid, SIGKILL);
+  }
   const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (!good) {
     if (WIFSIGNALED(status))
-      std::printf("FAILED (%s): %s\n", WTERMSIG(status) == SIGALRM ? "hung" : strsignal(WTERMSIG(status)), e.text().c_str());
+      std::printf("FAILED (%s): %s\n", hung ? "hung" : strsignal(WTERMSIG(status)), e.text().c_str());
     else
       std::printf("FAILED (exit code %d): %s\n", WEXITSTATUS(status), e.text().c_str());
   }

@@ -2,6 +2,8 @@
 // Other processes: started with settings of their own, watched to their end.
 #pragma once
 
+#include "support/patience.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -102,11 +104,11 @@ inline ending run_as_it_is(const std::vector<std::string> &arguments, const envi
     close(ends[0]);
     return e.status = 127 << 8, e.output = "cannot start " + arguments[0], e;
   }
-  using clock = std::chrono::steady_clock;
-  for (auto end = clock::now() + limit;;) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
+  for (patience hang(child, limit);;) {
     pollfd readable{ends[0], POLLIN, 0};
-    int ready = left > 0 ? poll(&readable, 1, static_cast<int>(left)) : 0;
+    int ready = poll(&readable, 1, static_cast<int>(hang.left().count()));
+    if (ready == 0 && !hang.is_over())
+      continue;
     if (ready == 0) {
       e.hung = true;
       kill(child, SIGKILL);

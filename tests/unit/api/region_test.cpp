@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/gate.hpp"
+
 #include <weft/weft.hpp>
 
 #include <gtest/gtest.h>
@@ -13,17 +15,29 @@ namespace {
 
 using weft::region;
 
-/// Holds tasks back until it is opened.
+/// Holds tasks back until it is opened; the test fails when nobody does.
 class gate {
  public:
-  void pass() {
-    while (!m_open)
-      weft::taskyield();
-  }
-  void open() { m_open = true; }
+  void pass() const { EXPECT_TRUE(m_gate.pass()); }
+  void open() { m_gate.open(); }
 
  private:
-  std::atomic<bool> m_open{false};
+  test::gate m_gate;
+};
+
+/// Tasks that must be at work at once: each waits for all, so one that waits for another's end lets the test fail.
+class meeting {
+ public:
+  explicit meeting(int of) : m_of(of) {}
+  void join() {
+    ++m_here;
+    EXPECT_TRUE(test::eventually([this] { return m_here == m_of; })) << m_here << " of " << m_of << " tasks run";
+  }
+  [[nodiscard]] bool has_been() const { return m_here == m_of; }
+
+ private:
+  const int m_of;
+  std::atomic<int> m_here{0};
 };
 
 TEST(region, overlapping_writers_run_in_the_order_of_their_creation) {
@@ -87,22 +101,21 @@ TEST(region, the_same_one_again_and_again_keeps_its_place_when_others_overlap_it
 
 TEST(region, disjoint_blocks_of_a_matrix_do_not_wait_for_each_other) {
   static double m[8][8];
-  gate first, second;
-  std::atomic<bool> fourth{false};
-  weft::spawn([&] { first.pass(); }, weft::inout(region(m).range(0, 3).range(0, 3)));
-  weft::spawn([&] { first.open(), second.open(); }, weft::inout(region(m).range(0, 3).range(4, 7)));
-  weft::spawn([&] { second.pass(); }, weft::inout(region(m).range(4, 7).range(4, 7)));
-  weft::spawn([&] { fourth = true; }, weft::inout(region(m).range(4, 7).range(0, 3)));
+  meeting all(4);
+  for (int row : {0, 4})
+    for (int column : {0, 4})
+      weft::spawn([&] { all.join(); }, weft::inout(region(m).range(row, row + 3).range(column, column + 3)));
   weft::taskwait();
-  EXPECT_TRUE(fourth);
+  EXPECT_TRUE(all.has_been());
 }
 
 TEST(region, readers_run_together) {
   std::vector<int> v(10);
-  gate g;
-  weft::spawn([&] { g.pass(); }, weft::in(region(v).range(0, 7)));
-  weft::spawn([&] { g.open(); }, weft::in(region(v).range(3, 9)));
+  meeting both(2);
+  weft::spawn([&] { both.join(); }, weft::in(region(v).range(0, 7)));
+  weft::spawn([&] { both.join(); }, weft::in(region(v).range(3, 9)));
   weft::taskwait();
+  EXPECT_TRUE(both.has_been());
 }
 
 TEST(region, concurrent_tasks_run_together_and_in_order_with_all_others) {

@@ -286,3 +286,75 @@ TEST_F(made_traces, a_speedup_is_that_over_one_worker_whatever_is_asked_for) {
     EXPECT_EQ(number_after(end.output, "\"speedup\":"), four) << workers << end;
   }
 }
+
+// What a report names first: the planted cause.
+
+namespace {
+
+constexpr std::uint64_t k_us = 1000;
+constexpr std::uint64_t k_inout = std::uint64_t{2} << 32;
+
+/// A task of `type` on worker `slot`, created by the main task at `created`, naming the object `address` if that is not 0.
+void put_task(made_trace &t, std::uint32_t id, std::uint16_t type, std::uint64_t created, std::uint64_t from, std::uint64_t to, unsigned slot,
+              std::uint64_t address = 0) {
+  t.put(created, on::create, id, type, 1 | std::uint64_t{address != 0} << 32);
+  if (address)
+    t.put(created, on::access, id, 0, address, 8 | k_inout);
+  t.put(from, on::begin, id, type, 0, 0, slot).put(to, on::end, id, type, 0, 0, slot);
+}
+
+} // namespace
+
+TEST_F(made_traces, a_chain_is_named_as_the_cause_of_idleness) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main).put(1, on::idle, 0, 0, 0, 0, 1);
+  for (std::uint32_t i = 0; i != 20; ++i)
+    put_task(t, 2 + i, k_one, 1 + i, 100 + i * k_ms, (i + 1) * k_ms, 0, 0x1000);
+  t.put(20 * k_ms, on::waited, 1, 0, 30).put(20 * k_ms + 10, on::end, 1, k_main).put(20 * k_ms + 10, on::busy, 0, 0, 0, 0, 1);
+  const auto end = weft(t, {"report"});
+  EXPECT_TRUE(end.exited(0) && end.output.starts_with("50 % of worker time is idle: ")) << end;
+  EXPECT_TRUE(end.said("no task is ready, behind 'one'.")) << end;
+}
+
+TEST_F(made_traces, a_long_last_task_is_named_as_the_cause_of_idleness) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main);
+  for (std::uint32_t i = 0; i != 8; ++i)
+    put_task(t, 2 + i, k_one, 1 + i, 100 + (i / 2) * k_ms, (i / 2 + 1) * k_ms, i % 2);
+  put_task(t, 20, k_other, 20, 4 * k_ms + 100, 64 * k_ms, 0);
+  t.put(4 * k_ms + 10, on::idle, 0, 0, 0, 0, 1)
+      .put(64 * k_ms, on::waited, 1, 0, 30)
+      .put(64 * k_ms + 10, on::end, 1, k_main)
+      .put(64 * k_ms + 10, on::busy, 0, 0, 0, 0, 1);
+  const auto end = weft(t, {"report"});
+  EXPECT_TRUE(end.exited(0) &&
+              end.output.starts_with("47 % of worker time is idle: 100 % of it in the tail, after the last task became ready, behind 'other'"))
+      << end;
+}
+
+TEST_F(made_traces, small_tasks_are_named_as_the_cause_of_overhead) {
+  made_trace t;
+  t.about.workers = 1;
+  t.put(0, on::root, 1, k_main);
+  for (std::uint32_t i = 0; i != 2000; ++i)
+    put_task(t, 2 + i, k_one, 1 + i, 3 * k_us + i * 500, 3 * k_us + i * 500 + 100, 0);
+  t.put(1003 * k_us, on::waited, 1, 0, 3 * k_us).put(1003 * k_us + 10, on::end, 1, k_main);
+  const auto end = weft(t, {"report"});
+  EXPECT_TRUE(end.exited(0) && end.output.starts_with("Tasks are small: 100 ns each in the mean, and 400 ns between two, which is ")) << end;
+}
+
+TEST_F(made_traces, a_program_that_computes_itself_is_named_as_the_cause_of_idleness) {
+  made_trace t;
+  t.put(0, on::root, 1, k_main).put(1, on::idle, 0, 0, 0, 0, 1);
+  std::uint64_t now = 0;
+  for (std::uint32_t i = 0; i != 10; ++i) {
+    now += 3 * k_ms;
+    t.put(now + 5 * k_us, on::busy, 0, 0, 0, 0, 1);
+    put_task(t, 2 + i, k_other, now, now + 10 * k_us, now + 200 * k_us, 1);
+    t.put(now + 201 * k_us, on::idle, 0, 0, 0, 0, 1).put(now + 210 * k_us, on::waited, 1, 0, now + 1);
+    now += 210 * k_us;
+  }
+  t.put(now + k_us, on::end, 1, k_main).put(now + k_us, on::busy, 0, 0, 0, 0, 1);
+  const auto end = weft(t, {"report"});
+  EXPECT_TRUE(end.exited(0) && end.said("of it while the program's own code runs and no task does")) << end;
+}

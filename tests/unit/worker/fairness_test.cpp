@@ -51,20 +51,20 @@ TEST(fairness, a_task_that_yields_goes_on_beside_a_queue_that_is_never_empty) {
 
 TEST(fairness, a_task_that_yields_goes_on_beside_rounds_that_follow_each_other) {
   auto end = test::in_process(k_one_worker, [] {
-    bool stop = false;
-    long rounds = 0;
-    int x = 0;
+    long x = 0;
+    std::atomic<long> ran{0}, seen{k_starved};
     test::gate begun;
     weft::spawn([&] {
       begun.open();
       for (int i = 0; i != k_yields; ++i)
         weft::taskyield();
-      stop = true;
+      seen = ran.load();
     });
     EXPECT_TRUE(begun.pass());
-    weft::taskiter([&] { return !stop && ++rounds <= k_starved; }, [&] { weft::spawn([&] { ++x; }, weft::inout(x)); });
+    weft::taskiter(k_starved, [&] { weft::spawn([&] { ++ran; }, weft::inout(x)); });
     weft::taskwait();
-    EXPECT_LE(rounds, k_yields * k_between);
+    EXPECT_LE(seen, k_yields * k_between);
+    EXPECT_EQ(ran, k_starved);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
