@@ -60,7 +60,7 @@ static bool runs_here(const service_entry &e) noexcept {
 }
 
 /// Somebody has to come by for it.
-static bool is_polled(const service_entry &e) noexcept { return e.f && !e.concurrent; }
+static bool is_polled(const service_entry &e) noexcept { return !e.concurrent; }
 
 void service_list::add(service_entry &e) {
   m_registry.add(e);
@@ -78,8 +78,6 @@ void service_list::remove(service_entry &e) {
 }
 
 bool service_list::call(executor &e, service_entry &s, std::uint64_t &now) {
-  if (!s.f) // a thread of its own
-    return m_registry.end(s), false;
   const callback self{"service", s.name}; // the call may end its own service
   const std::uint64_t began = now;
   if (!s.concurrent)
@@ -185,20 +183,6 @@ void service_list::forget_after_fork() {
   ::new (static_cast<void *>(&m_turn)) std::mutex; // perhaps held by a thread that is gone
   ::new (static_cast<void *>(&m_root)) task(k_root_label);
 }
-
-void background_work::announce() {
-  if (!std::exchange(m_announced, true))
-    services(m_entry.where).add(m_entry);
-}
-
-namespace {
-
-constinit background_work g_trace_work{"weft-trace", place::timer};
-
-} // namespace
-
-void announce_trace_work() { g_trace_work.announce(); }
-void note_trace_work(std::uint64_t now) noexcept { now != 0 ? g_trace_work.begins(now) : g_trace_work.ends(); }
 
 service_list &services(place where) noexcept {
   alignas(service_list) static unsigned char room[k_places][sizeof(service_list)];

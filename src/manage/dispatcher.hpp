@@ -89,23 +89,6 @@ void services_after_fork_in_child();
 /// Whether the timer is to call the services of a place.
 [[nodiscard]] inline bool timer_has_services() noexcept { return anyone_at(place::timer) || anyone_at(place::idle); }
 
-/// A thread of the runtime's own: it is in the list of a place, nobody calls it, and work of it that does not end is reported as a call is.
-/// Static, like the list, and not made by the thread: one that is gone in a forked child would never finish that.
-class background_work {
- public:
-  constexpr background_work(const char *name, place beside) : m_entry(name, beside, 0, nullptr, nullptr) {}
-  /// Before the thread begins; again does nothing. With the start lock.
-  void announce();
-  void begins(std::uint64_t now) noexcept { m_entry.began.store(now, std::memory_order_relaxed); }
-  void ends() noexcept { m_entry.began.store(0, std::memory_order_relaxed); }
-
- private:
-  service_entry m_entry;
-  bool m_announced = false;
-};
-/// The work of the thread that writes the trace, which knows nothing of the dispatcher; 0: it naps. With the start lock; the thread.
-void announce_trace_work();
-void note_trace_work(std::uint64_t now) noexcept;
 /// A call that runs longer is reported with its name; 0: none is.
 void set_slow_call_ns(std::uint64_t ns) noexcept;
 /// Reports calls that have not returned. Looks now and then only, however often it is called.

@@ -14,12 +14,6 @@
 namespace weft::inline v0 {
 namespace rt {
 
-namespace {
-
-constinit background_work g_work{"weft-manager", place::idle};
-
-} // namespace
-
 bool managers::is_central() const noexcept { return m_mode == manage_kind::central || m_mode == manage_kind::hybrid; }
 
 // ---- idle workers ---------------------------------------------------------------------------------------------------
@@ -82,9 +76,7 @@ void managers::run() {
     const bool last = m_stopping.load(std::memory_order_acquire); // O2: pairs with stop
     const std::uint64_t until = now_ns() + m_spin_ns;
     bool did = false;
-    std::uint64_t now = until - m_spin_ns;
     do {
-      g_work.begins(now);
       const unsigned used = m_used.load(std::memory_order_acquire); // O1
       std::size_t made = 0;
       unsigned count = 0;
@@ -94,9 +86,7 @@ void managers::run() {
       did |= count != 0;
       if (count == 0)
         cpu_pause();
-      now = now_ns();
-    } while (!last && now < until);
-    g_work.ends();
+    } while (!last && now_ns() < until);
     if (did)
       continue;
     if (last)
@@ -140,7 +130,6 @@ void managers::run_auto() {
 void managers::start() {
   if (!is_central() && m_mode != manage_kind::automatic)
     return;
-  g_work.announce();
   const auto main = [](void *p) {
     auto &m = *static_cast<managers *>(p);
     m.is_central() ? m.run() : m.run_auto();

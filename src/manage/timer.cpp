@@ -17,8 +17,6 @@ namespace {
 // Periods for which idle workers, once seen, are believed to go on: a look in vain costs 5 us.
 constexpr std::uint64_t k_trust = 10;
 
-constinit background_work g_work{"weft-timer", place::timer};
-
 struct lock_guard {
   explicit lock_guard(pthread_mutex_t &m) : m(m) { pthread_mutex_lock(&m); }
   ~lock_guard() { pthread_mutex_unlock(&m); }
@@ -27,10 +25,7 @@ struct lock_guard {
 
 } // namespace
 
-timer::timer(executor *(*adopt)() noexcept) : m_adopt(adopt) {
-  g_work.announce();
-  forget_after_fork();
-}
+timer::timer(executor *(*adopt)() noexcept) : m_adopt(adopt) { forget_after_fork(); }
 
 void timer::forget_after_fork() {
   pthread_condattr_t monotonic;
@@ -128,10 +123,8 @@ void timer::run() {
   std::uint64_t next_poll = 0;
   while (!m_stopping) {
     const std::uint64_t now = now_ns();
-    g_work.begins(now);
     while (!m_calls.empty() && m_calls.begin()->first <= now)
       call_or_put_off(now);
-    g_work.ends();
     const bool polls = m_period_ns && timer_has_services();
     if (polls && next_poll <= now) {
       next_poll = poll_now();

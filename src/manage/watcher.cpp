@@ -12,16 +12,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-// A look with its sleep and wake-up costs 5 us of CPU time: at 10 ms that is 0.05 %. 0.5 ms: the longest that a thread may
-// sleep unnoticed once there is a doubt; starting a spare costs a tenth of it.
-constexpr std::uint64_t k_shortest_nap_ns = 500'000, k_longest_nap_ns = 10'000'000;
-constexpr std::uint64_t k_patience_ns = 100'000'000; // between looks, where looking turns out to be expensive
-constexpr std::uint64_t k_share = 2000;              // 1/2000 of a CPU is what looking may cost while nobody is stuck
-constexpr std::uint64_t k_allowance_ns = 1'000'000;  // and this much more, once
 constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return, or somebody may ask
 constexpr std::size_t k_stack_bytes = 512 << 10;
-
-constinit background_work g_work{"weft-watcher", place::timer};
 
 std::uint64_t own_cpu_ns() noexcept {
   timespec t;
@@ -32,8 +24,6 @@ std::uint64_t own_cpu_ns() noexcept {
 } // namespace
 
 int watcher::start() noexcept {
-  g_work.announce();
-  m_started = now_ns();
   return m_thread.start("weft-watcher", [](void *p) { static_cast<watcher *>(p)->run(); }, this, k_stack_bytes);
 }
 
@@ -54,14 +44,10 @@ void watcher::examine_soon() noexcept {
 
 void watcher::look_soon() noexcept { m_idle.notify_worker(m_seat); }
 
-/// Short while there is a doubt, then longer and longer; longer still where looking costs too much for nothing.
 std::uint64_t watcher::next_nap(const judge::opinion &o, std::uint64_t now) {
-  m_nap_ns = o.look_soon || m_nap_ns == 0 ? k_shortest_nap_ns : std::min(2 * m_nap_ns, o.slicing ? k_slice_ns / 2 : k_longest_nap_ns);
-  const std::uint64_t spent = own_cpu_ns(), allowed = k_allowance_ns + (now - m_started) / k_share;
+  const std::uint64_t spent = own_cpu_ns();
   m_cpu_ns.store(spent, std::memory_order_relaxed);
-  if (o.blocked > 0 || o.suspects > 0 || o.slicing || spent <= allowed)
-    return m_nap_ns;
-  return std::clamp((spent - allowed) * k_share, m_nap_ns, k_patience_ns);
+  return m_pace.next(o, now, spent);
 }
 
 void watcher::nap(std::uint64_t ns) { os_futex_wait(m_stopping, 0, static_cast<std::int64_t>(now_ns() + ns)); }
@@ -111,8 +97,7 @@ judge::opinion watcher::look(std::uint64_t now) {
 void watcher::run() {
   std::uint64_t rested_until = 0;
   while (!m_stopping.load(std::memory_order_acquire)) { // O1: pairs with stop
-    m_world.answer(); // may take half a second, for which nobody is to be blamed
-    g_work.begins(now_ns());
+    m_world.answer();
     examine_if_asked();
     const std::uint64_t now = now_ns();
     report_overdue_calls(now);
@@ -120,15 +105,14 @@ void watcher::run() {
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     m_world.publish();
     const std::uint64_t pause = next_nap(o, now);
-    g_work.ends();
     if (!o.may_rest) {
       nap(pause);
-    } else if (o.blocked == 0 && now - rested_until < k_longest_nap_ns) {
-      nap(std::max(pause, k_longest_nap_ns)); // it was woken for nothing: not at every push
+    } else if (o.blocked == 0 && now - rested_until < pace::k_longest_ns) {
+      nap(std::max(pause, pace::k_longest_ns)); // it was woken for nothing: not at every push
     } else {
       rest();
       rested_until = now_ns();
-      m_nap_ns = 0;
+      m_pace.begin_anew();
     }
   }
 }

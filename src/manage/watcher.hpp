@@ -6,6 +6,7 @@
 
 #include "manage/crowd.hpp"
 #include "manage/judge.hpp"
+#include "manage/pace.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
 
@@ -45,12 +46,11 @@ class watcher {
   watched &m_world;
   judge m_judge;
   crowd m_crowd;
+  pace m_pace;
   eventcount<> &m_idle;
   const std::size_t m_seat;
   const std::uint64_t m_patience_ns, m_rarest_ns;
   thread m_thread;
-  std::uint64_t m_nap_ns = 0;
-  std::uint64_t m_started = 0;
   std::uint64_t m_crowd_rest_ns = 0;
   std::uint64_t m_again_ns = 0, m_again_at = 0; // examine again: after how long, and when; 0 for not
   std::atomic<std::uint32_t> m_stopping{0}; // also what it naps on

@@ -5,7 +5,6 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "os/thread.hpp"
-#include "trace/flusher.hpp"
 #include "trace/folder.hpp"
 #include "trace/kernel.hpp"
 
@@ -116,29 +115,21 @@ bool drain(session &s) {
   return any;
 }
 
-void tell_work(std::uint64_t now) noexcept {
-  if (g_flusher_works)
-    g_flusher_works(now);
-}
-
 void flush(void *p) noexcept {
   auto &s = *static_cast<session *>(p);
   s.flushing.store(true, std::memory_order_relaxed);
   while (!s.stopping.load(std::memory_order_acquire)) // O3: pairs with end_trace
     try {
-      tell_work(now_ns());
       const std::uint32_t seen = s.signal.load(std::memory_order_relaxed);
       if (known_types() != s.described && now_ns() - s.described_ns > k_describe_ns)
         describe(s);
       if (drain(s))
         continue;
-      tell_work(0);
       s.asleep.store(true, std::memory_order_relaxed); // a packet that is not seen in time waits for the end of the nap
       os_futex_wait(s.signal, seen, static_cast<std::int64_t>(now_ns()) + k_nap_ns);
       s.asleep.store(false, std::memory_order_relaxed);
     } catch (const std::bad_alloc &) { // next time
     }
-  tell_work(0);
   s.flushing.store(false, std::memory_order_relaxed); // before the thread is gone
 }
 

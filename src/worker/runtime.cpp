@@ -20,7 +20,6 @@
 #include "task/places.hpp"
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
-#include "trace/flusher.hpp"
 #include "trace/kernel.hpp"
 #include "worker/functions.hpp"
 #include "worker/phase.hpp"
@@ -225,11 +224,8 @@ runtime::runtime()
   use_regions(cfg.deps_system == deps_kind::regions);
   set_allocator(cfg.mem_allocator);
   configure_stacks(cfg.stack_bytes, cfg.stack_cache);
-  g_flusher_works = &note_trace_work;
   open_trace({static_cast<trace_level>(cfg.trace_level), static_cast<trace_mode>(cfg.trace_mode), cfg.trace_dir, cfg.trace_buffer, workers,
               cfg.trace_kernel});
-  if (g_trace_level != trace_level::off)
-    announce_trace_work();
   hook_bodies(cfg.stack_watermark, g_trace_level != trace_level::off);
   trace_suspensions(g_trace_level != trace_level::off);
   note_places(cfg.watch_places);

@@ -121,42 +121,4 @@ TEST(dispatcher, nobody_polls_for_what_is_called_on_demand) {
   EXPECT_FALSE(anyone_at(place::idle));
 }
 
-std::vector<std::string> names_at(place where) {
-  std::vector<std::string> names;
-  names.reserve(16);
-  services(where).for_each([&](service_entry &e) noexcept {
-    names.emplace_back(e.name);
-    return false;
-  });
-  return names;
-}
-
-TEST(dispatcher, threads_of_the_runtime_are_registered_and_called_by_nobody) {
-  static constinit background_work self("a-thread", place::scheduling_point);
-  EXPECT_TRUE(names_at(place::scheduling_point).empty());
-  self.announce();
-  self.announce();
-  EXPECT_FALSE(anyone_at(place::scheduling_point));
-  EXPECT_EQ(names_at(place::scheduling_point), std::vector<std::string>{"a-thread"});
-}
-
-TEST(dispatcher, who_writes_the_trace_is_registered) {
-  char folder[] = "/tmp/weft-trace-XXXXXX";
-  test::environment settings{{"WEFT_TRACE_LEVEL", "task"}};
-  if (!test::is_child()) {
-    ASSERT_NE(mkdtemp(folder), nullptr);
-    settings.emplace_back("WEFT_TRACE_DIR", folder);
-  }
-  const auto end = test::in_process(settings, [] {
-    weft::start();
-    EXPECT_TRUE(test::eventually([] {
-      const auto names = names_at(place::timer);
-      return std::find(names.begin(), names.end(), "weft-trace") != names.end();
-    }));
-  });
-  EXPECT_TRUE(end.exited(0)) << end;
-  test::expect_babeltrace_reads(settings);
-  std::filesystem::remove_all(folder);
-}
-
 } // namespace
