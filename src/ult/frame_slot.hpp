@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a thread's own stack, suspended, waits for its thread when it may go on: no other thread may continue it.
 //
-// Roles       Whoever makes the frame ready: put, then wakes the home thread (eventcount::notify_worker). The home thread: full, take.
+// Roles       Whoever makes the frame ready: put, then wakes the home thread (eventcount::notify_worker). The home thread: full, take. Whoever has put
+//             it may take it back, where it knows that the frame is not needed after all.
 // Word        null or the frame; there is only one, so the slot never holds more.
-// Invariants  I1  A frame that was put is taken once, by its home thread.
+// Invariants  I1  A frame that was put is taken once. The home thread that sees it, and does not get it, goes on as if it had not been put.
 //             I2  The home looks into the slot again after it has announced that it sleeps: with the eventcount's barriers no wake-up
 //                 is lost. A home that was woken for other work and leaves for its frame notifies somebody else.
 // Orders      O1  put, release, with O2: what came before the wake-up.
 //             O2  take, acquire, with O1.
 // Progress    Wait-free.
 // Reclamation put is the last touch of the frame.
-// Checked by  tests/model/suspension_models.cpp: own_frame_*
+// Checked by  tests/model/suspension_models.cpp: own_frame_*; tests/model/spare_models.cpp
 #pragma once
 
 #include "atomic/atomic.hpp"

@@ -36,7 +36,7 @@ bool is_about(runtime &rt, unsigned slot) noexcept {
     return false;
   if (w->halted.load(std::memory_order_acquire)) // O1 of halt_core.hpp
     return false;
-  if (w->stand_in && w->stand_in->seat.load(std::memory_order_acquire) == spare::parked) // O2 of spares.hpp
+  if (w->stand_in && w->stand_in->seat.is() == spare_seat<>::parked)
     return false;
   return !rt.idle.announced(slot) || w->own_frame.full();
 }

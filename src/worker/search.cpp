@@ -19,7 +19,7 @@ constexpr int k_looks_per_clock_read = 4;
 constexpr int k_most_pauses = 16; // between two looks: whoever looks takes cache lines from those who work
 // Older work that is let in may be a producer, which makes 64 KiB of tasks and more until it is held: more of them than that end meanwhile.
 constexpr std::uint32_t k_in_depth_in_a_row = 4096;
-constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work: starting it again takes a look of the watcher
+constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work at most: waking it again takes a look of the watcher
 
 /// False: the branch of a task that the thief may not run goes to those who may.
 bool may_run(worker &w, detail::join_job &job) {
@@ -182,7 +182,7 @@ std::int64_t next_look(const worker &w, mood m) noexcept {
   if (anyone_at(place::idle))
     later = poll_period_ns(the_runtime());
   else if (w.stand_in)
-    later = k_linger_ns;
+    later = std::min(k_linger_ns, kept_ns(cfg));
   else if (m == mood::patient && cfg.watch_hang != hang_kind::off)
     later = hang_patience_ns(cfg);
   return later ? static_cast<std::int64_t>(now_ns() + later) : 0;

@@ -48,7 +48,7 @@ bool spare_crew::read(unsigned slot, reading &r) const {
   if (r.visitor && !w->own_frame.full())
     return false;
   r.tid = w->tid.load(std::memory_order_relaxed);
-  if (r.tid <= 0 || (w->stand_in && w->stand_in->seat.load(std::memory_order_relaxed) != spare::running))
+  if (r.tid <= 0 || (w->stand_in && w->stand_in->seat.is() != spare_seat<>::running))
     return false;
   r.epoch = peek(w->counts->executed) + peek(w->counts->rounds) + created(*w->counts) + peek(w->counts->suspended);
   r.idle = m_runtime.idle.announced(slot);
@@ -82,9 +82,10 @@ bool spare_crew::add_spare() {
   const std::uint64_t failed = m_failed_at.load(std::memory_order_relaxed);
   if (failed && now_ns() - failed < k_retry_ns)
     return false;
-  for (const std::uint32_t wanted : {spare::parked, spare::gone})
+  using seat = spare_seat<>;
+  for (const auto wanted : {seat::parked, seat::leaving, seat::gone})
     for (auto &s : m_all)
-      if (s->seat.load(std::memory_order_acquire) == wanted && wake(*s)) // O2
+      if (s->seat.is() == wanted && (wanted == seat::leaving ? recall(*s) : add(*s)))
         return true;
   return recruit();
 }
@@ -113,30 +114,32 @@ bool spare_crew::recruit() {
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
     return false;
   }
-  return wake(*m_all.back());
+  return add(*m_all.back());
 }
 
 /// One that is parked or gone.
-bool spare_crew::wake(spare &s) {
-  std::uint32_t parked = spare::parked;
+bool spare_crew::add(spare &s) {
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
-  // O1: nothing but the state is handed over; O2: what the spare did is done
-  if (s.seat.compare_exchange_strong(parked, spare::starting, std::memory_order_acq_rel, std::memory_order_acquire)) {
-    if (!mutant(bug::spare_woken_silently))
-      os_futex_wake(s.seat, 1);
-    return true;
-  }
-  if (start_thread(s))
+  if (s.seat.wake() || start_thread(s))
     return true;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   return false;
+}
+
+/// One that was retired and still works: what would take it out of work is taken back, unless it was faster.
+bool spare_crew::recall(spare &s) {
+  if (!s.is->own_frame.take())
+    return false;
+  m_running.fetch_add(1, std::memory_order_relaxed); // a count
+  s.seat.recall();
+  return true;
 }
 
 bool spare_crew::start_thread(spare &s) {
   worker &w = *s.is;
   if (w.os_thread.joinable())
     w.os_thread.join();
-  s.seat.store(spare::starting, std::memory_order_release); // O1
+  s.seat.begin();
   w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
   const int e = w.os_thread.start("weft-spare", [](void *p) { static_cast<spare *>(p)->crew->main(*static_cast<spare *>(p)); }, &s);
   if (!e) {
@@ -144,7 +147,7 @@ bool spare_crew::start_thread(spare &s) {
     return true;
   }
   w.is_left();
-  s.seat.store(spare::gone, std::memory_order_release); // O2
+  s.seat.end();
   m_failed_at.store(now_ns(), std::memory_order_relaxed);
   warn_once(g_said_none, "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",
             std::strerror(e));
@@ -153,9 +156,7 @@ bool spare_crew::start_thread(spare &s) {
 
 void spare_crew::retire_spare(unsigned slot) {
   worker &w = *m_runtime.slots[slot].load(std::memory_order_relaxed); // read() has seen it
-  std::uint32_t running = spare::running;
-  // O1: its thread's frame is seen
-  if (!w.stand_in->seat.compare_exchange_strong(running, spare::leaving, std::memory_order_acquire, std::memory_order_relaxed))
+  if (!w.stand_in->seat.retire())
     return;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   if (!mutant(bug::spare_retired_silently))
@@ -189,8 +190,7 @@ unsigned spare_crew::busy() const {
 bool spare_crew::examine() { return m_runtime.hangs.examine(); }
 
 bool spare_crew::leaves(spare &s) noexcept {
-  std::uint32_t running = spare::running;
-  if (!s.seat.compare_exchange_strong(running, spare::leaving, std::memory_order_relaxed, std::memory_order_relaxed)) // I1
+  if (!s.seat.leave())
     return false;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   return true;
@@ -198,9 +198,7 @@ bool spare_crew::leaves(spare &s) noexcept {
 
 void spare_crew::stop() {
   for (auto &s : m_all) {
-    std::uint32_t parked = spare::parked;
-    if (s->seat.compare_exchange_strong(parked, spare::starting, std::memory_order_acq_rel, std::memory_order_relaxed)) // O1
-      os_futex_wake(s->seat, 1);
+    static_cast<void>(s->seat.wake());
     if (s->is->os_thread.joinable())
       s->is->os_thread.join();
   }
@@ -215,13 +213,13 @@ bool spare_crew::stand_in(spare &s) noexcept {
     suspend(
         [](executor &e, frame &f, void *p) {
           static_cast<worker &>(e).thread_frame = &f;
-          static_cast<spare *>(p)->seat.store(spare::running, std::memory_order_release); // O1
+          static_cast<spare *>(p)->seat.work();
         },
         &s);
   } catch (const error &e) {
     m_running.fetch_sub(1, std::memory_order_relaxed); // a count
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
-    s.seat.store(spare::gone, std::memory_order_release); // O2
+    s.seat.end();
     warn_once(g_said_none, "a spare thread cannot work: %s", e.what());
     return false;
   }
@@ -232,19 +230,11 @@ bool spare_crew::stand_in(spare &s) noexcept {
 
 /// Sleeps until it is needed. False: it has not been for long, or the runtime stops.
 bool spare_crew::park(spare &s) noexcept {
-  s.seat.store(spare::parked, std::memory_order_release); // O2
+  s.seat.park();
   if (m_runtime.cfg.watch_hang != hang_kind::off)
     m_runtime.watch.examine_soon(); // the others may have asked while this one was about
-  const auto until = static_cast<std::int64_t>(now_ns() + m_parked_ns.load(std::memory_order_relaxed));
-  while (!m_runtime.stopping.load(std::memory_order_acquire)) { // O3
-    const bool in_time = os_futex_wait(s.seat, spare::parked, until);
-    if (s.seat.load(std::memory_order_acquire) == spare::starting) // O1
-      return !m_runtime.stopping.load(std::memory_order_acquire);
-    std::uint32_t parked = spare::parked;
-    if (!in_time && s.seat.compare_exchange_strong(parked, spare::gone, std::memory_order_release, std::memory_order_acquire)) // O2
-      return false;
-  }
-  return false;
+  const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
+  return !m_runtime.stopping.load(std::memory_order_acquire) && s.seat.wait(until) && !m_runtime.stopping.load(std::memory_order_acquire); // O3
 }
 
 void spare_crew::main(spare &s) noexcept {

@@ -3,18 +3,16 @@
 // end: when a spare is not needed any more, or has found nothing to run for a while, it continues its thread's own stack and parks
 // there; after a longer while the thread ends.
 //
-// Roles: the watcher's thread adds and retires; each spare parks and ends itself; who stops the runtime ends them all.
-// Word: seat, one of the states below, and the futex word that a parked spare sleeps on.
-// Invariants: I1 running -> leaving is a compare-exchange, by the watcher or by the spare; only in the first case is the thread's own
-//   stack made ready, once, so it is never continued twice. I2 a parked or gone spare is touched by the watcher only.
-// Orders: O1 starting and running, release; acquire: the frame to be continued is written before running is seen. O2 parked and gone, release;
-//   acquire: what the spare did is done. O4 the function that asks, release; acquire: what it uses is there.
+// Roles: the watcher's thread adds, retires and recalls; each spare parks and ends itself; who stops the runtime ends them all.
+// Word: seat, see spare_seat.hpp; g_ask. Orders: O4 the function that asks, release; acquire: what it uses is there.
 // Progress: the spare parks at its next scheduling point. Reclamation: none; a slot that was a spare's stays one.
-// Checked by: tests/unit/worker/spares_test.cpp.
+// Checked by: tests/unit/worker/spares_test.cpp, bursts_test.cpp.
 #pragma once
 
+#include "config/settings.hpp"
 #include "manage/judge.hpp"
 #include "os/thread.hpp"
+#include "worker/spare_seat.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -29,8 +27,7 @@ class runtime;
 class spare_crew;
 
 struct spare {
-  enum state : std::uint32_t { parked, starting, running, leaving, gone };
-  std::atomic<std::uint32_t> seat{gone};
+  spare_seat<> seat;
   worker *is = nullptr;
   spare_crew *crew = nullptr;
 };
@@ -42,6 +39,9 @@ void ask_overstayers(void (*ask)(int tid)) noexcept;
 [[nodiscard]] guest_list<layer::guest> &known_guests() noexcept;
 /// Of them, those that stand aside. A hint.
 [[nodiscard]] std::atomic<unsigned> &guests_aside() noexcept;
+
+/// How long a spare that has nothing to do is kept.
+[[nodiscard]] inline std::uint64_t kept_ns(const settings &cfg) noexcept { return static_cast<std::uint64_t>(cfg.watch_spare_idle.count()) * 1000u; }
 
 /// What the watcher sees of a runtime, and does to it.
 class spare_crew final : public watched {
@@ -75,8 +75,6 @@ class spare_crew final : public watched {
   /// A spare's own thread, when it has found nothing to run: true, it must continue its thread's own stack. False: the watcher was
   /// faster, and it will find that stack ready.
   [[nodiscard]] bool leaves(spare &s) noexcept;
-  /// How long a parked thread is kept. Tests do not wait for ten seconds.
-  void keep_parked_for(std::uint64_t ns) noexcept { m_parked_ns.store(ns, std::memory_order_relaxed); } // from the next park on
   /// How many threads have been started.
   [[nodiscard]] std::uint64_t started() const noexcept { return m_started.load(std::memory_order_relaxed); } // a hint
 
@@ -84,7 +82,8 @@ class spare_crew final : public watched {
   void stop();
 
  private:
-  [[nodiscard]] bool wake(spare &s);
+  [[nodiscard]] bool add(spare &s);
+  [[nodiscard]] bool recall(spare &s);
   [[nodiscard]] bool start_thread(spare &s);
   [[nodiscard]] bool recruit();
   void main(spare &s) noexcept;
@@ -97,7 +96,6 @@ class spare_crew final : public watched {
   std::atomic<unsigned> m_running{0};
   std::atomic<std::uint64_t> m_started{0};
   std::atomic<std::uint64_t> m_failed_at{0};
-  std::atomic<std::uint64_t> m_parked_ns{10'000'000'000}; // a parked thread costs 20 KiB, a new one 20 us
 };
 
 } // namespace rt

@@ -173,7 +173,7 @@ TEST(spares, that_are_retired_while_they_work_park_afterwards) {
     int spares = 0;
     for_each_spare([&](spare &s) {
       ++spares;
-      EXPECT_TRUE(soon([&] { return s.seat.load() == spare::parked; }));
+      EXPECT_TRUE(soon([&] { return s.seat.is() == spare_seat<>::parked; }));
     });
     EXPECT_EQ(spares, 1);
   });
@@ -181,9 +181,7 @@ TEST(spares, that_are_retired_while_they_work_park_afterwards) {
 }
 
 TEST(spares, that_are_not_needed_for_long_end_and_are_started_anew) {
-  auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
-    weft::start();
-    the_runtime().crew.keep_parked_for(20'000'000);
+  auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_SPARE_IDLE", "20ms"}}, [] {
     for (unsigned round = 1; round != 4; ++round) {
       pipe_ends p;
       weft::spawn([&] { p.write_one(); });
@@ -192,7 +190,7 @@ TEST(spares, that_are_not_needed_for_long_end_and_are_started_anew) {
       int spares = 0;
       for_each_spare([&](spare &s) {
         ++spares;
-        EXPECT_TRUE(soon([&] { return s.seat.load() == spare::gone && s.is->tid.load() == 0; }));
+        EXPECT_TRUE(soon([&] { return s.seat.is() == spare_seat<>::gone && s.is->tid.load() == 0; }));
       });
       EXPECT_EQ(spares, 1);
       EXPECT_EQ(the_runtime().crew.started(), round);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of a spare's seat with the slot of its thread's own stack: the watcher retires, recalls and wakes, the spare leaves by itself or is taken out of
+// work. Its own stack is continued once for each time that it was left, and a spare that is wanted works.
+#include "checker/models.hpp"
+
+#include "ult/frame_slot.hpp"
+#include "worker/spare_seat.hpp"
+
+namespace {
+
+using namespace weft_model;
+using namespace weft::rt;
+using enum std::memory_order;
+using P = model_atomics;
+using seat = spare_seat<P>;
+
+struct own_stack {
+  model_var<int> left{0}; // written by the spare when it leaves it, read by who makes it ready
+};
+
+/// What both do, and what is known of it afterwards.
+struct crew_of_one {
+  seat s;
+  frame_slot<own_stack, P> slot;
+  own_stack stack;
+  model_var<int> done[4] = {}; // in each stay
+  int stays = 0; // times that it has come home
+
+  /// The spare, from the moment that it is to work until it is parked. It leaves by itself after some looks.
+  void stand_in(int looks) {
+    stack.left.set(stack.left.get() + 1);
+    s.work();
+    for (int i = 0;; ++i) {
+      if (slot.full())
+        if (own_stack *mine = slot.take()) {
+          expect(mine == &stack, "it is its own stack");
+          break;
+        }
+      if (i >= looks && s.leave())
+        break;
+      P::pause();
+    }
+    done[stays++].set(1);
+    s.park();
+  }
+  /// False: it does not work.
+  bool retire() {
+    if (!s.retire())
+      return false;
+    expect(stack.left.get() > 0, "a stack that is made ready has been left");
+    slot.put(stack);
+    return true;
+  }
+  bool recall() {
+    if (s.is() != seat::leaving || !slot.take())
+      return false;
+    s.recall();
+    return true;
+  }
+};
+
+/// The watcher retires, wants it back, and retires it for good; or the spare has left by itself.
+template <int Looks>
+struct spare_is_recalled {
+  static constexpr int threads = 2;
+  crew_of_one c;
+  bool back = false;
+  spare_is_recalled() { c.s.begin(); }
+  void run(int t) {
+    if (t == 0)
+      return c.stand_in(Looks);
+    while (c.s.is() == seat::starting)
+      P::pause();
+    if (c.retire() && c.recall()) {
+      back = true;
+      expect(c.s.is() != seat::parked || Looks == 0, "who is recalled works, or has left by itself");
+      c.retire();
+    } else if (c.s.is() == seat::running) {
+      c.retire();
+    }
+  }
+  void check() {
+    expect(c.stays == 1, "its own stack is continued once");
+    expect(!c.slot.full(), "nothing is left in the slot");
+    expect(c.s.is() == seat::parked, "it is parked");
+  }
+};
+constexpr int k_never = 1 << 20; // by itself
+const passes<spare_is_recalled<k_never>> s1{"spare_is_recalled"};
+const passes<spare_is_recalled<0>> s2{"spare_leaves_while_it_is_recalled"};
+
+/// A parked spare is woken as often as it is wanted; it leaves by itself.
+struct spare_comes_again {
+  static constexpr int threads = 2;
+  static constexpr int rounds = 2;
+  crew_of_one c;
+  spare_comes_again() { c.s.park(); }
+  void run(int t) {
+    for (int i = 0; i != rounds; ++i)
+      if (t == 0) {
+        if (c.s.is() == seat::starting || c.s.wait(0))
+          c.stand_in(0);
+      } else {
+        while (!c.s.wake())
+          P::pause();
+        expect(i == 0 || c.done[i - 1].get() == 1, "what it did before it parked is seen");
+      }
+  }
+  void check() { expect(c.stays == rounds && c.s.is() == seat::parked, "it has worked each time"); }
+};
+const passes<spare_comes_again> s3{"spare_comes_again"};
+
+} // namespace
