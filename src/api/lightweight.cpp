@@ -77,7 +77,7 @@ void let_go() {
   if (this_worker().own_frame.full()) // which goes first; the caller stays on this kernel thread, where nobody else takes it
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
-void on_overstay(void (*ask)(int tid)) { ask_overstayers(ask); }
+void on_overstay(bool (*ask)(int tid)) { ask_overstayers(ask); }
 
 void add_guest(guest &g) noexcept { known_guests().add(g); }
 /// The more there are, the longer: together they get as much of the cpus as one.

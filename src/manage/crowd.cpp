@@ -63,7 +63,10 @@ bool crowd::ask(std::size_t surplus) {
     if (tid == 0 || m_world.sleeps(tid))
       continue;
     aside<>::ask(g->aside);
-    m_world.ask(tid);
+    if (!m_world.ask(tid)) {
+      aside<>::withdraw(g->aside);
+      continue;
+    }
     asked = true;
     --surplus;
   }

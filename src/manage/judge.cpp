@@ -29,6 +29,8 @@ void judge::judge_one(record &r, const circumstances &c) const {
   if (!c.waits && r.is == verdict::going)
     return; // nobody minds
   if (has_slept(r, c.now)) {
+    if (r.is == verdict::suspect)
+      r.sleep = m_world.waits_for(r.seen.tid);
     r.is = r.is == verdict::suspect || r.is == verdict::blocked ? verdict::blocked : verdict::suspect;
     return;
   }
@@ -36,17 +38,24 @@ void judge::judge_one(record &r, const circumstances &c) const {
   r.is = computes ? verdict::computing : verdict::going;
 }
 
+/// Of one that has passed scheduling points. True: it has hardly run meanwhile, and sleeps.
+bool judge::begin_anew(record &r, const watched::reading &seen, const circumstances &c) const {
+  const bool asks = c.waits && !seen.idle && !seen.visitor;
+  const std::uint64_t cpu = asks ? m_world.cpu_ns(seen.tid) : 0;
+  const bool lazy = asks && r.cpu_at != 0 && seen.tid == r.seen.tid && (cpu - r.cpu_ns) * 2 < c.now - r.cpu_at;
+  r = {seen, c.now, cpu, asks ? c.now : 0, verdict::going, false, {}};
+  return lazy && m_world.sleeps(seen.tid);
+}
+
 /// Asks one that has run for longer than its share; not one that sleeps in the kernel, which would be woken, unless it waits for a word there and keeps the thread's own stack waiting.
 /// True: others wait for its thread.
-bool judge::slice(const record &r, const circumstances &c) {
+bool judge::slice(record &r, const circumstances &c) {
   if ((!c.waits_for_long && !r.seen.awaited) || !m_world.can_ask())
     return false;
-  const bool over = c.now - r.since >= k_slice_ns;
-  if (r.seen.awaited && c.now != r.since && m_world.waits_for_word(r.seen.tid))
-    m_world.ask(r.seen.tid);
-  else if (over && r.is != verdict::suspect && r.is != verdict::blocked && !m_world.sleeps(r.seen.tid))
-    m_world.ask(r.seen.tid);
-  return true;
+  const bool over = c.now - r.since >= k_slice_ns && r.is != verdict::suspect && r.is != verdict::blocked;
+  if ((r.seen.awaited && c.now != r.since && m_world.waits_for(r.seen.tid).for_word) || (over && !m_world.sleeps(r.seen.tid)))
+    r.deaf = !m_world.ask(r.seen.tid);
+  return !r.deaf;
 }
 
 /// Guests that have taken part since the last look and run, and are no workers: each has a cpu that a blocked worker has left.
@@ -69,16 +78,36 @@ bool judge::is_worker(int tid) const {
 /// at the last look still counts: guests sleep now and then.
 unsigned judge::replaced(unsigned blocked) {
   const unsigned before = std::exchange(m_helpers, blocked > 0 ? helpers() : 0);
-  const auto workers = static_cast<unsigned>(
+  return std::min({blocked, std::max(before, m_helpers), std::max(workers(), 1u) - 1});
+}
+
+unsigned judge::workers() const {
+  return static_cast<unsigned>(
       std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.tid != 0 && !r.seen.spare && !r.seen.visitor; }));
-  return std::min({blocked, std::max(before, m_helpers), std::max(workers, 1u) - 1});
+}
+
+/// Blocked workers behind others for the same lock.
+unsigned judge::needless(std::uint64_t now) {
+  m_locks.begin();
+  for (const record &r : m_records)
+    if (r.is == verdict::blocked)
+      m_locks.count(r.seen.tid, r.sleep);
+  return m_locks.needless(std::max(workers(), 1u), now);
+}
+
+unsigned judge::wanted(const opinion &o, std::uint64_t now) {
+  const unsigned none = std::min(o.blocked, replaced(o.blocked) + needless(now));
+  if (!o.computing)
+    return o.blocked - none;
+  const auto in_vain = std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.spare && r.is == verdict::computing; });
+  return o.blocked - none + 1 + (m_world.can_ask() ? static_cast<unsigned>(in_vain) : 0);
 }
 
 /// As many spares as there are reasons for.
-void judge::settle(opinion &o, bool waits) {
-  const unsigned wanted = o.blocked - replaced(o.blocked) + (o.computing ? 1u : 0u);
+void judge::settle(opinion &o, const circumstances &c) {
+  const unsigned wanted = this->wanted(o, c.now);
   unsigned running = m_world.spares();
-  for (; waits && running < wanted && m_world.add_spare(); ++running)
+  for (; c.waits && running < wanted && m_world.add_spare(); ++running)
     o.look_soon = true;
   for (unsigned slot = 0; running > wanted + o.suspects && slot < m_records.size(); ++slot) {
     const record &r = m_records[slot];
@@ -87,7 +116,7 @@ void judge::settle(opinion &o, bool waits) {
     m_world.retire_spare(slot);
     --running;
   }
-  o.may_rest = !waits && !o.look_soon && !o.slicing && running == 0;
+  o.may_rest = !c.waits && !o.look_soon && !o.slicing && running == 0;
 }
 
 judge::opinion judge::look(std::uint64_t now) {
@@ -105,6 +134,7 @@ judge::opinion judge::look(std::uint64_t now) {
   const circumstances c{now, waits, ready && now - m_waits_since >= m_compute_ns};
 
   opinion o;
+  bool doubt = false;
   for (unsigned slot = 0; slot < m_records.size(); ++slot) {
     record &r = m_records[slot];
     watched::reading seen;
@@ -113,7 +143,7 @@ judge::opinion judge::look(std::uint64_t now) {
       continue;
     }
     if (seen.idle || seen.tid != r.seen.tid || seen.epoch != r.seen.epoch) {
-      r = {seen, now, 0, 0, verdict::going};
+      doubt |= begin_anew(r, seen, c);
     } else {
       r.seen.awaited = seen.awaited;
       if (!seen.visitor)
@@ -124,8 +154,8 @@ judge::opinion judge::look(std::uint64_t now) {
     o.computing |= r.is == verdict::computing;
     o.suspects += r.is == verdict::suspect;
   }
-  o.look_soon = o.suspects > 0;
-  settle(o, waits);
+  o.look_soon = o.suspects > 0 || doubt;
+  settle(o, c);
   return o;
 }
 

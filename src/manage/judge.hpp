@@ -4,15 +4,19 @@
 //   verdict    a worker gets it when, since the last look, it has passed no scheduling point and
 //   going      it has used CPU time, or waits for a CPU
 //   suspect    it has used none, and sleeps in the kernel while ready work waits
-//   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU time
+//   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU time, but see lock_queues.hpp
 //   computing  all that for watch.compute while ready work waited; one spare for all of these together
+//
+// A worker that has passed scheduling points, but hardly run, and sleeps just now is a doubt: the next look is soon.
 //
 // Where somebody has said how, a worker is asked to let go once ready work has waited for watch.compute and it has passed no scheduling
 // point for a slice; whoever is asked and passes one is not stuck. One that waits in the kernel for a lock while the stack of the thread itself is ready is asked at once:
-// what stands on that stack may hold the lock.
+// what stands on that stack may hold the lock. What is asked may wait for any other of its kind: each spare that
+// computes itself and does not let go gets one more.
 #pragma once
 
 #include "manage/guest_list.hpp"
+#include "manage/lock_queues.hpp"
 
 #include <weft/layer/guest.hpp>
 
@@ -44,15 +48,17 @@ class watched {
   [[nodiscard]] virtual bool chores_wait() const = 0;
   [[nodiscard]] virtual std::uint64_t cpu_ns(int tid) const = 0;
   [[nodiscard]] virtual bool sleeps(int tid) const = 0;
-  /// It sleeps until somebody wakes it, and can be interrupted all the same.
-  [[nodiscard]] virtual bool waits_for_word(int /*tid*/) const { return false; }
+  /// Of a thread that sleeps.
+  [[nodiscard]] virtual thread_wait waits_for(int /*tid*/) const { return {}; }
+  [[nodiscard]] virtual lock_holder holder(const thread_wait & /*lock*/) const { return {}; }
   [[nodiscard]] virtual unsigned spares() const = 0; // that run
   /// False: there is none to be had for now.
   [[nodiscard]] virtual bool add_spare() = 0;
   virtual void retire_spare(unsigned slot) = 0;
-  /// Whether what runs can be asked to let go of its thread; it may decline.
+  /// Whether what runs is to be asked to let go of its thread. It may decline.
   [[nodiscard]] virtual bool can_ask() const { return false; }
-  virtual void ask(int /*tid*/) {}
+  /// False: it cannot hear.
+  virtual bool ask(int /*tid*/) { return false; }
   /// See crowd.hpp: guests, cpus that this process may use, workers that are not idle, CPU time of the whole process, and how often its threads
   /// had to leave their cpu.
   virtual guest_list<layer::guest> &guests() = 0;
@@ -74,15 +80,15 @@ inline constexpr std::uint64_t k_slice_ns = 5'000'000;
 
 class judge {
  public:
-  judge(watched &world, std::uint64_t compute_ns) : m_world(world), m_compute_ns(compute_ns) {}
+  judge(watched &world, std::uint64_t compute_ns) : m_world(world), m_compute_ns(compute_ns), m_locks(world, compute_ns) {}
 
   struct opinion {
     unsigned blocked = 0;
     unsigned suspects = 0;
     bool computing = false;
-    bool look_soon = false; // somebody is suspect, or a spare was added
-    bool slicing = false; // somebody keeps others waiting, and can be asked
-    bool may_rest = false; // nothing can change for the worse unless somebody adds work
+    bool look_soon = false; // somebody is suspect or in doubt, or a spare was added
+    bool slicing = false;   // somebody keeps others waiting, and can be asked
+    bool may_rest = false;  // nothing can change for the worse unless somebody adds work
   };
   opinion look(std::uint64_t now);
 
@@ -94,6 +100,8 @@ class judge {
     std::uint64_t cpu_ns = 0;
     std::uint64_t cpu_at = 0;
     verdict is = verdict::going;
+    bool deaf = false;  // it could not be asked
+    thread_wait sleep;  // of one that is blocked
   };
   struct circumstances {
     std::uint64_t now;
@@ -101,18 +109,23 @@ class judge {
     bool waits_for_long; // ready work
   };
   void judge_one(record &r, const circumstances &c) const;
+  [[nodiscard]] bool begin_anew(record &r, const watched::reading &seen, const circumstances &c) const;
   [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
-  [[nodiscard]] bool slice(const record &r, const circumstances &c);
+  [[nodiscard]] bool slice(record &r, const circumstances &c);
   [[nodiscard]] unsigned helpers();
   [[nodiscard]] bool is_worker(int tid) const;
+  [[nodiscard]] unsigned workers() const;
   [[nodiscard]] unsigned replaced(unsigned blocked);
-  void settle(opinion &o, bool waits);
+  [[nodiscard]] unsigned needless(std::uint64_t now);
+  [[nodiscard]] unsigned wanted(const opinion &o, std::uint64_t now);
+  void settle(opinion &o, const circumstances &c);
 
   watched &m_world;
   const std::uint64_t m_compute_ns;
   std::uint64_t m_waits_since = 0; // 0: no ready work
   unsigned m_helpers = 0; // at the last look
   std::vector<record> m_records;
+  lock_queues m_locks;
 };
 
 } // namespace rt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/thread_state.hpp"
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace weft::inline v0 {
@@ -72,28 +74,78 @@ bool thread_sleeps(int tid) noexcept {
   return state == 'S' || state == 'D';
 }
 
-bool thread_waits_for_word(int tid) noexcept {
-  char path[64], buffer[256];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
-  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
-  long call = -1;
-  auto [at, failure] = std::from_chars(line.data(), line.data() + line.size(), call); // "running" is no number
-  if (failure != std::errc{} || call != SYS_futex)
-    return false;
-  std::uint64_t word = 0, what = 0, value = 0, limit = 0;
-  for (std::uint64_t *argument : {&word, &what, &value, &limit}) {
-    constexpr std::string_view k_before = " 0x";
-    if (!std::string_view(at, static_cast<std::size_t>(line.data() + line.size() - at)).starts_with(k_before))
-      return false;
-    at = std::from_chars(at + k_before.size(), line.data() + line.size(), *argument, 16).ptr;
-  }
-  what &= FUTEX_CMD_MASK;
-  return (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET) && limit == 0;
-}
-
 bool thread_waits_or_is_gone(int tid) noexcept {
   const char state = state_of(tid);
   return state == 'S' || state == 'X' || state == 'Z' || state == '\0';
+}
+
+namespace {
+
+constexpr std::uint64_t k_contended = 2;       // what the C library's locks hold, and are waited for with, while somebody waits
+constexpr std::uint64_t k_futex_op_lock_pi2 = 13; // newer than some kernel headers
+
+/// The number of the system call that a thread sleeps in, and its first four arguments; none for one that runs.
+std::optional<std::array<std::uint64_t, 5>> call_of(int tid) noexcept {
+  char path[64], buffer[256];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
+  std::array<std::uint64_t, 5> words{};
+  const char *at = line.data(), *const end = line.data() + line.size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t before = i == 0 ? 0 : 3; // " 0x"
+    if (static_cast<std::size_t>(end - at) < before)
+      return std::nullopt;
+    const auto [next, failure] = std::from_chars(at + before, end, words[i], i == 0 ? 10 : 16);
+    if (failure != std::errc{})
+      return std::nullopt;
+    at = next;
+  }
+  return words;
+}
+
+thread_wait wait_for_futex(std::uint64_t address, std::uint64_t op, std::uint64_t value, std::uint64_t limit) noexcept {
+  using kind = thread_wait::kind;
+  switch (op & FUTEX_CMD_MASK) {
+  case FUTEX_LOCK_PI:
+  case k_futex_op_lock_pi2:
+    return {kind::lock, true, address};
+  case FUTEX_WAIT:
+  case FUTEX_WAIT_BITSET:
+    if (static_cast<std::uint32_t>(value) == k_contended)
+      return {kind::lock, false, address, limit == 0};
+    if (value & FUTEX_WAITERS)
+      return {kind::lock, true, address, limit == 0};
+    return {.for_word = limit == 0};
+  default:
+    return {};
+  }
+}
+
+} // namespace
+
+thread_wait wait_of_thread(int tid) noexcept {
+  const auto call = call_of(tid);
+  if (!call)
+    return {};
+  const auto &[number, first, second, third, fourth] = *call;
+  if (number == SYS_futex)
+    return wait_for_futex(first, second, third, fourth);
+#ifdef SYS_nanosleep
+  if (number == SYS_nanosleep)
+    return {thread_wait::kind::clock};
+#endif
+  return {number == SYS_clock_nanosleep ? thread_wait::kind::clock : thread_wait::kind::other};
+}
+
+/// By way of the kernel: what was a lock when a thread slept may be no memory by now.
+lock_holder holder_of(const thread_wait &lock) noexcept {
+  std::uint32_t words[3]{}; // of a pthread_mutex_t: the lock, a count, the holder
+  const iovec to{words, lock.word_names_holder ? sizeof words[0] : sizeof words}, from{reinterpret_cast<void *>(lock.address), to.iov_len};
+  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != static_cast<ssize_t>(to.iov_len))
+    return {};
+  if (lock.word_names_holder)
+    return {static_cast<int>(words[0] & FUTEX_TID_MASK), (words[0] & FUTEX_TID_MASK) == 0};
+  return {static_cast<int>(words[2]), words[0] != k_contended};
 }
 
 std::optional<std::uint64_t> thread_switches(int tid) noexcept {

@@ -22,9 +22,27 @@ namespace rt {
 /// Whether it sleeps in a system call that it made itself, and not in a page fault; or has ended.
 [[nodiscard]] bool thread_waits_or_is_gone(int tid) noexcept;
 
-/// Whether the thread sleeps in the kernel until somebody wakes it by a word (a futex), and for no limited time: a signal does no harm to it, for it goes back to sleep by itself. False
-/// where that cannot be known. As long as thread_sleeps().
-[[nodiscard]] bool thread_waits_for_word(int tid) noexcept;
+/// What a thread that sleeps waits for, as far as the kernel tells.
+struct thread_wait {
+  enum class kind : std::uint8_t {
+    other, // or not known
+    clock, // a time: it comes back by itself
+    lock,  // a mutex of the C library, or one of its kind
+  };
+  kind what = kind::other;
+  bool word_names_holder = false; // of a lock: as robust mutexes do, and those with priority inheritance
+  std::uintptr_t address = 0;     // of a lock
+  bool for_word = false;          // it sleeps until another thread wakes it by a futex, without a limit: a signal does it no harm
+};
+/// Ten microseconds.
+[[nodiscard]] thread_wait wait_of_thread(int tid) noexcept;
+
+/// Who has such a lock: a guess, for it may change at any moment.
+struct lock_holder {
+  int tid = 0;       // 0: not known
+  bool free = false; // or on its way to the next one
+};
+[[nodiscard]] lock_holder holder_of(const thread_wait &lock) noexcept;
 
 /// How often the thread has left its CPU, of its own will or not; none where that cannot be known. Twenty microseconds.
 [[nodiscard]] std::optional<std::uint64_t> thread_switches(int tid) noexcept;

@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
 std::atomic<bool> g_said_most{false}, g_said_none{false};
-std::atomic<void (*)(int)> g_ask{nullptr};
+std::atomic<bool (*)(int)> g_ask{nullptr};
 constinit guest_list<layer::guest> g_guests; // of the process: some are there before the runtime is
 std::atomic<unsigned> g_guests_aside{0};
 
 } // namespace
 
-void ask_overstayers(void (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
+void ask_overstayers(bool (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
 bool overstayers_are_asked() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
 
 guest_list<layer::guest> &known_guests() noexcept { return g_guests; }
@@ -74,7 +74,8 @@ bool spare_crew::chores_wait() const { return m_allowed && (m_runtime.producers.
 
 std::uint64_t spare_crew::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_crew::sleeps(int tid) const { return thread_sleeps(tid); }
-bool spare_crew::waits_for_word(int tid) const { return thread_waits_for_word(tid); }
+thread_wait spare_crew::waits_for(int tid) const { return wait_of_thread(tid); }
+lock_holder spare_crew::holder(const thread_wait &lock) const { return holder_of(lock); }
 
 // ---- what it does ---------------------------------------------------------------------------------------------------
 
@@ -168,9 +169,9 @@ void spare_crew::answer() { m_runtime.hangs.answer(); }
 
 bool spare_crew::can_ask() const { return overstayers_are_asked(); }
 
-void spare_crew::ask(int tid) {
-  if (auto *const f = g_ask.load(std::memory_order_acquire)) // O4
-    f(tid);
+bool spare_crew::ask(int tid) {
+  auto *const f = g_ask.load(std::memory_order_acquire); // O4
+  return f && f(tid);
 }
 
 guest_list<layer::guest> &spare_crew::guests() { return known_guests(); }

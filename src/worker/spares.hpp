@@ -32,8 +32,8 @@ struct spare {
   spare_crew *crew = nullptr;
 };
 
-/// How a thread that keeps others waiting is asked to let go; null: nobody can be asked. Of layers.
-void ask_overstayers(void (*ask)(int tid)) noexcept;
+/// How a thread that keeps others waiting is asked to let go, which returns false where it cannot hear; null: nobody is asked. Of layers.
+void ask_overstayers(bool (*ask)(int tid)) noexcept;
 [[nodiscard]] bool overstayers_are_asked() noexcept;
 /// Threads of the program that layers have told of.
 [[nodiscard]] guest_list<layer::guest> &known_guests() noexcept;
@@ -56,13 +56,14 @@ class spare_crew final : public watched {
   [[nodiscard]] bool has_work() const;
   std::uint64_t cpu_ns(int tid) const override;
   bool sleeps(int tid) const override;
-  bool waits_for_word(int tid) const override;
+  thread_wait waits_for(int tid) const override;
+  lock_holder holder(const thread_wait &lock) const override;
   void publish() override;
   unsigned spares() const override { return m_running.load(std::memory_order_relaxed); } // a count; orders nothing
   bool add_spare() override;
   void retire_spare(unsigned slot) override;
   bool can_ask() const override;
-  void ask(int tid) override;
+  bool ask(int tid) override;
   guest_list<layer::guest> &guests() override;
   unsigned cpus() const override;
   unsigned busy() const override;

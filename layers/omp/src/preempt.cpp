@@ -154,12 +154,15 @@ void on_signal(int, siginfo_t *, void *p) {
   errno = before;
 }
 
-void ask(int tid) {
+/// False: the signal is the program's.
+bool ask(int tid) {
   struct sigaction now{};
+  if (!g_listens.load(std::memory_order_relaxed))
+    return false;
   if (sigaction(k_signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal)
-    syscall(SYS_tgkill, getpid(), tid, k_signal);
-  else
-    g_listens.store(false, std::memory_order_relaxed); // the program has a handler of its own by now
+    return syscall(SYS_tgkill, getpid(), tid, k_signal) == 0;
+  g_listens.store(false, std::memory_order_relaxed); // the program has a handler of its own by now
+  return false;
 }
 
 /// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
@@ -187,10 +190,8 @@ void take_turns() noexcept {
   dl_iterate_phdr(&note_library, &g_code);
   if (const auto at = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
     g_code.yield = {at, at + k_length_of_yield};
-  if (!install())
-    return;
-  g_listens.store(true, std::memory_order_relaxed);
-  weft::layer::on_overstay(&ask);
+  g_listens.store(install(), std::memory_order_relaxed);
+  weft::layer::on_overstay(&ask); // who cannot be asked gets a thread to stand in
 }
 
 namespace {

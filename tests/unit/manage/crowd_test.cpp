@@ -32,7 +32,7 @@ struct house final : watched {
     }
   }
   bool can_ask() const override { return can_be_asked; }
-  void ask(int tid) override { asked.push_back(tid); }
+  bool ask(int tid) override { return asked.push_back(tid), true; }
   guest_list<guest> &guests() override { return all; }
   unsigned cpus() const override { return 2; }
   unsigned busy() const override { return workers_busy; }

@@ -3,6 +3,7 @@
 #include "manage/judge.hpp"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <vector>
 
 namespace {
@@ -21,8 +22,10 @@ struct town final : watched {
   bool work = true, chores = false, looking = false, none_to_be_had = false;
   mutable int asked_the_kernel = 0;
   std::vector<unsigned> retired;
-  bool can_be_asked = false;
+  bool can_be_asked = false, all_deaf = false;
   std::vector<int> asked;
+  std::map<int, thread_wait> waits; // by tid
+  lock_holder held;                 // whatever lock it is
 
   explicit town(std::size_t n) : people(n) {}
   unsigned slots() const override { return static_cast<unsigned>(people.size()); }
@@ -40,7 +43,6 @@ struct town final : watched {
   bool work_waits() const override { return work; }
   bool chores_wait() const override { return chores; }
   std::uint64_t cpu_ns(int tid) const override { return people[static_cast<std::size_t>(tid - 1)].cpu; }
-  bool waits_for_word(int tid) const override { return people[static_cast<std::size_t>(tid - 1)].waits_for_word; }
   bool sleeps(int tid) const override { return ++asked_the_kernel, people[static_cast<std::size_t>(tid - 1)].asleep; }
   unsigned spares() const override {
     unsigned n = 0;
@@ -56,7 +58,14 @@ struct town final : watched {
     return true;
   }
   bool can_ask() const override { return can_be_asked; }
-  void ask(int tid) override { asked.push_back(tid); }
+  bool ask(int tid) override { return asked.push_back(tid), !all_deaf; }
+  thread_wait waits_for(int tid) const override {
+    if (people[static_cast<std::size_t>(tid - 1)].waits_for_word)
+      return {.for_word = true};
+    const auto at = waits.find(tid);
+    return at == waits.end() ? thread_wait{} : at->second;
+  }
+  lock_holder holder(const thread_wait &) const override { return held; }
   void retire_spare(unsigned slot) override { people[slot].gone = true, retired.push_back(slot); }
   guest_list<weft::layer::guest> strangers;
   guest_list<weft::layer::guest> &guests() override { return strangers; }
@@ -87,14 +96,36 @@ TEST_F(judge_test, a_sleeping_worker_is_suspect_at_once_and_blocked_at_the_next_
   EXPECT_FALSE(o.may_rest);
 }
 
-TEST_F(judge_test, a_worker_that_passes_scheduling_points_is_never_asked_about) {
+TEST_F(judge_test, a_worker_that_passes_scheduling_points_and_runs_is_never_asked_about) {
   for (int i = 0; i != 100; ++i) {
     ++t.people[0].epoch, ++t.people[1].epoch;
-    t.people[0].asleep = i % 2;
-    EXPECT_EQ(look().blocked, 0u);
+    const auto o = look();
+    EXPECT_EQ(o.blocked, 0u);
+    EXPECT_FALSE(o.look_soon);
   }
   EXPECT_EQ(t.asked_the_kernel, 0);
   EXPECT_EQ(t.spares(), 0u);
+}
+
+// Tasks that sleep for less than the time between two looks.
+TEST_F(judge_test, a_worker_that_passes_scheduling_points_and_sleeps_in_between_is_looked_at_soon) {
+  look(10 * k_ms);
+  t.people[0].asleep = true;
+  ++t.people[0].epoch;
+  EXPECT_TRUE(look(10 * k_ms).look_soon);
+  EXPECT_EQ(look().suspects, 1u);
+  EXPECT_EQ(look().blocked, 1u);
+  EXPECT_EQ(t.spares(), 1u);
+}
+
+TEST_F(judge_test, but_not_while_no_work_waits_nor_one_that_waits_for_its_cpu) {
+  look(10 * k_ms);
+  ++t.people[0].epoch;
+  EXPECT_FALSE(j.look(now += 10 * k_ms).look_soon); // no CPU time, not asleep
+  t.people[0].asleep = true;
+  ++t.people[0].epoch;
+  t.work = false;
+  EXPECT_FALSE(look(10 * k_ms).look_soon);
 }
 
 TEST_F(judge_test, a_short_sleep_is_no_reason) {
@@ -301,10 +332,111 @@ TEST_F(judge_test, who_computes_while_work_waits_is_asked_after_a_slice_and_so_n
 
 TEST_F(judge_test, who_does_not_let_go_gets_a_spare_all_the_same) {
   t.can_be_asked = true;
-  for (int i = 0; i != 100; ++i)
+  for (int i = 0; i != 30; ++i)
     look(3 * k_ms);
   EXPECT_EQ(t.spares(), 1u);
   EXPECT_FALSE(t.asked.empty());
+}
+
+TEST_F(judge_test, and_so_does_each_spare_that_does_not_let_go_either) {
+  t.can_be_asked = true;
+  for (unsigned n = 1; n != 8; ++n) {
+    for (int i = 0; i != 100 && t.spares() < n; ++i)
+      look(3 * k_ms);
+    EXPECT_EQ(t.spares(), n);
+    for (int i = 0; i != 10; ++i) // not before it has been there for long
+      look(3 * k_ms);
+    EXPECT_EQ(t.spares(), n);
+  }
+  for (int i = 0; i != 10; ++i) {
+    for (person &p : t.people)
+      ++p.epoch;
+    look(3 * k_ms);
+  }
+  EXPECT_EQ(t.spares(), 0u);
+}
+
+TEST_F(judge_test, where_nobody_is_to_be_asked_one_spare_is_all_there_is_for_those_that_compute) {
+  for (int i = 0; i != 200; ++i)
+    look(3 * k_ms);
+  EXPECT_EQ(t.spares(), 1u);
+}
+
+TEST_F(judge_test, who_cannot_hear_is_no_reason_to_look_more_often) {
+  t.can_be_asked = t.all_deaf = t.none_to_be_had = true;
+  for (int i = 0; i != 100; ++i) {
+    const auto o = look(3 * k_ms);
+    EXPECT_TRUE(i < 30 || !o.slicing) << i;
+  }
+}
+
+// ---- locks of the kernel ----
+
+struct judge_of_locks_test : judge_test {
+  /// Everybody sleeps for the lock, and whoever comes does, too.
+  void all_wait(int looks, std::uintptr_t lock = 64) {
+    for (int i = 0; i != looks; ++i) {
+      for (std::size_t k = 0; k != t.people.size(); ++k)
+        if (!t.people[k].is_visitor && t.waits.try_emplace(static_cast<int>(k) + 1, thread_wait{thread_wait::kind::lock, false, lock}).second)
+          t.people[k].asleep = true;
+      look();
+    }
+  }
+};
+
+TEST_F(judge_of_locks_test, waiters_of_a_lock_that_is_passed_on_get_as_many_spares_as_there_are_workers) {
+  t.people.resize(4); // they have it by turns
+  t.people[2].is_visitor = t.people[3].is_visitor = t.people[2].asleep = t.people[3].asleep = true;
+  for (int i = 0; i != 500; ++i) {
+    t.held = {3 + i / 50 % 2, false};
+    all_wait(1);
+  }
+  EXPECT_EQ(t.spares(), 2u);
+}
+
+TEST_F(judge_of_locks_test, so_do_those_of_a_lock_whose_holder_computes) {
+  t.waits[1] = {};
+  t.held = {1, false};
+  all_wait(50);
+  EXPECT_EQ(t.spares(), 2u);
+  all_wait(500);
+  EXPECT_EQ(t.spares(), 3u) << "and one because it computes";
+}
+
+TEST_F(judge_of_locks_test, or_sleeps_until_a_time_comes) {
+  t.waits[1] = {thread_wait::kind::clock, false, 0};
+  t.people[0].asleep = true;
+  t.held = {1, false};
+  all_wait(500);
+  EXPECT_EQ(t.spares(), 3u) << "two for the waiters, one for the holder";
+}
+
+TEST_F(judge_of_locks_test, a_lock_that_is_free_is_about_to_be_taken) {
+  t.held = {0, true};
+  all_wait(500);
+  EXPECT_EQ(t.spares(), 2u);
+}
+
+TEST_F(judge_of_locks_test, each_waiter_gets_a_spare_once_the_lock_has_stood_still) {
+  t.waits[1] = {}; // the holder sleeps, for something that others may have to do
+  t.people[0].asleep = true;
+  t.held = {1, false};
+  all_wait(50);
+  EXPECT_EQ(t.spares(), 3u);
+  all_wait(200);
+  EXPECT_GT(t.spares(), 20u);
+}
+
+TEST_F(judge_of_locks_test, and_at_once_where_the_holder_waits_for_it_itself) { // what holds it was suspended
+  t.held = {1, false};
+  all_wait(60);
+  EXPECT_GT(t.spares(), 5u);
+}
+
+TEST_F(judge_of_locks_test, waiters_of_different_locks_do_not_wait_for_each_other) {
+  for (int i = 0; i != 60; ++i)
+    all_wait(1, 64 + 64 * t.people.size());
+  EXPECT_GT(t.spares(), 10u);
 }
 
 TEST_F(judge_test, a_thread_whose_own_stack_is_ready_is_asked_whatever_the_others_do) {
