@@ -50,7 +50,8 @@ bool judge::begin_anew(record &r, const watched::reading &seen, const circumstan
 /// Asks one that has run for longer than its share; not one that sleeps in the kernel, which would be woken, unless it waits for a word there and keeps the thread's own stack waiting.
 /// True: others wait for its thread.
 bool judge::slice(record &r, const circumstances &c) {
-  if ((!c.waits_for_long && !r.seen.awaited) || !m_world.can_ask())
+  const bool work_has_waited = m_waits_since != 0 && c.now - m_waits_since >= k_slice_ns;
+  if ((!work_has_waited && !r.seen.awaited) || !m_world.can_ask())
     return false;
   const bool over = c.now - r.since >= k_slice_ns && r.is != verdict::suspect && r.is != verdict::blocked;
   if ((r.seen.awaited && c.now != r.since && m_world.waits_for(r.seen.tid).for_word) || (over && !m_world.sleeps(r.seen.tid)))

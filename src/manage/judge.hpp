@@ -9,7 +9,7 @@
 //
 // A worker that has passed scheduling points, but hardly run, and sleeps just now is a doubt: the next look is soon.
 //
-// Where somebody has said how, a worker is asked to let go once ready work has waited for watch.compute and it has passed no scheduling
+// Where somebody has said how, a worker is asked to let go once ready work has waited for a slice and it has passed no scheduling
 // point for a slice; whoever is asked and passes one is not stuck. One that waits in the kernel for a lock while the stack of the thread itself is ready is asked at once:
 // what stands on that stack may hold the lock. What is asked may wait for any other of its kind: each spare that
 // computes itself and does not let go gets one more.

@@ -25,14 +25,11 @@ struct old_nest_lock { // the owner is a thread, by number + 1
 };
 static_assert(sizeof(old_nest_lock) == 8);
 
-constexpr unsigned k_failed_tests = 64; // in a row, roughly: somebody spins
-
 /// Who spins with it lets others run now and then, for one of them holds the lock.
 bool test(word_lock &l, thread &t) noexcept {
   if (l.try_lock())
     return true;
-  if (++t.failed_tests % k_failed_tests == 0)
-    give_way(t);
+  look_in_vain(t);
   return false;
 }
 

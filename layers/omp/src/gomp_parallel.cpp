@@ -5,15 +5,24 @@
 
 namespace weft_omp {
 
+namespace {
+
+bool is_cancelled(const thread &t, int which) noexcept {
+  if (which & (k_cancel_loop | k_cancel_sections))
+    return t.crew->share_cancelled.load(std::memory_order_relaxed);
+  return ((which & k_cancel_group) && is_cancelled(*t.task)) || t.crew->cancelled.load(std::memory_order_relaxed);
+}
+
+} // namespace
+
 bool is_cancelled_here(int which) noexcept {
   if (!g_globals.cancellation)
     return false;
   thread &t = self();
-  if (which & (k_cancel_loop | k_cancel_sections))
-    return t.crew->share_cancelled.load(std::memory_order_relaxed);
-  if ((which & k_cancel_group) && is_cancelled(*t.task))
+  if (is_cancelled(t, which))
     return true;
-  return t.crew->cancelled.load(std::memory_order_relaxed);
+  look_in_vain(t);
+  return false;
 }
 
 bool cancel_here(int which, bool doit) noexcept {

@@ -183,7 +183,11 @@ KMP_API std::int32_t __kmpc_ok_to_fork(location *) { return 1; }
 KMP_API std::int32_t __kmpc_in_parallel(location *) { return self().crew->active_level > 0; }
 KMP_API void __kmpc_begin(location *, std::int32_t) {}
 KMP_API void __kmpc_end(location *) {}
-KMP_API void __kmpc_flush(location *) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+KMP_API void __kmpc_flush(location *) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (thread *const t = known_self())
+    look_in_vain(*t);
+}
 
 KMP_API void __kmpc_barrier(location *, std::int32_t) { team_barrier(self()); }
 KMP_API std::int32_t __kmpc_cancel_barrier(location *, std::int32_t) { return !team_barrier(self(), true); }

@@ -133,7 +133,7 @@ struct thread_state {
   unsigned vain = 0, spells = 0; // see spell
   unsigned yields = 0;
   unsigned keeps_place = 0, kept_place = 0; // see give_way
-  unsigned failed_tests = 0; // of locks
+  unsigned failed_tests = 0; // see look_in_vain
   asked_region asked;
 };
 
@@ -255,6 +255,12 @@ inline void take_part(thread &t) noexcept { t.guest.turns.store(t.guest.turns.lo
 /// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
 /// thread holds: then the watcher has it called off. A thread to which that has happened keeps its place for some times, as one for which nobody can be called off always does. False: so it did.
 bool give_way(thread &me) noexcept;
+/// At constructs that programs spin with: who has often looked for something there in vain lets others run, now and then.
+inline void look_in_vain(thread &me) noexcept {
+  constexpr unsigned k_looks = 64;
+  if (++me.failed_tests % k_looks == 0) [[unlikely]]
+    give_way(me);
+}
 /// The same for a program's own thread that is ready and can only go on where this one runs.
 void let_go(thread &me) noexcept;
 /// Looks to spend before a thread of this team is parked.
