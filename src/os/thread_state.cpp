@@ -40,6 +40,15 @@ std::uint64_t read_clock(clockid_t clock) noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+/// The kernel's letter; 0 where that cannot be known.
+char state_of(int tid) noexcept {
+  char path[64], buffer[256];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
+  const auto name_end = line.rfind(')'); // the name may contain anything
+  return name_end == std::string_view::npos || name_end + 2 >= line.size() ? '\0' : line[name_end + 2];
+}
+
 } // namespace
 
 std::uint64_t process_cpu_ns() noexcept { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
@@ -56,19 +65,6 @@ std::uint64_t thread_cpu_ns(int tid) noexcept {
   return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time));
 }
 
-namespace {
-
-/// The kernel's letter; 0: there is no such thread.
-char state_of(int tid) noexcept {
-  char path[64], buffer[256];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
-  const auto name_end = line.rfind(')'); // the name may contain anything
-  return name_end == std::string_view::npos || name_end + 2 >= line.size() ? '\0' : line[name_end + 2];
-}
-
-} // namespace
-
 bool thread_sleeps(int tid) noexcept {
   const char state = state_of(tid);
   return state == 'S' || state == 'D';
@@ -77,6 +73,11 @@ bool thread_sleeps(int tid) noexcept {
 bool thread_waits_or_is_gone(int tid) noexcept {
   const char state = state_of(tid);
   return state == 'S' || state == 'X' || state == 'Z' || state == '\0';
+}
+
+bool thread_has_ended(int tid) noexcept {
+  const char state = state_of(tid);
+  return state == 'Z' || state == 'X';
 }
 
 namespace {

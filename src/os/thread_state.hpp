@@ -22,6 +22,9 @@ namespace rt {
 /// Whether it sleeps in a system call that it made itself, and not in a page fault; or has ended.
 [[nodiscard]] bool thread_waits_or_is_gone(int tid) noexcept;
 
+/// Whether the thread has ended, though the kernel still lists it, as it does with the first one of a process. False where that cannot be known.
+[[nodiscard]] bool thread_has_ended(int tid) noexcept;
+
 /// What a thread that sleeps waits for, as far as the kernel tells.
 struct thread_wait {
   enum class kind : std::uint8_t {
