@@ -8,6 +8,7 @@
 #include "park/aside_word.hpp"
 #include "task/messages.hpp"
 #include "topo/machine.hpp"
+#include "worker/phase.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/environment.hpp>
@@ -77,6 +78,7 @@ void let_go() {
   if (this_worker().own_frame.full()) // which goes first; the caller stays on this kernel thread, where nobody else takes it
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
+void outlive_exit(bool (*threads_compute)()) noexcept { rt::outlive_exit(threads_compute); }
 void on_overstay(bool (*ask)(int tid)) { ask_overstayers(ask); }
 
 void add_guest(guest &g) noexcept { known_guests().add(g); }

@@ -11,6 +11,7 @@
 #include "task/places.hpp"
 #include "task/tracing.hpp"
 #include "trace/kernel.hpp"
+#include "worker/last_thread.hpp"
 #include "worker/phase.hpp"
 
 #include <cerrno>
@@ -66,6 +67,7 @@ void thread_ends(void *p) {
   w.is_left();
   set_this_executor(nullptr);
   w.adopted = false;
+  stand_for_first_thread();
 }
 
 /// With the start lock.

@@ -13,6 +13,7 @@
 #include "worker/describe.hpp"
 #include "worker/halt.hpp"
 #include "worker/last_census.hpp"
+#include "worker/last_thread.hpp"
 #include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 
@@ -128,14 +129,10 @@ bool hang_check::somebody_is_about() const {
   return false;
 }
 
-/// Threads of the process that are not Weft's.
+/// By threads of the process that are not Weft's, nor known to it.
 bool hang_check::others_may_act() const {
-  unsigned ours = 1u + m_runtime.clock.has_thread() + m_runtime.manage.has_thread() + trace_has_thread() + reporting_threads(); // 1: the watcher
-  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
-    if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
-      ours += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);
   const unsigned all = process_threads();
-  return all == 0 || all > ours;
+  return all == 0 || all > known_threads(m_runtime);
 }
 
 std::uint64_t hang_check::progress() const {

@@ -26,6 +26,8 @@ void start_locked();
 worker &make_worker(runtime &rt, unsigned id);
 /// The end of what a thread has done as a task; throws what that has thrown.
 void end_root(task &root);
+/// See layer::outlive_exit.
+void outlive_exit(bool (*threads_compute)()) noexcept;
 /// For the timer's thread, once there are services that it calls.
 executor *adopt_timer() noexcept;
 /// In a process that was forked inside of a task.

@@ -32,6 +32,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <pthread.h>
 #include <span>
 #include <sys/mman.h>
@@ -138,7 +139,15 @@ void start_watcher(runtime &rt) {
 
 void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
 
-void at_exit() { stop_runtime(); }
+std::atomic<bool (*)()> g_threads_compute{nullptr}; // not null: of a layer, whose programs may use it in destructors
+
+bool threads_compute() noexcept {
+  auto *const f = g_threads_compute.load(std::memory_order_acquire); // O4: what it uses is there
+  return f && f();
+}
+
+/// Of the main thread, or another one that is no worker, outside of tasks: it can wait for all that is left.
+bool can_wait(const worker &w) noexcept { return w.adopted && !w.standing_on && w.current == &w.root; }
 
 /// Functions, and tasks that services have spawned, have no other waiter. They do not tell: the clock looks.
 void wait_for_functions(const runtime &rt) {
@@ -159,6 +168,64 @@ void wait_for_functions(const runtime &rt) {
     } catch (const std::exception &) { // no memory or no stack for that
       get_by();
     }
+}
+
+/// Says it, once, when what the end of the process waits for takes long. A process that ends in time pays nothing, but where tasks are left.
+class reminder {
+ public:
+  explicit reminder(runtime &rt) : m_runtime(rt) {
+    m_call.f = [](void *) {
+      warn("the program has ended, but tasks have not, and exit() waits for them; `weft dump %d` tells which and why: wait for tasks before the end",
+           getpid());
+    };
+    m_call.put_off = [](void *) { return false; }; // nobody waits for this call
+    try {
+      rt.clock.prepare(m_call);
+      rt.clock.at(now_ns() + hang_patience_ns(rt.cfg), m_call);
+      m_is_set = true;
+    } catch (const std::exception &) { // no thread or no memory for it
+    }
+  }
+  ~reminder() {
+    if (m_is_set)
+      m_runtime.clock.cancel(m_call);
+  }
+  reminder(const reminder &) = delete;
+  reminder &operator=(const reminder &) = delete;
+
+ private:
+  runtime &m_runtime;
+  timer::call m_call;
+  bool m_is_set = false;
+};
+
+void end_tasks(runtime &rt, worker &w) noexcept {
+  std::optional<reminder> reminds;
+  if (!w.root.children.done(w.root.owned_children))
+    reminds.emplace(rt);
+  try {
+    wait_for_children(w.root);
+    wait_for_functions(rt);
+    end_root(w.root);
+  } catch (const std::exception &e) {
+    warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());
+  } catch (...) {
+    warn("the program ended and a task had thrown, and nobody asked for it; call taskwait()");
+  }
+}
+
+/// Services are the program's, and may use what its destructors end.
+void at_exit() {
+  if (!g_threads_compute.load(std::memory_order_relaxed) || timer_has_services())
+    return stop_runtime();
+  if (worker *const w = this_worker_or_null(); w && is_started() && can_wait(*w))
+    end_tasks(*g_runtime, *w);
+}
+
+/// After the program's destructors, as the library's own.
+[[gnu::destructor]] void at_last() {
+  if (g_threads_compute.load(std::memory_order_relaxed))
+    stop_runtime();
 }
 
 /// With the start lock. Once, however often the start is tried.
@@ -238,6 +305,8 @@ runtime::runtime()
   set_managers(manage, cfg);
 }
 
+void outlive_exit(bool (*f)()) noexcept { g_threads_compute.store(f, std::memory_order_release); } // O4
+
 bool is_started() noexcept { return g_phase.load(std::memory_order_acquire) == phase::running; } // O2
 bool is_shut_down() noexcept { return g_phase.load(std::memory_order_acquire) == phase::stopped; } // O2
 runtime *runtime_or_null() noexcept { return is_started() || is_shut_down() ? g_runtime : nullptr; }
@@ -253,24 +322,16 @@ void stop_runtime() {
   if (!is_started())
     return;
   runtime &rt = *g_runtime;
-  const bool orderly = w && w->adopted && !w->standing_on && w->current == &w->root;
-  if (orderly) {
-    try {
-      wait_for_children(w->root);
-      wait_for_functions(rt);
-      end_root(w->root);
-    } catch (const std::exception &e) {
-      warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());
-    } catch (...) {
-      warn("the program ended and a task had thrown, and nobody asked for it; call taskwait()");
-    }
-  }
+  const bool orderly = w && can_wait(*w);
+  if (orderly)
+    end_tasks(rt, *w);
   g_phase.store(phase::stopped, std::memory_order_release); // O2
   rt.stopping.store(true, std::memory_order_release); // O3: pairs with the loads before a worker sleeps
   if (!mutant(bug::stop_wakes_nobody))
     rt.idle.notify_all();
-  if (w && !orderly)
-    return end_counting(rt, false), print_summary(rt); // exit() inside a task: its worker cannot wait for itself; the process is about to end
+  if ((w && !orderly) || threads_compute())
+    return end_counting(rt, false),
+           print_summary(rt); // exit() inside a task: its worker cannot wait for itself, nor for ever; the process is about to end
   rt.watch.stop();
   rt.crew.stop();
   for (unsigned id = 1; id < rt.workers; ++id)

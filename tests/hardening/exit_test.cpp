@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <unistd.h>
 
@@ -122,6 +123,63 @@ TEST(thread_exit, inside_of_a_task_that_has_moved_is_refused_by_name) {
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.said("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
+}
+
+TEST(thread_exit, of_the_first_thread_ends_the_process_after_its_tasks_and_other_threads) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "ThreadSanitizer keeps a thread of its own, which counts as the program's";
+  auto end = in_process(k_rough, [] {
+    std::atexit([] { std::puts("atexit ran"); });
+    weft::spawn([] { test::dawdle(), std::puts("a task ran"); });
+    std::thread([] {
+      weft::spawn([] { test::dawdle(), std::puts("another thread's task ran"); });
+      weft::taskwait();
+      test::dawdle();
+      std::puts("another thread ended");
+    }).detach();
+    pthread_exit(nullptr);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  for (const char *said : {"a task ran", "another thread's task ran", "another thread ended", "atexit ran"})
+    EXPECT_TRUE(end.said(said)) << said << end;
+}
+
+TEST(thread_exit, of_the_first_thread_leaves_its_signals_to_the_process) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "as above";
+  auto end = in_process(k_rough, [] {
+    weft::spawn([] {});
+    weft::taskwait();
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    std::thread([] {
+      for (;;)
+        pause();
+    }).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    std::signal(SIGALRM, [](int) { _exit(7); });
+    alarm(1);
+    pthread_exit(nullptr);
+  });
+  EXPECT_TRUE(end.exited(7)) << end;
+}
+
+TEST(exit, that_waits_for_tasks_without_an_end_says_so) {
+  auto end = in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_PATIENCE", "1ms"}}, [] {
+    static int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(dup2(ends[1], 2), 2);
+    weft::spawn([] {
+      std::string said;
+      char c = 0;
+      while (said.find("exit() waits for them") == std::string::npos && read(ends[0], &c, 1) == 1)
+        said += c;
+      _exit(7);
+    });
+    std::exit(0);
+  });
+  EXPECT_TRUE(end.exited(7)) << end;
 }
 
 // ---- pthread_cancel

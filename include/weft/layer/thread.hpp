@@ -38,6 +38,10 @@ WEFT_API void let_go();
 /// the other. Null: nobody is asked.
 WEFT_API void on_overstay(bool (*ask)(int tid));
 
+/// From now on the runtime goes on while exit() runs the program's handlers and destructors: tasks are waited for before these, as ever, and workers end with Weft's library. They are not
+/// waited for when `threads_compute()` says that lightweight threads may compute for ever.
+WEFT_API void outlive_exit(bool (*threads_compute)()) noexcept;
+
 /// Workers of the runtime, which is started by this.
 [[nodiscard]] WEFT_API unsigned workers();
 

@@ -132,7 +132,7 @@ int socket_of(int cpu) noexcept { return id_of_cpu(cpu, "physical_package_id"); 
 int core_of(int cpu) noexcept { return socket_of(cpu) * 4096 + id_of_cpu(cpu, "core_id"); }
 
 const std::vector<int> &process_cpus() {
-  static const std::vector<int> all = read_cpus();
+  static const auto &all = *new std::vector<int>(read_cpus()); // regions in destructors ask for it, too
   return all;
 }
 

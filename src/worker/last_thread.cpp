@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/last_thread.hpp"
+
+#include "os/thread.hpp"
+#include "os/thread_state.hpp"
+#include "trace/session.hpp"
+#include "worker/phase.hpp"
+#include "worker/reporting.hpp"
+#include "worker/runtime.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <ctime>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace weft::inline v0 {
+namespace rt {
+namespace {
+
+// Nothing tells the end of a thread that Weft does not know of: somebody looks, at first often.
+constexpr long k_first_pause_ns = 100'000, k_longest_pause_ns = 50'000'000;
+
+std::atomic<int> g_stands_in{0}; // process in which somebody stands for the first thread
+
+bool somebody_stands_in() noexcept { return g_stands_in.load(std::memory_order_relaxed) == getpid(); }
+
+/// Of the program's threads.
+unsigned adopted_threads(runtime &rt) {
+  start_lock lock;
+  unsigned n = 0;
+  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+    if (const worker *w = rt.slots[i].load(std::memory_order_relaxed))
+      n += w->adopted && !w->keeps_time.load(std::memory_order_relaxed);
+  return n;
+}
+
+bool only_weft_is_left() {
+  runtime *const rt = runtime_or_null();
+  constexpr unsigned k_first = 1; // counted by the kernel as long as there are others
+  return !rt || process_threads() + adopted_threads(*rt) <= known_threads(*rt) + k_first;
+}
+
+void *stand_in(void *) noexcept {
+  pthread_setname_np(pthread_self(), "weft-main");
+  while (!thread_has_ended(getpid())) // it has little left to do
+    usleep(k_first_pause_ns / 1000);
+  for (long pause = k_first_pause_ns; !only_weft_is_left(); pause = std::min(2 * pause, k_longest_pause_ns)) {
+    const timespec t{0, pause};
+    nanosleep(&t, nullptr);
+  }
+  std::exit(0);
+}
+
+} // namespace
+
+unsigned known_threads(runtime &rt) noexcept {
+  const bool watched = rt.max_spares != 0 || rt.cfg.watch_hang != hang_kind::off;
+  unsigned n = watched + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + somebody_stands_in();
+  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+    if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
+      n += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);
+  return n;
+}
+
+void stand_for_first_thread() noexcept {
+  const int process = getpid();
+  if (this_thread_id() != process && !thread_has_ended(process))
+    return;
+  if (g_stands_in.exchange(process, std::memory_order_relaxed) == process)
+    return;
+  pthread_attr_t attributes;
+  pthread_t id;
+  if (pthread_attr_init(&attributes) != 0)
+    return;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  (void)pthread_create(&id, &attributes, &stand_in, nullptr); // with the caller's mask
+  pthread_attr_destroy(&attributes);
+}
+
+} // namespace rt
+} // namespace weft::inline v0
