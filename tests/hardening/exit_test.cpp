@@ -125,10 +125,13 @@ TEST(thread_exit, inside_of_a_task_that_has_moved_is_refused_by_name) {
   EXPECT_TRUE(end.said("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
 }
 
+// gtest would stop the unwinding.
+const test::environment k_unwinds = {{"WEFT_WORKERS", "2"}, {"GTEST_CATCH_EXCEPTIONS", "0"}};
+
 TEST(thread_exit, of_the_first_thread_ends_the_process_after_its_tasks_and_other_threads) {
   if (test::k_thread_sanitized)
     GTEST_SKIP() << "ThreadSanitizer keeps a thread of its own, which counts as the program's";
-  auto end = in_process(k_rough, [] {
+  auto end = in_process(k_unwinds, [] {
     std::atexit([] { std::puts("atexit ran"); });
     weft::spawn([] { test::dawdle(), std::puts("a task ran"); });
     std::thread([] {
@@ -147,7 +150,7 @@ TEST(thread_exit, of_the_first_thread_ends_the_process_after_its_tasks_and_other
 TEST(thread_exit, of_the_first_thread_leaves_its_signals_to_the_process) {
   if (test::k_thread_sanitized)
     GTEST_SKIP() << "as above";
-  auto end = in_process(k_rough, [] {
+  auto end = in_process(k_unwinds, [] {
     weft::spawn([] {});
     weft::taskwait();
     sigset_t all, before;
