@@ -35,7 +35,7 @@ file(RELATIVE_PATH weft_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CM
 string(REGEX REPLACE "/$" "" weft_pc_to_prefix "${weft_pc_to_prefix}")
 file(RELATIVE_PATH weft_pc_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH weft_pc_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-set(weft_pc_private "-lstdc++ -pthread")
+set(weft_pc_private "-lstdc++ -lm -pthread") # a C compiler links neither of the first two
 if(weft_arch STREQUAL "generic")
   string(PREPEND weft_pc_private "-lboost_context ")
 endif()

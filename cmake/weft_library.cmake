@@ -45,9 +45,16 @@ target_compile_options(weft_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:
   -ftls-model=initial-exec -fno-plt -fstack-clash-protection -fno-semantic-interposition>)
 target_link_libraries(weft_objects PRIVATE Threads::Threads ${weft_private_libraries})
 
+# Tasks run on stacks of 96 KiB: a function with a large frame must touch each page of it, or it steps over the guard below. Clang knows the option on x86-64.
+set(weft_probing $<$<COMPILE_LANG_AND_ID:C,GNU>:-fstack-clash-protection> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fstack-clash-protection>)
+if(weft_arch STREQUAL "x86_64")
+  set(weft_probing $<$<COMPILE_LANGUAGE:C,CXX>:-fstack-clash-protection>)
+endif()
+
 # What both libraries show their users.
 function(weft_public target)
   target_compile_features(${target} INTERFACE cxx_std_20)
+  target_compile_options(${target} INTERFACE ${weft_probing})
   target_include_directories(${target} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME weft LINKER_LANGUAGE CXX)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every public header needs: which symbols libweft exports, and two attributes.
+// What every C++ header needs: a compiler that is asked for what they are written in, and the macros that C headers need, too.
 #pragma once
 
-/// The library exports the symbol.
-#define WEFT_API __attribute__((visibility("default")))
-/// The function is never inlined.
-#define WEFT_NOINLINE __attribute__((noinline))
-/// The function is always inlined.
-#define WEFT_INLINE [[gnu::always_inline]] inline
-/// The function is called seldom: the compiler keeps it away from what runs often.
-#define WEFT_COLD __attribute__((cold, noinline))
+#if !defined(__cplusplus) || __cplusplus < 202002L
+#error "Weft's C++ headers need C++20: compile with -std=c++20 (CMake: link weft::weft, which asks for it); C, and older C++, include <weft.h>"
+#endif
+#if !defined(__cpp_exceptions)
+#error "Weft's C++ headers tell errors by exceptions: compile without -fno-exceptions, or include <weft.h>, whose functions return codes"
+#endif
+
+#include <weft/c/config.h>

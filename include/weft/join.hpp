@@ -12,7 +12,7 @@ namespace weft::inline v0 {
 namespace detail {
 template <class G>
 struct join_branch : join_job {
-  explicit join_branch(G &g) noexcept : join_job(&run), g(g) {}
+  explicit join_branch(G &branch) noexcept : join_job(&run), g(branch) {}
   G &g;
   static void run(join_job *job) { static_cast<join_branch *>(job)->g(); }
 };

@@ -195,8 +195,8 @@ struct region_access {
 
 /// A number of regions known only at run time; they are read before spawn returns. At most one per spawn.
 struct regions {
-  explicit constexpr regions(std::span<const region_access> list) noexcept : list(list) {} ///< the list is read by spawn, and not kept
-  std::span<const region_access> list;                                                     ///< in any order
+  explicit constexpr regions(std::span<const region_access> all) noexcept : list(all) {} ///< the list is read by spawn, and not kept
+  std::span<const region_access> list;                                                   ///< in any order
 };
 
 } // namespace weft::inline v0

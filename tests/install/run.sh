@@ -19,7 +19,7 @@ done
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cp -r "$(dirname "$0")/consumer" "$scratch/consumer"
+cp -r "$(dirname "$0")/consumer" "$(dirname "$0")/c_project" "$scratch"
 consumer=$scratch/consumer
 version=$(sed -n 's/.*WEFT_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weft/version.hpp")
 cd "$scratch"
@@ -57,14 +57,66 @@ cmake_program() {
   if [ -e cmake-build/program-alpi ]; then expect "$what, weft::alpi" cmake-build/program-alpi; fi
 }
 
+# c_project WHAT OPTIONS...: a project without C++.
+c_project() {
+  local what=$1
+  shift
+  rm -rf cmake-build
+  if ! { cmake -S "$scratch/c_project" -B cmake-build -DCMAKE_C_COMPILER="$cc" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF "$@" &&
+    cmake --build cmake-build; } >log 2>&1; then
+    cat log
+    fail "$what does not build"
+  fi
+  expect "$what" cmake-build/program
+  expect "$what, weft::weft-static" cmake-build/program-static
+}
+
+# The lines that README.md has for those without CMake.
+readme_lines() {
+  local line count=0
+  while read -r line; do
+    line=${line//PREFIX\/lib/$libdir}
+    line=${line//PREFIX/$prefix}
+    (cd "$consumer" && eval "${line/#g++/\"$cxx\"}") || fail "README.md: $line"
+    expect "$1: README.md, ${line%% program.cpp*} ..." "$consumer/program"
+    count=$((count + 1))
+  done < <(grep -E '^    g\+\+ .* -o program$' "$source/README.md")
+  [ "$count" = 2 ] || fail "README.md has $count lines for those without CMake"
+}
+
+# refused WHAT WORDS OPTION...: the headers say by themselves what they need, first of all.
+refused() {
+  local what=$1 words=$2
+  shift 2
+  if "$cxx" "$@" -fsyntax-only -I"$prefix/include" "$consumer/program.cpp" 2>log; then fail "$what compiles"; fi
+  grep -m 1 'error' log | grep -qF "$words" || { head -5 log; fail "$what is not refused in words"; }
+  echo "ok: $what is refused in words"
+}
+
+check_refusals() {
+  refused "C++17" "need C++20: compile with -std=c++20" -std=c++17
+  refused "a program without exceptions" "compile without -fno-exceptions" -std=c++20 -fno-exceptions
+  if [ -e "$prefix/include/weft.h" ]; then
+    echo '#include <weft.h>' >header.cpp
+    "$cxx" -std=c++11 -fno-exceptions -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.cpp || fail "weft.h is not C++11 without exceptions"
+  fi
+}
+
 package_of() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "${@:2}" "$1"; }
 package() { package_of weft "$@"; }
 
 use_shared() {
   cmake_program "$1: find_package" -DWEFT_FROM=package -DCMAKE_PREFIX_PATH="$prefix"
+  c_project "$1: find_package of a C project" -DCMAKE_PREFIX_PATH="$prefix"
+  readme_lines "$1"
 
   "$cxx" -std=c++20 "$consumer/program.cpp" $(package --cflags --libs) -o program
   expect "$1: pkg-config" env LD_LIBRARY_PATH="$libdir" ./program
+
+  "$cxx" -std=c++20 -O2 "$consumer/large_frame.cpp" $(package --cflags --libs) -Wl,-rpath,"$libdir" -o program
+  if ./program >/dev/null 2>log; then fail "$1: a stack that is too small ends nothing"; fi
+  grep -q "stack overflow in task 'greedy'" log || { cat log; fail "$1: the overflow by a large frame is not told"; }
+  echo "ok: $1: an overflow by a large frame is told"
 
   [ -e "$libdir/libweft-alpi.so" ] || fail "there is no libweft-alpi.so"
   "$cxx" -std=c++20 "$consumer/program-alpi.cpp" -Wl,--as-needed $(package_of weft-alpi --cflags --libs) -ldl -o program
@@ -100,6 +152,8 @@ use_static() {
   if [ -e "$prefix/include/weft.h" ]; then
     "$cc" -std=c11 "$consumer/program.c" $(package --cflags --libs --static) -o program
     expect "$1: a C program, pkg-config --static" ./program
+    "$cc" -std=c11 -static "$consumer/program.c" $(package --cflags --libs --static) -o program
+    expect "$1: a C program without any shared library" ./program
   fi
 }
 
@@ -123,7 +177,7 @@ check_headers() {
   local header
   while read -r header; do
     printf '#include "%s"\n' "$header" >header.cpp
-    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" header.cpp ||
+    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -I"$prefix/include" header.cpp ||
       fail "$header does not compile on its own"
   done < <(cd "$prefix/include" && find . -name '*.h*' | sort)
   echo "ok: every header compiles on its own"
@@ -142,6 +196,7 @@ cmake --install "$build" --prefix "$prefix" >log || { cat log; fail "cmake --ins
 libdir=$(dirname "$(find "$prefix" -name libweft.a)")
 check_no_paths
 check_headers
+check_refusals
 if [ "$shared" = 1 ]; then
   check_library
   use_shared installed
@@ -155,4 +210,8 @@ use_static moved
 
 same=-DCMAKE_BUILD_TYPE=RelWithDebInfo # as the build that is installed
 cmake_program "add_subdirectory, static" -DWEFT_FROM=subdirectory -DWEFT_SOURCE="$source" -DBUILD_SHARED_LIBS=OFF "$same"
-cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source" "$same"
+cmake_program "FetchContent" -DWEFT_FROM=fetch -DWEFT_SOURCE="$source"
+built=$(find cmake-build -name 'libweft-alpi*' -o -name 'libgomp*' -o -name weft -type f)
+[ -z "$built" ] || fail "FetchContent builds what was not asked for: $built"
+grep -rqs -e '-O3 -DNDEBUG' cmake-build || fail "FetchContent does not build in Release"
+echo "ok: FetchContent builds the core alone, in Release"

@@ -6,7 +6,7 @@
 // added.
 #pragma once
 
-#include <weft/config.hpp>
+#include <weft/c/config.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,12 +11,12 @@ namespace weft::inline v0 {
 
 /// Iterations per chunk; the last chunk may have fewer.
 struct grain_size {
-  explicit constexpr grain_size(std::uint64_t iterations) noexcept : iterations(iterations) {}
+  explicit constexpr grain_size(std::uint64_t n) noexcept : iterations(n) {}
   std::uint64_t iterations;
 };
 /// So many tasks (fewer when there are fewer iterations); their sizes differ by one at most.
 struct num_tasks {
-  explicit constexpr num_tasks(std::uint64_t count) noexcept : count(count) {}
+  explicit constexpr num_tasks(std::uint64_t n) noexcept : count(n) {}
   std::uint64_t count;
 };
 /// The loop does not wait for its tasks: they are children of the current task, to be waited for by taskwait().
@@ -24,13 +24,13 @@ struct nogroup_clause {};
 inline constexpr nogroup_clause nogroup{};
 /// The loop's tasks belong to this group, which waits for them; the loop does not.
 struct in_group {
-  explicit constexpr in_group(task_group &group) noexcept : group(&group) {}
+  explicit constexpr in_group(task_group &g) noexcept : group(&g) {}
   task_group *group;
 };
 /// The accesses of a chunk's task: f(chunk) returns an access or a region access, or a contiguous container of one of them.
 template <class F>
 struct chunk_accesses {
-  explicit constexpr chunk_accesses(F f) noexcept(std::is_nothrow_move_constructible_v<F>) : f(static_cast<F &&>(f)) {}
+  explicit constexpr chunk_accesses(F list) noexcept(std::is_nothrow_move_constructible_v<F>) : f(static_cast<F &&>(list)) {}
   F f;
 };
 
