@@ -7,14 +7,71 @@
 #include "base/intrusive_list.hpp"
 #include "sched/policy.hpp"
 
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
+
+/// 256 bits, of which the lowest that is set is found in a few steps.
+class bits_of_256 {
+ public:
+  static constexpr unsigned k_none = 256;
+  void set(unsigned i) noexcept { m_words[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void clear(unsigned i) noexcept { m_words[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+  [[nodiscard]] unsigned first() const noexcept {
+    for (unsigned w = 0; w != 4; ++w)
+      if (m_words[w] != 0)
+        return 64 * w + static_cast<unsigned>(std::countr_zero(m_words[w]));
+    return k_none;
+  }
+
+ private:
+  std::uint64_t m_words[4] = {};
+};
+
+/// A list for each of 65,536 keys; those in use are found smallest first, in the same time however many there are. A page of 256 lists is made when
+/// one of them is used for the first time.
+template <class List>
+class lists_by_key {
+ public:
+  static constexpr std::uint32_t k_none = 1 << 16;
+  /// Throws std::bad_alloc. The caller says when there is something in it.
+  List &at(std::uint32_t key) {
+    std::unique_ptr<page> &p = m_pages[key >> 8];
+    if (!p) [[unlikely]]
+      p = std::make_unique<page>();
+    return p->lists[key & 255];
+  }
+  void mark_used(std::uint32_t key) noexcept {
+    m_pages[key >> 8]->used.set(key & 255);
+    m_used.set(key >> 8);
+  }
+  void mark_empty(std::uint32_t key) noexcept {
+    bits_of_256 &used = m_pages[key >> 8]->used;
+    used.clear(key & 255);
+    if (used.first() == bits_of_256::k_none)
+      m_used.clear(key >> 8);
+  }
+  /// The smallest key in use, or k_none.
+  [[nodiscard]] std::uint32_t first() const noexcept {
+    const unsigned p = m_used.first();
+    return p == bits_of_256::k_none ? k_none : (p << 8) + m_pages[p]->used.first();
+  }
+
+ private:
+  struct page {
+    bits_of_256 used;
+    std::array<List, 256> lists;
+  };
+  bits_of_256 m_used;
+  std::array<std::unique_ptr<page>, 256> m_pages;
+};
 
 class ready_queue {
  public:
@@ -24,7 +81,12 @@ class ready_queue {
       adder = k_outside;
     try {
       make_room(adder);
-      link_in(r, adder, r->priority == 0 ? m_normal : m_other[key_of(*r)]);
+      if (r->priority == 0) {
+        link_in(r, adder, m_normal);
+      } else {
+        link_in(r, adder, m_other.at(key_of(*r)));
+        m_other.mark_used(key_of(*r));
+      }
     } catch (const std::bad_alloc &) {
       m_without_place.push_back(r);
     }
@@ -39,9 +101,9 @@ class ready_queue {
       --m_size;
       return r;
     }
-    const auto first = m_other.begin();
-    const bool other = first != m_other.end() && (first->first < 0 || !m_normal.oldest);
-    return remove(other ? first->second.oldest : m_normal.oldest);
+    const std::uint32_t first = m_other.first();
+    const bool other = first < k_key_of_0 || !m_normal.oldest;
+    return remove(other ? m_other.at(first).oldest : m_normal.oldest);
   }
 
   /// The newest task of `adder`, if it is of the lineage and nothing of a larger priority is ready.
@@ -54,7 +116,10 @@ class ready_queue {
 
   [[nodiscard]] std::size_t size() const noexcept { return m_size; }
   /// The largest priority in it, if that is positive; else 0.
-  [[nodiscard]] std::int32_t top() const noexcept { return m_other.empty() || m_other.begin()->first > 0 ? 0 : -m_other.begin()->first; }
+  [[nodiscard]] std::int32_t top() const noexcept {
+    const std::uint32_t first = m_other.first();
+    return first < k_key_of_0 ? static_cast<std::int32_t>(k_key_of_0 - first) : 0;
+  }
 
  private:
   using link = std::uint32_t; // an index into m_nodes
@@ -71,11 +136,10 @@ class ready_queue {
   };
 
   node &at(link n) noexcept { return m_nodes[n]; }
-  static std::int32_t key_of(const runnable &r) noexcept { return -std::int32_t{r.priority}; }
+  static constexpr std::uint32_t k_key_of_0 = INT16_MAX; // the smaller the more urgent
+  static std::uint32_t key_of(const runnable &r) noexcept { return k_key_of_0 - static_cast<std::uint32_t>(std::int32_t{r.priority}); }
 
-  [[nodiscard]] bool is_outranked(const runnable &r) const noexcept {
-    return (!m_other.empty() && m_other.begin()->first < key_of(r)) || (r.priority < 0 && m_normal.oldest);
-  }
+  [[nodiscard]] bool is_outranked(const runnable &r) const noexcept { return m_other.first() < key_of(r) || (r.priority < 0 && m_normal.oldest); }
 
   void make_room(unsigned adder) {
     if (adder != k_outside && adder >= m_tops.size())
@@ -101,12 +165,12 @@ class ready_queue {
 
   runnable *remove(link n) {
     const node gone = at(n);
-    const auto other = gone.item->priority == 0 ? m_other.end() : m_other.find(key_of(*gone.item));
-    list &l = other == m_other.end() ? m_normal : other->second;
+    const bool normal = gone.item->priority == 0;
+    list &l = normal ? m_normal : m_other.at(key_of(*gone.item));
     (gone.older ? at(gone.older).newer : l.oldest) = gone.newer;
     (gone.newer ? at(gone.newer).older : l.newest) = gone.older;
-    if (other != m_other.end() && !l.oldest)
-      m_other.erase(other);
+    if (!normal && !l.oldest)
+      m_other.mark_empty(key_of(*gone.item));
     if (gone.adder != k_outside) {
       (gone.above ? at(gone.above).below : m_tops[gone.adder]) = gone.below;
       if (gone.below)
@@ -122,7 +186,7 @@ class ready_queue {
   std::vector<link> m_tops;                         // by adder
   intrusive_queue<runnable> m_without_place;
   list m_normal;
-  std::map<std::int32_t, list> m_other; // by negated priority; none is empty
+  lists_by_key<list> m_other; // of all other priorities
   link m_free = k_none;
   std::size_t m_size = 0;
 };

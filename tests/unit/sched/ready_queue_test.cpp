@@ -107,7 +107,8 @@ TEST_F(ready, agrees_with_a_slow_model_on_random_operations) {
   std::vector<entry> model; // by age
   for (int step = 0; step < 20000; ++step) {
     if (below(2) == 0) {
-      const entry e{nullptr, below(10) == 0 ? below(5) - 2 : 0, static_cast<unsigned>(below(3))};
+      const int priority = below(10) != 0 ? 0 : below(2) == 0 ? below(5) - 2 : below(65536) - 32768;
+      const entry e{nullptr, priority, static_cast<unsigned>(below(3))};
       model.push_back(e);
       model.back().item = &family.child(e.priority);
       queue.add(model.back().item, e.adder);
@@ -123,7 +124,7 @@ TEST_F(ready, agrees_with_a_slow_model_on_random_operations) {
     } else {
       const auto adder = static_cast<unsigned>(below(3));
       got = queue.take_newest(adder, all);
-      int most = -9;
+      int most = -40000;
       for (auto e = model.begin(); e != model.end(); ++e) {
         most = std::max(most, e->priority);
         if (e->adder == adder)
