@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 
+#include "base/log.hpp"
+
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 
 namespace weft::inline v0 {
@@ -54,6 +58,35 @@ const error *spare_error(errc code) noexcept {
   }();
   return all + (static_cast<int>(code) - 1);
 }
+std::terminate_handler g_handler_before = nullptr; // written before ours is installed
+
+/// A setting that is wrong is the user's to mend, not the programmer's: no abort, no core.
+[[noreturn]] void end_for_bad_setting() noexcept {
+  try {
+    if (const std::exception_ptr uncaught = std::current_exception())
+      std::rethrow_exception(uncaught);
+  } catch (const error &e) {
+    if (e.code() == errc::bad_setting) {
+      std::fflush(nullptr);
+      signal_safe_line().text("weft: error: ").text(e.what()).write();
+      std::_Exit(1);
+    }
+  } catch (...) { // as before
+  }
+  if (g_handler_before)
+    g_handler_before();
+  std::abort();
+}
+
+void end_in_one_line_if_uncaught() noexcept {
+  static const bool installed = [] {
+    g_handler_before = std::get_terminate();
+    std::set_terminate(&end_for_bad_setting);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
 [[maybe_unused]] const error *const g_made_at_load = spare_error(errc::out_of_resources);
 
 } // namespace
@@ -64,11 +97,18 @@ void throw_error(errc code, const char *format, ...) {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  if (code == errc::bad_setting)
+    end_in_one_line_if_uncaught();
   try {
     throw error(code, text);
   } catch (const std::bad_alloc &) { // callers tell errors apart by code
     throw error(*spare_error(code));
   }
+}
+
+void throw_bad_setting(const std::string &what) {
+  end_in_one_line_if_uncaught();
+  throw error(errc::bad_setting, what);
 }
 
 } // namespace rt

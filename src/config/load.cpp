@@ -38,7 +38,7 @@ string did_you_mean(string_view near) { return near.empty() ? "; `weft config` l
 std::size_t require_setting(string_view key, const string &origin) {
   const auto row = find_setting(key);
   if (row == k_setting_count)
-    throw error(errc::bad_setting, "unknown setting '" + string(key) + "' (from " + origin + ")" + did_you_mean(nearest_key(key)));
+    throw_bad_setting("unknown setting '" + string(key) + "' (from " + origin + ")" + did_you_mean(nearest_key(key)));
   return row;
 }
 
@@ -54,7 +54,7 @@ string refusal(const assignment &a) {
 void assign(loaded_settings &out, const std::vector<assignment> &source) {
   for (const auto &a : source) {
     if (!set_setting(out.values, a.row, a.text))
-      throw error(errc::bad_setting, refusal(a));
+      throw_bad_setting(refusal(a));
     out.origin[a.row] = a.origin;
   }
 }
@@ -64,6 +64,9 @@ const string *variable(const settings_input &input, string_view name) {
   const auto found = std::find_if(input.environment.begin(), input.environment.end(), [&](const key_value &v) { return v.first == name; });
   return found == input.environment.end() || found->second.empty() ? nullptr : &found->second;
 }
+
+// A hundred times what a file of all settings with their comments takes.
+constexpr std::size_t k_longest_settings = 1 << 20;
 
 struct settings_file {
   string path;
@@ -85,10 +88,10 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
   const auto [path, required] = choose_file(input);
   if (path.empty())
     return {};
-  const auto text = read_file(input.root + path);
+  const auto text = read_file(input.root + path, k_longest_settings);
   if (!text) {
     if (required)
-      throw error(errc::bad_setting, "WEFT_CONFIG names the file '" + path + "', which cannot be read: " + std::strerror(errno));
+      throw_bad_setting("WEFT_CONFIG names the file '" + path + "', which cannot be read: " + std::strerror(errno));
     if (errno != ENOENT && errno != ENOTDIR)
       out.warnings.push_back("the settings in '" + path + "' are not used: " + std::strerror(errno));
     return {};
@@ -141,7 +144,7 @@ void report_unknown_variables(const settings_input &input, loaded_settings &out)
 std::vector<assignment> from_overrides(const settings_input &input) {
   std::vector<assignment> source;
   for (const auto &[key, value] : input.overrides)
-    source.push_back({require_setting(key, "API"), value, "API"});
+    source.push_back({require_setting(key, input.overriding), value, input.overriding});
   return source;
 }
 
@@ -170,8 +173,8 @@ void imply(loaded_settings &out, setting_index by, setting_index index, const ch
   const bool chosen = origin != "default" && !(info.alias != nullptr && origin == string("environment ") + info.alias);
   const string key = setting_table()[cause].key;
   if (const string now = setting_text(out.values, row); chosen && now != value)
-    throw error(errc::bad_setting, "setting " + key + " = " + setting_text(out.values, cause) + " (from " + out.origin[cause] + ") goes with " +
-                                       info.key + " = " + value + " only, which is '" + now + "' (from " + origin + "); leave one of them out");
+    throw_bad_setting("setting " + key + " = " + setting_text(out.values, cause) + " (from " + out.origin[cause] + ") goes with " + info.key + " = " +
+                      value + " only, which is '" + now + "' (from " + origin + "); leave one of them out");
   assign(out, {{row, value, chosen ? origin : "setting " + key}});
 }
 

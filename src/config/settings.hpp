@@ -86,6 +86,7 @@ using key_value = std::pair<std::string, std::string>;
 struct settings_input {
   std::vector<key_value> environment;
   std::vector<key_value> overrides; ///< keys and values from the API, later ones win
+  const char *overriding = "API";   ///< what messages call their source
   std::string root;                 ///< stands before the path of the file
   bool openmp_aliases = false;      ///< let OMP_NUM_THREADS and its like speak where the WEFT_ name is silent
 };

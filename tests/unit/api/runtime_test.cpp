@@ -122,6 +122,30 @@ std::string refusal(const char *key, const char *value, weft::errc code = weft::
   return "accepted";
 }
 
+TEST(runtime, a_wrong_setting_that_nothing_catches_ends_the_program_with_one_line) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "abc"}}, [] {
+    std::fputs("flushed\n", stdout); // not lost
+    weft::spawn([] {});
+  });
+  if (test::is_child())
+    return;
+  EXPECT_TRUE(end.exited(1)) << end;
+  EXPECT_TRUE(
+      end.said("weft: error: setting workers cannot be 'abc' (from environment WEFT_WORKERS): it must be auto, or an integer from 1 to 1024\n"))
+      << end;
+  EXPECT_TRUE(end.said("flushed\n")) << end;
+  EXPECT_FALSE(end.said("terminate called")) << end;
+}
+
+TEST(runtime, a_wrong_setting_can_be_caught_and_other_errors_terminate_as_ever) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "abc"}}, [] {
+    EXPECT_THROW(weft::spawn([] {}), weft::error);
+    []() noexcept { throw std::runtime_error("another"); }();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("another")) << end;
+}
+
 TEST(runtime, configure_names_the_nearest_key) {
   auto end = test::in_process({}, [] {
     std::string text = refusal("worker", "4");

@@ -58,6 +58,29 @@ std::string refusal_of(const char *key, const char *value) {
 
 bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
+TEST(settings_file, without_end_is_refused) {
+  const std::string text = refusal([] {
+    settings_input input;
+    input.environment = {{"WEFT_CONFIG", "/dev/zero"}};
+    load_settings(input);
+  });
+  EXPECT_EQ(text, "WEFT_CONFIG names the file '/dev/zero', which cannot be read: File too large");
+}
+
+TEST(settings_file, may_be_as_long_as_a_file_of_settings_ever_is) {
+  EXPECT_EQ(from_file(std::string(1'000'000, '#') + "\nworkers = 3\n").values.workers, 3);
+}
+
+TEST(settings, that_are_given_by_a_command_are_said_to_be) {
+  const std::string text = refusal([] {
+    settings_input input;
+    input.overrides = {{"sched.policy", "steeling"}};
+    input.overriding = "command line";
+    load_settings(input);
+  });
+  EXPECT_TRUE(has(text, "cannot be 'steeling' (from command line)")) << text;
+}
+
 // The table itself
 
 TEST(settings_table, every_row_is_complete_and_unique) {
