@@ -137,7 +137,7 @@ bool service_list::settle() {
   children_are_complete(m_root);
   task_extra *x = peek_extra(m_root);
   if (x && x->children_error) {
-    report_lost("of a service", std::exchange(x->children_error, nullptr));
+    report_unasked("of a service", std::exchange(x->children_error, nullptr));
     x->failing.store(false, std::memory_order_relaxed); // no child is left that could fail
   }
   return true;

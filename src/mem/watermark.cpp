@@ -3,6 +3,7 @@
 
 #include "arch/sanitizer.hpp"
 #include "base/log.hpp"
+#include "mem/stack_pool.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -104,16 +105,19 @@ void report_watermarks() noexcept {
     return;
   std::sort(m.all.begin(), m.all.end(), [](const mark &a, const mark &b) { return a.most > b.most; });
   const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-  for (const mark &each : m.all)
-    signal_safe_line()
-        .text("weft: stack.watermark: task '")
+  for (const mark &each : m.all) {
+    signal_safe_line line;
+    line.text("weft: stack.watermark: task '")
         .text(std::string_view(each.name).substr(0, 400))
         .text("' used at most ")
         .decimal(number(each.most))
         .text(" bytes in ")
         .decimal(number(each.runs))
-        .text(" runs")
-        .write();
+        .text(" runs");
+    if (each.most > configured_stack_bytes())
+      line.text(", on a thread's own stack; one of Weft's would overflow (stack.bytes is ").decimal(number(configured_stack_bytes())).text(")");
+    line.write();
+  }
   if (m.deepest != 0)
     signal_safe_line()
         .text("weft: stack.watermark: the deepest stack used ")

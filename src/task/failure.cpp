@@ -12,17 +12,29 @@
 namespace weft::inline v0 {
 namespace rt {
 
-void report_lost(const char *label, const std::exception_ptr &error) noexcept {
+namespace {
+
+void report(const char *label, const std::exception_ptr &error, const char *remedy) noexcept {
   try {
     std::rethrow_exception(error);
   } catch (const weft::error &e) {
     if (e.code() != errc::cancelled) // a task that was skipped is not a failure
-      warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
+      warn("task '%s' threw, and nobody asked for it: %s; %s", label, e.what(), remedy);
   } catch (const std::exception &e) {
-    warn("task '%s' threw, and nobody asked for it: %s; call taskwait(), group.wait() or handle.get()", label, e.what());
+    warn("task '%s' threw, and nobody asked for it: %s; %s", label, e.what(), remedy);
   } catch (...) {
-    warn("task '%s' threw, and nobody asked for it; call taskwait(), group.wait() or handle.get()", label);
+    warn("task '%s' threw, and nobody asked for it; %s", label, remedy);
   }
+}
+
+} // namespace
+
+void report_lost(const char *label, const std::exception_ptr &error) noexcept {
+  report(label, error, "call taskwait(), group.wait() or handle.get()");
+}
+
+void report_unasked(const char *label, const std::exception_ptr &error) noexcept {
+  report(label, error, "nothing can wait for it there; catch exceptions within it");
 }
 
 namespace {
@@ -33,6 +45,8 @@ namespace {
 
 /// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
 void parent_failed(task &parent, const char *label, std::exception_ptr error) {
+  if (is_root_of_functions(parent))
+    return report_unasked(label, error);
   task_extra *x = try_extra_of(parent);
   if (!x || x->failing.exchange(true, std::memory_order_acq_rel)) // O4: one failure is kept; taskwait opens the gate again
     return report_lost(label, error);

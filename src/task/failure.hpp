@@ -23,6 +23,10 @@ void keep_own_error(task &t, std::exception_ptr error) noexcept;
 WEFT_COLD void pass_on_children_error(task &t, task_extra &x) noexcept;
 /// Says on standard error that an exception was thrown that nobody asked for.
 void report_lost(const char *label, const std::exception_ptr &error) noexcept;
+/// The same of what no call can ask for: a function, or what a service has spawned.
+void report_unasked(const char *label, const std::exception_ptr &error) noexcept;
+/// Parent of functions. Supplied by the room worker.
+[[nodiscard]] bool is_root_of_functions(const task &t) noexcept;
 
 /// Setting group.exceptions.
 void set_default_exception_policy(exceptions_kind kind) noexcept;

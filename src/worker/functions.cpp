@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/functions.hpp"
 
+#include "task/failure.hpp"
+
 #include <new>
 
 namespace weft::inline v0 {
@@ -9,14 +11,7 @@ namespace {
 
 unsigned g_generation = 0;
 
-/// Its failing children find the gate of failure.cpp closed: each failure is reported at once, since nobody will ask for it.
-void make_root(void *room) {
-  auto *root = ::new (room) task("functions");
-  alignas(task_extra) static unsigned char extra[sizeof(task_extra)];
-  auto *x = ::new (static_cast<void *>(extra)) task_extra;
-  x->failing.store(true, std::memory_order_relaxed);
-  root->extra.store(x, std::memory_order_relaxed);
-}
+void make_root(void *room) { ::new (room) task("functions"); }
 
 void *room() noexcept {
   alignas(task) static unsigned char bytes[sizeof(task)]; // never destroyed: functions may be spawned by static destructors
@@ -30,6 +25,8 @@ task &functions_root() noexcept {
   static_cast<void>(made);
   return *std::launder(static_cast<task *>(room()));
 }
+
+bool is_root_of_functions(const task &t) noexcept { return &t == &functions_root(); }
 
 bool functions_are_pending() noexcept { return !functions_root().children.done(0); }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mem/stack_pool.hpp"
 #include "mem/watermark.hpp"
 
 #include "arch/sanitizer.hpp"
@@ -81,6 +82,18 @@ TEST_F(watermark_test, all_of_the_stack_is_seen_as_all_of_it) {
   use(120'000);
   EXPECT_NEAR(static_cast<double>(m.end(innermost)), 100 << 10, 1500);
   EXPECT_LE(m.deepest() - low, 64) << "one byte in 64 is used";
+}
+
+TEST(watermark_report, says_where_a_depth_above_the_limit_comes_from) {
+  testing::internal::CaptureStderr();
+  const auto limit = weft::rt::configured_stack_bytes();
+  weft::rt::note_watermark("fits", limit);
+  weft::rt::note_watermark("deep", limit + 1);
+  weft::rt::report_watermarks();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "weft: stack.watermark: task 'deep' used at most " + std::to_string(limit + 1) +
+                                                        " bytes in 1 runs, on a thread's own stack; one of Weft's would overflow (stack.bytes is " +
+                                                        std::to_string(limit) + ")\nweft: stack.watermark: task 'fits' used at most " +
+                                                        std::to_string(limit) + " bytes in 1 runs\n");
 }
 
 TEST(watermark_report, names_the_largest_depth_of_each_name_largest_first) {
