@@ -138,7 +138,7 @@ class census {
       if (const std::size_t n = m_graph.find(t); n != m_graph.nodes().size()) {
         const spawn_place p = place_of(*t);
         m_graph.at(n).spawn_calls.assign(p.calls, p.calls + p.count);
-        if (const std::string_view closure = t->has(detail::k_implicit) ? std::string_view{} : closure_of(*t); !closure.empty())
+        if (const std::string_view closure = t->has(detail::k_implicit) || !t->label ? std::string_view{} : closure_of(*t); !closure.empty())
           m_graph.at(n).spawned = "written as " + std::string(closure);
       }
     std::size_t walked = 0;
@@ -151,7 +151,12 @@ class census {
   std::size_t node(task &t) {
     if (t.has(detail::k_implicit) && !t.parent)
       return m_graph.add(node_kind::thread, &t, label_of(t));
-    return m_graph.add(node_kind::task, &t, t.label ? t.label : hexadecimal(&t));
+    return m_graph.add(node_kind::task, &t, t.label ? t.label : name_by_closure(t));
+  }
+  /// Several tasks may be written in one place.
+  static std::string name_by_closure(const task &t) {
+    const std::string_view closure = t.has(detail::k_implicit) ? std::string_view{} : closure_of(t);
+    return closure.empty() ? hexadecimal(&t) : std::string(closure) + " " + hexadecimal(&t);
   }
   std::size_t outside() { return m_graph.add(node_kind::outside, this, "a thread outside of Weft"); }
 

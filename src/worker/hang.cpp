@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "manage/dispatcher.hpp"
 #include "observe/store.hpp"
+#include "os/source_lines.hpp"
 #include "os/thread_state.hpp"
 #include "task/messages.hpp"
 #include "trace/session.hpp"
@@ -75,6 +76,17 @@ void say_where(const wait_graph &g) {
     for (const std::string &f : node.stack)
       warn("    in %s", f.c_str());
   }
+}
+
+/// Where the places of the report are in the source.
+void find_lines(wait_graph &g) {
+  std::vector<std::string *> texts;
+  for (std::size_t n = 0; n < g.nodes().size(); ++n) {
+    texts.push_back(&g.at(n).spawned);
+    for (std::string &f : g.at(n).stack)
+      texts.push_back(&f);
+  }
+  add_source_lines(texts);
 }
 
 /// `limit`: without a cycle, where threads of the program are about; 0 where nobody is.
@@ -172,6 +184,7 @@ bool hang_check::look() {
     return true;
   m_reported = now;
   describe(g);
+  find_lines(g);
   say(g, certain ? std::chrono::microseconds(0) : m_runtime.cfg.watch_limit);
   leave_census(g, now);
   if (m_runtime.cfg.watch_hang == hang_kind::abort)

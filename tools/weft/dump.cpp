@@ -8,6 +8,7 @@
 #include "observe/formula.hpp"
 #include "observe/name.hpp"
 #include "os/file.hpp"
+#include "os/source_lines.hpp"
 
 #include <weft/error.hpp>
 
@@ -59,13 +60,13 @@ std::vector<std::string> fields_of(std::string_view line) {
 
 /// Null when the program has never stood still.
 std::unique_ptr<census> read_census(long pid) {
-  const auto text = read_file(segment_path(pid) + ".waits");
-  if (!text || !text->starts_with("weft waits 1\t"))
+  const std::string text = read_census_text(pid);
+  if (!text.starts_with("weft waits 1\t"))
     return nullptr;
   auto c = std::make_unique<census>();
   std::size_t nodes = 0;
   const auto known = [&nodes](std::uint64_t n) { return n < nodes; };
-  for_each_line(*text, [&](std::string_view line) {
+  for_each_line(text, [&](std::string_view line) {
     const auto f = fields_of(line);
     const auto number = [&f](std::size_t i) { return i < f.size() ? parse_unsigned(f[i]).value_or(0) : 0; };
     if (f[0] == "weft waits 1")
@@ -124,11 +125,28 @@ std::uint64_t ask(long pid) {
   return answered ? r.answered : 0;
 }
 
+/// Where the program has not looked for them itself.
+void find_lines(wait_graph &g) {
+  std::vector<std::string *> texts;
+  const auto want = [&texts](std::string &text) {
+    if (text.ends_with(')'))
+      texts.push_back(&text);
+  };
+  for (std::size_t n = 0; n < g.nodes().size(); ++n) {
+    want(g.at(n).spawned);
+    for (std::string &f : g.at(n).stack)
+      want(f);
+  }
+  add_source_lines(texts);
+}
+
 seen look_at(long pid) {
   seen s;
   s.now = program(pid).read();
   const std::uint64_t answer = s.now.alive && !s.now.ended ? ask(pid) : 0;
   s.waits = read_census(pid);
+  if (s.waits)
+    find_lines(s.waits->graph);
   s.current = s.waits && (s.waits->progress == progress_of(s.now) || (answer && s.waits->asked == answer));
   s.amid = s.waits && answer && s.waits->asked == answer;
   return s;
