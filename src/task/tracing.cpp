@@ -3,7 +3,9 @@
 
 #include "deps/reduction.hpp"
 #include "deps/region_scope.hpp"
+#include "task/places.hpp"
 #include "task/recorded.hpp"
+#include "ult/backtrace.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -83,6 +85,19 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
     g->shape->for_each_run(
         [&](std::uintptr_t low, std::uintptr_t end) { put_access(r, t, reinterpret_cast<const void *>(low), g->mode, end - low, true); });
 }
+
+namespace {
+
+spawn_place g_type_places[k_trace_types]; // each written by one thread, before the type is ready
+
+} // namespace
+
+void note_type_place(std::size_t type) noexcept {
+  spawn_place &p = g_type_places[type];
+  p.count = traces(trace_level::tasks) ? own_backtrace(p.calls, k_place_depth, 1) : 0; // 1: this function
+}
+
+spawn_place place_of_type(std::size_t type) noexcept { return g_type_places[type]; }
 
 void trace_abandoned(task &t) noexcept {
   if (tracer *x = this_executor()->trace; x && traces(trace_level::tasks))

@@ -3,6 +3,7 @@
 // the flag of tasks that need a look, the test for measured stacks.
 #pragma once
 
+#include "task/places.hpp"
 #include "task/recorded.hpp"
 #include "task/task.hpp"
 #include "trace/session.hpp"
@@ -97,6 +98,9 @@ WEFT_COLD void trace_root(tracer &x, task &root) noexcept;
 /// A join's branch that another worker has taken.
 WEFT_COLD std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept;
 WEFT_COLD void trace_branch_ends(tracer &x, std::uint32_t id, std::uint32_t outer) noexcept;
+
+/// The calls that led to the first task of a type, innermost first; of a type that is ready.
+[[nodiscard]] spawn_place place_of_type(std::size_t type) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

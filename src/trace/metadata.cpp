@@ -122,6 +122,17 @@ std::string ctf_metadata(const trace_description &d) {
   return s;
 }
 
+namespace {
+
+std::string one_line(std::string s) {
+  for (char &c : s)
+    if (static_cast<unsigned char>(c) < ' ')
+      c = ' ';
+  return s;
+}
+
+} // namespace
+
 std::string own_description(const trace_description &d) {
   static constexpr const char *k_states[] = {"running", "ended", "exact"};
   std::string s = "weft trace 1\n";
@@ -132,6 +143,12 @@ std::string own_description(const trace_description &d) {
       wide(d.clock.monotonic_ns), wide(d.clock.realtime_ns), wide(d.first_ticks), wide(d.discarded), k_states[d.state]);
   if (!d.kernel.empty())
     s += "kernel " + d.kernel + "\n";
+  for (const auto &[key, value] :
+       {std::pair("command", &d.command), {"machine", &d.machine}, {"cores", &d.cores}, {"load", &d.load}, {"settings", &d.settings}})
+    if (!value->empty())
+      s += std::string(key) + " " + one_line(*value) + "\n";
+  for (const auto &[type, place] : d.places)
+    s += "place " + std::to_string(type) + " " + one_line(place) + "\n";
   for (std::size_t i = 1; i < d.types.size(); ++i)
     if (!d.types[i].empty())
       s += "type " + std::to_string(i) + " " + d.types[i] + "\n";
@@ -147,6 +164,12 @@ void take_type(trace_description &d, std::string_view value) {
     return;
   d.types.resize(std::max<std::size_t>(d.types.size(), *number + 1));
   d.types[*number] = value.substr(space + 1);
+}
+
+void take_place(trace_description &d, std::string_view value) {
+  const std::size_t space = value.find(' ');
+  if (const auto number = parse_unsigned(value.substr(0, space)); number && *number < k_trace_types && space != std::string_view::npos)
+    d.places.emplace_back(static_cast<unsigned>(*number), value.substr(space + 1));
 }
 
 void take_uuid(trace_description &d, std::string_view value) {
@@ -169,6 +192,18 @@ trace_description parse_description(const std::string &all) {
     const std::uint64_t n = parse_unsigned(value).value_or(0);
     if (key == "program")
       d.program = value;
+    else if (key == "command")
+      d.command = value;
+    else if (key == "machine")
+      d.machine = value;
+    else if (key == "cores")
+      d.cores = value;
+    else if (key == "load")
+      d.load = value;
+    else if (key == "settings")
+      d.settings = value;
+    else if (key == "place")
+      take_place(d, value);
     else if (key == "kernel")
       d.kernel = value;
     else if (key == "uuid")

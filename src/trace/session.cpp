@@ -4,16 +4,22 @@
 #include "atomic/atomic.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "config/settings.hpp"
+#include "os/file.hpp"
 #include "os/thread.hpp"
 #include "trace/folder.hpp"
 #include "trace/kernel.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <memory>
+#include <string_view>
 #include <sys/random.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <utility>
 
@@ -183,7 +189,57 @@ void remove_rings(session &s) noexcept {
   unlink(types_path(s.options.folder).c_str());
 }
 
+std::string first_line_with(const std::string &path, std::string_view key) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  char text[4096]; // of a file that is as long as there are processors
+  const ssize_t n = file >= 0 ? read(file, text, sizeof text) : 0;
+  if (file >= 0)
+    close(file);
+  std::string found;
+  for_each_line({text, static_cast<std::size_t>(std::max<ssize_t>(n, 0))}, [&](std::string_view line) {
+    if (const auto colon = line.find(':'); found.empty() && line.starts_with(key) && colon != std::string_view::npos)
+      found = trim(line.substr(colon + 1));
+  });
+  return found;
+}
+
+std::string command_line() {
+  std::string text = read_file("/proc/self/cmdline", 1 << 20).value_or("");
+  while (!text.empty() && text.back() == '\0')
+    text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  constexpr std::size_t k_most = 2000;
+  return text.size() > k_most ? text.substr(0, k_most) + "..." : text;
+}
+
+std::string chosen_settings() {
+  const loaded_settings &all = process_settings();
+  std::string text;
+  for (std::size_t row = 0; row < k_setting_count; ++row)
+    if (all.origin[row] != "default")
+      text += (text.empty() ? "" : ", ") + std::string(setting_table()[row].key) + "=" + setting_text(all.values, row);
+  return text;
+}
+
+/// What a reader of numbers wants to know of the run.
+void describe_run(trace_description &d) {
+  utsname system{};
+  double load[3];
+  char text[96];
+  d.command = command_line();
+  const std::string model = first_line_with("/proc/cpuinfo", "model name");
+  if (uname(&system) == 0)
+    d.machine = std::string(system.nodename) + (model.empty() ? "" : ", " + model) + ", " + system.machine + ", Linux " + system.release;
+  d.cores = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
+  if (getloadavg(load, 3) == 3) {
+    std::snprintf(text, sizeof text, "%.2f %.2f %.2f (1, 5 and 15 minutes, when the run began)", load[0], load[1], load[2]);
+    d.load = text;
+  }
+  d.settings = chosen_settings();
+}
+
 void start(session &s) {
+  describe_run(s.what);
   s.what.level = s.options.level;
   s.what.mode = s.options.mode;
   s.what.workers = s.options.workers;
@@ -257,7 +313,7 @@ tracer *tracer_of_slot(unsigned slot) noexcept {
   return t;
 }
 
-void end_trace(const std::vector<slot_counts> &counts) noexcept try {
+void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> places) noexcept try {
   session *const s = the_session();
   if (!s || s->ended)
     return;
@@ -278,6 +334,7 @@ void end_trace(const std::vector<slot_counts> &counts) noexcept try {
   end_kernel_events();
   const trace_clock start = std::exchange(s->what.clock, read_trace_clock()); // the longer the run, the better the frequency is known
   s->what.clock = {s->what.clock.frequency, start.ticks, start.monotonic_ns, start.realtime_ns};
+  s->what.places = std::move(places);
   s->what.discarded = s->lost;
   for (const stream &x : s->streams)
     s->what.discarded += x.told;

@@ -6,6 +6,7 @@
 #include "trace/types.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::inline v0 {
@@ -40,7 +41,8 @@ struct slot_counts {
   std::uint64_t values[static_cast<std::size_t>(counted_value::limit)];
 };
 /// Once. Empty counts: the workers have not stopped.
-void end_trace(const std::vector<slot_counts> &counts) noexcept;
+/// `places`: where types were first spawned, by their number.
+void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> places) noexcept;
 /// The parent's trace is left alone.
 void forget_trace_in_child() noexcept;
 

@@ -2,10 +2,15 @@
 #include "worker/describe.hpp"
 
 #include "os/symbols.hpp"
+#include "task/tracing.hpp"
+#include "trace/session.hpp"
+#include "trace/types.hpp"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -36,12 +41,17 @@ part part_of(const symbol &s, const std::string &own) {
   return name.starts_with("weft::") ? part::header : part::user;
 }
 
+/// Of the innermost call of the user; empty: there is none.
+std::string first_of_user(const void *const *calls, std::size_t count, symbols &all, const std::string &own) {
+  for (const void *const *call = calls; call != calls + count; ++call)
+    if (const symbol &s = all.of_call(*call); part_of(s, own) == part::user)
+      return text_of(s);
+  return "";
+}
+
 void name_spawn(wait_graph::node &n, symbols &all, const std::string &own) {
-  for (const void *call : n.spawn_calls)
-    if (const symbol &s = all.of_call(call); part_of(s, own) == part::user) {
-      n.spawned = "spawned by " + text_of(s);
-      return;
-    }
+  if (const std::string name = first_of_user(n.spawn_calls.data(), n.spawn_calls.size(), all, own); !name.empty())
+    n.spawned = "spawned by " + name;
 }
 
 void name_stack(wait_graph::node &n, symbols &all, const std::string &own) {
@@ -61,6 +71,22 @@ void name_stack(wait_graph::node &n, symbols &all, const std::string &own) {
 }
 
 } // namespace
+
+std::vector<std::pair<unsigned, std::string>> describe_types() {
+  std::vector<std::pair<unsigned, std::string>> places;
+  if (!traces(trace_level::tasks))
+    return places;
+  symbols all;
+  const std::string own = own_module(all);
+  for (unsigned type = 1; type < k_trace_types; ++type) {
+    if (!__atomic_load_n(&type_table()[type].ready, __ATOMIC_ACQUIRE)) // O2 of trace/types.cpp
+      continue;
+    const spawn_place p = place_of_type(type);
+    if (std::string name = first_of_user(p.calls, p.count, all, own); !name.empty())
+      places.emplace_back(type, std::move(name));
+  }
+  return places;
+}
 
 void describe(wait_graph &g) {
   symbols all;

@@ -5,6 +5,7 @@
 #include "observe/store.hpp"
 #include "observe/user_counter.hpp"
 #include "trace/session.hpp"
+#include "worker/describe.hpp"
 #include "worker/last_census.hpp"
 #include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
@@ -81,9 +82,9 @@ void end_tracing(const runtime &rt, bool stopped) noexcept try {
   for (unsigned id = 0; id < used; ++id)
     if (const worker *w = rt.slots[id].load(std::memory_order_acquire)) // O1
       counts.push_back(counts_of(id, *w->counts));
-  end_trace(counts);
+  end_trace(counts, describe_types());
 } catch (const std::bad_alloc &) {
-  end_trace({});
+  end_trace({}, {});
 }
 
 } // namespace

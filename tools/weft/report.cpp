@@ -80,41 +80,66 @@ std::string numbers(const List &list) {
   return s + "]";
 }
 
+std::string script_text(const std::string &s) {
+  std::string text = escaped(s);
+  for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3)
+    text.insert(at + 1, "\\");
+  return '"' + text + '"';
+}
+
+template <class List, class Text>
+std::string listed(const List &list, Text text_of) {
+  std::string s = "[";
+  for (const auto &each : list)
+    s += (s.size() > 1 ? "," : "") + text_of(each);
+  return s + "]";
+}
+
+std::string tasks_data(const report_data &d) {
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t t = 0; t < d.types.size(); ++t)
+    numbers.emplace(d.types[t].name, t);
+  return listed(d.shown, [&](const shown_task &t) {
+    const auto known = numbers.find(t.type);
+    return text("%zu,%zd,%.0f,%.0f,%ld", t.lane,
+                known == numbers.end() ? static_cast<std::ptrdiff_t>(-1) : static_cast<std::ptrdiff_t>(known->second), t.begin_ns, t.ns, t.on_path);
+  });
+}
+
 std::string script_data(const trace_reader &r, const report_data &d) {
-  std::string s = "<script>const D={" + text("ns:%.0f,columns:%zu,gap:%.1f", d.duration_ns, d.columns, d.gap_ns) + ",types:[";
-  for (const type_row &t : d.types) {
-    std::string name = escaped(t.name);
-    for (std::size_t at = 0; (at = name.find("</", at)) != std::string::npos; at += 3)
-      name.insert(at + 1, "\\");
-    s += (s.back() == '[' ? "\"" : ",\"") + name + '"';
-  }
-  s += "],slots:[";
-  for (std::size_t i = 0; i < d.lanes.size(); ++i)
-    s += text(i ? ",%zu" : "%zu", i);
-  s += "],lanes:[";
-  for (std::size_t i = 0; i < d.lanes.size(); ++i)
-    s += (i ? ",\"" : "\"") + lane_text(r, d, d.lanes[i]) + '"';
-  s += "],grains:" + numbers(d.grains) + ",live:" + (d.has_creations ? numbers(d.live) : "[]") + ",ready:" + (d.has_graph ? numbers(d.ready) : "[]") +
+  std::string s = "<script>const D={" + text("ns:%.0f,columns:%zu,gap:%.1f", d.duration_ns, d.columns, d.gap_ns);
+  s += ",types:" + listed(d.types, [](const type_row &t) { return script_text(t.name); });
+  s += ",names:" + listed(d.lane_names, script_text);
+  s += ",lanes:" + listed(d.lanes, [&](const auto &lane) { return '"' + lane_text(r, d, lane) + '"'; });
+  s += ",tasks:" + tasks_data(d) + ",edges:" + listed(d.arrows, [](const auto &a) { return text("[%zu,%zu]", a.first, a.second); });
+  s += ",grains:" + numbers(d.grains) + ",live:" + (d.has_creations ? numbers(d.live) : "[]") + ",ready:" + (d.has_graph ? numbers(d.ready) : "[]") +
        ",running:" + numbers(d.running);
-  if (d.has_graph) {
-    s += text(",graph:{work:%.0f,span:%.0f,predicted:[", d.bounds.work_ns, std::max(d.bounds.span_ns, 1.0));
-    for (const auto &[n, ns] : d.predicted)
-      s += text("%s[%u,%.0f]", s.back() == '[' ? "" : ",", n, ns);
-    s += "]}";
-  }
+  if (d.has_graph)
+    s += text(",graph:{work:%.0f,span:%.0f,predicted:", d.bounds.work_ns, std::max(d.bounds.span_ns, 1.0)) +
+         listed(d.predicted, [](const auto &p) { return text("[%u,%.0f]", p.first, p.second); }) + "}";
   return s + "};</script>\n";
 }
 
 std::string tile(const std::string &value, const char *name) { return "<div class=tile><b>" + value + "</b><span>" + name + "</span></div>"; }
 
+/// The last parts of a path are enough to know the file by.
+std::string source_link(const std::string &place) {
+  const auto colon = place.rfind(':'), slash = place.rfind('/');
+  if (colon == std::string::npos || slash == std::string::npos)
+    return place.empty() ? "-" : html(place);
+  return "<a href=\"file://" + html(place.substr(0, colon)) + "#L" + html(place.substr(colon + 1)) + "\" title=\"" + html(place) + "\">" +
+         html(place.substr(slash + 1)) + "</a>";
+}
+
 std::string type_table(const report_data &d) {
-  std::string s = "<h2>Task types</h2><table><tr><th>type<th>tasks<th>time<th>share<th>mean<th>longest";
+  std::string s =
+      "<h2>Task types</h2><div class=scroll tabindex=0 role=region aria-label=\"task types\"><table id=types><tr><th>type<th>spawned at<th>tasks<th>time<th>share<th>mean<th>longest";
   if (d.has_graph)
     s += "<th>on the critical path<th>path if twice as fast";
   s += "</tr>";
   for (std::size_t i = 0; i < std::min<std::size_t>(d.types.size(), 40); ++i) {
     const type_row &t = d.types[i];
-    s += text("<tr><td><span class=sw data-i=%zu></span>", i) + html(t.name) +
+    s += "<tr data-name=\"" + html(t.name) + text("\"><td><span class=sw data-i=%zu></span>", i) + html(t.name) + "<td>" + source_link(t.place) +
          text("<td>%llu<td>%s<td>%.1f %%<td>%s<td>%s", wide(t.tasks), duration(t.exec_ns).c_str(), 100 * t.exec_ns / std::max(d.task_ns, 1.0),
               duration(t.exec_ns / std::max<double>(static_cast<double>(t.tasks), 1)).c_str(), duration(t.longest_ns).c_str());
     if (d.has_graph)
@@ -122,7 +147,7 @@ std::string type_table(const report_data &d) {
            (t.gain_percent < 0 ? std::string("-") : text(t.gain_is_bound ? "at most %.0f %% shorter" : "%.0f %% shorter", t.gain_percent));
     s += "</tr>";
   }
-  s += "</table>";
+  s += "</table></div>";
   if (d.has_graph)
     s += "<p class=soft>Of the critical path of " + duration(d.bounds.span_ns) + ", " + duration(d.own_on_path_ns) +
          " are the program's own code: what it does before, between and after the creation of tasks.</p>";
@@ -143,7 +168,8 @@ std::string what_if_table(const report_data &d) {
   const auto row = [now](const std::string &what, double ns) {
     return "<tr><td>" + what + "<td>" + duration(ns) + text("<td>%+.1f %%</tr>", now > 0 ? 100 * (ns / now - 1) : 0);
   };
-  std::string s = "<h2>What if</h2><table><tr><th>the same graph<th>time<th>against the prediction for this run</tr>";
+  std::string s =
+      "<h2>What if</h2><div class=scroll tabindex=0 role=region aria-label=\"what if\"><table><tr><th>the same graph<th>time<th>against the prediction for this run</tr>";
   s += row(text("%u workers, as recorded (measured: %s)", d.workers, duration(d.graph_ns).c_str()), now);
   s += row("no overhead between tasks", d.no_overhead_ns);
   for (const auto &[name, ns] : d.faster)
@@ -152,7 +178,7 @@ std::string what_if_table(const report_data &d) {
   s += row("256 workers", predicted(256));
   s += row("the critical path alone", d.bounds.span_ns);
   s += row("the critical path with the overhead of each task on it", d.bounds.burdened_ns);
-  return s + "</table>";
+  return s + "</table></div>";
 }
 
 std::string graph_tiles(const report_data &d) {
@@ -166,12 +192,18 @@ std::string graph_tiles(const report_data &d) {
 std::string page(const trace_reader &r, const report_data &d) {
   const double all = d.duration_ns * std::max<double>(d.workers, 1);
   std::string s = k_page_head;
-  s += "<title>" + html(d.program) + " - Weft</title></head><body><h1>" + html(d.program) + "</h1><p class=soft>" +
-       text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) + "</p><ul class=said>";
+  s += "<title>" + html(d.program) + " - Weft</title></head><body><main><h1>" + html(d.program) + "</h1><p class=soft>" +
+       text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) + "</p><dl class=run>";
+  for (const auto &[what, value] : d.about)
+    s += "<dt>" + what + "<dd>" + html(value);
+  s += "</dl><ul class=said>";
   for (const std::string &f : d.sentences)
     s += "<li>" + html(f) + "</li>";
+  s += "</ul>";
+  for (const std::string &w : d.warnings)
+    s += "<p class=warn role=note>" + html(w) + "</p>";
   s +=
-      "</ul><div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") +
+      "<div class=tiles>" + tile(duration(d.duration_ns), "from first to last record") +
       tile(text("%.0f %%", 100 * d.task_ns / all), "of worker time in tasks") + tile(text("%.0f %%", 100 * d.idle_ns / all), "idle") +
       tile(duration(d.task_ns / std::max<double>(static_cast<double>(d.tasks), 1)), "mean task") +
       tile(d.has_graph ? text("%llu", wide(d.stolen)) : "-", d.has_graph ? "tasks that another worker took" : "steals: not recorded") +
@@ -180,18 +212,31 @@ std::string page(const trace_reader &r, const report_data &d) {
       graph_tiles(d) + "</div>";
   for (const std::string &n : d.notes)
     s += "<p class=soft>" + html(n) + "</p>";
+  s += "<h2>Timeline</h2><div class=bar><input type=search id=search placeholder=\"search types\" aria-label=\"search task types\">"
+       "<button id=every>all types</button>";
+  if (d.has_graph)
+    s += "<label><input type=checkbox id=path checked> critical path</label>";
   s +=
-      "<h2>Timeline</h2><canvas id=time></canvas><p id=where class=soft></p><p class=soft>Wheel: zoom. Drag: move. Double click: all. The height of a colour is "
-      "the share of the time in tasks, its hue the type that had most of it; grey is idleness, red from above the time off the processor.</p>";
+      "</div><div id=legend role=group aria-label=\"task types: press one to see it alone\"></div>"
+      "<canvas id=time tabindex=0 role=img aria-label=\"Timeline: what each worker did. Keys: arrows move, + and - zoom, 0 shows all, ] and [ choose "
+      "the next and the previous task, Escape none\"></canvas><p id=where class=soft aria-live=polite></p>"
+      "<p class=soft>Wheel or + and -: zoom. Drag or arrow keys: move. Double click or 0: all. Click, or ] and [: choose a task and see what it "
+      "waited for and what waited for it. The height of a colour is the share of the time in tasks, its hue the type that had most of it; grey is "
+      "idleness, red from above the time off the processor. The charts below show the same time.</p>";
+  s += std::string("<h2>Tasks over time</h2>") +
+       (d.has_creations ? "<canvas id=tasks tabindex=0 role=img aria-label=\"Tasks in the graph, and ready ones, over time\"></canvas>" : "") +
+       "<canvas id=busy tabindex=0 role=img aria-label=\"Workers in tasks over time\"></canvas>";
   s += type_table(d);
-  s += std::string("<h2>Tasks over time</h2>") + (d.has_creations ? "<canvas id=tasks></canvas>" : "") +
-       "<canvas id=busy></canvas><h2>Grain</h2><div class=pair><canvas id=grain></canvas>";
-  s += d.has_graph ? "<canvas id=law></canvas></div><h2>Speedup</h2><canvas id=speed></canvas>" : "</div>";
+  s += "<h2>Grain</h2><div class=pair><canvas id=grain role=img aria-label=\"Tasks by how long they ran\"></canvas>";
+  s += d.has_graph
+           ? "<canvas id=law role=img aria-label=\"Efficiency by how long tasks run\"></canvas></div><h2>Speedup</h2><canvas id=speed role=img "
+             "aria-label=\"Predicted speedup by workers\"></canvas>"
+           : "</div>";
   s += what_if_table(d);
-  return s + script_data(r, d) + k_page_script;
+  return s + "</main>" + script_data(r, d) + "<script>\n" + k_page_script + "</script></body></html>\n";
 }
 
-double difference(double a, double b) { return a > 0 ? 100 * (b / a - 1) : 0; }
+std::string change(double a, double b) { return a > 0 ? text("%+.1f%%", 100 * (b / a - 1)) : "-"; }
 
 } // namespace
 
@@ -237,7 +282,7 @@ int run_diff(const words &given) {
   end_progress();
   std::printf("%-40s %14s %14s %9s\n", "", "first", "second", "change");
   const auto row = [](const std::string &name, double x, double y) {
-    std::printf("%-40.40s %14s %14s %+8.1f%%\n", name.c_str(), duration(x).c_str(), duration(y).c_str(), difference(x, y));
+    std::printf("%-40.40s %14s %14s %9s\n", name.c_str(), duration(x).c_str(), duration(y).c_str(), change(x, y).c_str());
   };
   row("duration", a.duration_ns, b.duration_ns);
   row("in tasks, all workers", a.task_ns, b.task_ns);
@@ -252,9 +297,13 @@ int run_diff(const words &given) {
     types[t.name].second = t;
   std::printf("\n%-40s %10s %10s %12s %12s %9s\n", "type", "tasks", "tasks", "mean", "mean", "time");
   for (const auto &[name, pair] : types) {
-    const auto mean = [](const type_row &t) { return t.tasks ? t.exec_ns / static_cast<double>(t.tasks) : 0; };
-    std::printf("%-40.40s %10llu %10llu %12s %12s %+8.1f%%\n", name.c_str(), wide(pair.first.tasks), wide(pair.second.tasks),
-                duration(mean(pair.first)).c_str(), duration(mean(pair.second)).c_str(), difference(pair.first.exec_ns, pair.second.exec_ns));
+    const auto mean = [](const type_row &t) { return t.tasks ? duration(t.exec_ns / static_cast<double>(t.tasks)) : "-"; };
+    std::printf("%-40.40s %10llu %10llu %12s %12s %9s\n", name.c_str(), wide(pair.first.tasks), wide(pair.second.tasks), mean(pair.first).c_str(),
+                mean(pair.second).c_str(),
+                (pair.first.tasks == 0    ? std::string("new")
+                 : pair.second.tasks == 0 ? std::string("gone")
+                                          : change(pair.first.exec_ns, pair.second.exec_ns))
+                    .c_str());
   }
   return k_ok;
 }

@@ -3,8 +3,12 @@
 
 #include "progress.hpp"
 
+#include "os/source_lines.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <ctime>
 
 namespace weft_tool {
 namespace {
@@ -54,6 +58,7 @@ class collector {
     std::uint16_t type = 0;
   };
   std::vector<std::vector<raw_cell>> m_cells;
+  std::vector<bool> m_is_thread; // slots of threads of the program
   live_tasks m_live;
 };
 
@@ -128,12 +133,20 @@ void collector::use(const stretch &s) {
 }
 
 void collector::count(const trace_item &i) {
+  if (static_cast<trace_event>(i.record->event) == trace_event::root && i.slot < k_trace_types) {
+    m_is_thread.resize(std::max<std::size_t>(m_is_thread.size(), i.slot + 1));
+    m_is_thread[i.slot] = true;
+  }
   if (const int more = m_live.take(*i.record))
     m_data.live[sample_of(m_data, m_reader.ns(i.record->time))] += more;
 }
 
 void collector::finish_cells() {
   const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
+  for (std::size_t slot = 0; slot < m_cells.size(); ++slot) {
+    const bool is_worker = slot < m_data.workers, is_thread = slot < m_is_thread.size() && m_is_thread[slot];
+    m_data.lane_names.push_back((is_worker ? "worker " : is_thread ? "thread " : "spare ") + std::to_string(slot));
+  }
   for (const auto &lane : m_cells) {
     m_data.lanes.emplace_back();
     for (const raw_cell &c : lane)
@@ -180,7 +193,8 @@ void collector::run() {
   finish_types();
 }
 
-/// Why workers were idle: nothing ready while somebody ran (who?), the tail after the last task became ready, the begin.
+/// Why workers were idle: nothing ready while a task ran (which type?), the tail after the last task became ready, before the first task, after the
+/// last.
 void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &d) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_end;
   std::int64_t last_ready = g.first, first_begin = g.last;
@@ -194,6 +208,7 @@ void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &
       by_end.emplace_back(x.ended, t);
   }
   std::sort(by_end.begin(), by_end.end());
+  const std::int64_t last_end = by_end.empty() ? g.last : by_end.back().first;
   const double width = d.duration_ns / static_cast<double>(d.columns);
   for (const auto &lane : d.lanes)
     for (std::size_t c = 0; c < d.columns; ++c) {
@@ -204,6 +219,10 @@ void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &
       d.idle.ns += ns;
       if (now < first_begin) {
         d.idle.start += ns;
+        continue;
+      }
+      if (now > last_end) {
+        d.idle.after += ns;
         continue;
       }
       (now > last_ready ? d.idle.tail : d.idle.no_ready) += ns;
@@ -265,6 +284,37 @@ void add_faster(const trace_graph &g, const trace_reader &r, report_data &d) {
   }
 }
 
+/// Tasks that can be chosen in the timeline, with the arrows between them.
+void add_shown(const trace_graph &g, const trace_reader &r, report_data &d) {
+  constexpr std::size_t k_most = 20'000, k_most_arrows = 60'000; // 1.5 MB in the file
+  std::vector<long> on_path(g.tasks.size(), -1);
+  for (std::size_t i = 0; i < d.bounds.path.size(); ++i) // from its end
+    on_path[d.bounds.path[i].task] = static_cast<long>(d.bounds.path.size() - 1 - i);
+  std::vector<std::uint32_t> wanted;
+  for (std::uint32_t t = 0; t < g.tasks.size(); ++t)
+    if (const graph_task &x = g.tasks[t]; !x.is_root && !x.is_join && x.begun >= 0 && x.ended >= x.begun && x.slot < d.lanes.size())
+      wanted.push_back(t);
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(on_path[a] >= 0, g.tasks[a].ended - g.tasks[a].begun) > std::pair(on_path[b] >= 0, g.tasks[b].ended - g.tasks[b].begun);
+  };
+  if (wanted.size() > k_most) {
+    std::nth_element(wanted.begin(), wanted.begin() + k_most, wanted.end(), before);
+    wanted.resize(k_most);
+    d.notes.push_back("Of " + std::to_string(d.tasks) + " tasks those of the critical path and the longest can be chosen in the timeline, " +
+                      std::to_string(k_most) + " in all.");
+  }
+  std::vector<std::size_t> place(g.tasks.size(), SIZE_MAX);
+  for (const std::uint32_t t : wanted) {
+    place[t] = d.shown.size();
+    const graph_task &x = g.tasks[t];
+    d.shown.push_back({x.slot, r.type_name(x.type), static_cast<double>(x.begun) - d.begin_ns, static_cast<double>(x.ended - x.begun), on_path[t]});
+  }
+  for (const std::uint32_t t : wanted)
+    for (std::uint32_t e = 0; e < g.tasks[t].edges && d.arrows.size() < k_most_arrows; ++e)
+      if (const std::size_t to = place[g.edges[g.tasks[t].first_edge + e]]; to != SIZE_MAX)
+        d.arrows.emplace_back(place[t], to);
+}
+
 void use_graph(trace_reader &r, report_data &d) {
   const trace_graph g(r);
   d.has_graph = true;
@@ -273,6 +323,7 @@ void use_graph(trace_reader &r, report_data &d) {
   replay_options o = measured_costs(g);
   d.bounds = bounds_of(g, o);
   explain_idleness(g, r, d);
+  add_shown(g, r, d);
   add_ready(g, d);
   std::map<std::string, double> on_path;
   for (const path_step &s : d.bounds.path) {
@@ -293,15 +344,66 @@ void use_graph(trace_reader &r, report_data &d) {
 
 } // namespace
 
+namespace {
+
+std::string date_of(std::uint64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000u);
+  std::tm parts{};
+  char text[64];
+  return gmtime_r(&seconds, &parts) && std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) ? text : "";
+}
+
+void add_head(const trace_description &about, report_data &d) {
+  const auto add = [&d](const char *what, const std::string &text) {
+    if (!text.empty())
+      d.about.emplace_back(what, text);
+  };
+  add("command", about.command);
+  add("machine", about.machine);
+  add("cores", about.cores);
+  add("date", date_of(about.clock.realtime_ns));
+  add("load", about.load);
+  add("settings", about.settings.empty() && !about.machine.empty() ? "defaults" : about.settings);
+}
+
+void add_warnings(const trace_reader &r, report_data &d) {
+  if (d.switches == 0 && r.about().kernel.empty())
+    d.warnings.emplace_back("What the kernel took from bodies is not recorded: while another program had the processor, a body seems to run. With "
+                            "trace.kernel=true the page shows it.");
+  const auto slash = r.about().load.find(' ');
+  const double load = std::strtod(r.about().load.substr(0, slash).c_str(), nullptr), cores = std::strtod(r.about().cores.c_str(), nullptr);
+  if (cores > 0 && load > cores / 2)
+    d.warnings.push_back("The machine was busy when the run began (load " + r.about().load.substr(0, slash) + " on " +
+                         std::to_string(std::lround(cores)) + " cores): times are longer than on a quiet one.");
+}
+
+void add_places(const trace_description &about, report_data &d) {
+  std::map<std::string, std::string> places;
+  std::vector<std::string *> texts;
+  for (const auto &[type, place] : about.places)
+    if (type < about.types.size())
+      texts.push_back(&(places[about.types[type]] = place));
+  add_source_lines(texts);
+  for (type_row &row : d.types)
+    if (const auto found = places.find(row.name); found != places.end())
+      if (const auto at = found->second.rfind(") at "); at != std::string::npos)
+        row.place = found->second.substr(at + 5);
+}
+
+} // namespace
+
 report_data analyse(trace_reader &r) {
   report_data d;
   d.program = r.about().program;
+  add_head(r.about(), d);
   d.workers = r.about().workers;
   d.records = r.records();
   d.discarded = r.discarded();
   d.notes = r.troubles();
   d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 128, 65536);
   collector(r, d).run();
+  add_warnings(r, d);
+  add_places(r.about(), d);
   d.has_creations = r.about().level >= trace_level::tasks;
   if (r.about().level >= trace_level::graph && r.discarded() == 0)
     use_graph(r, d);

@@ -14,6 +14,7 @@ inline constexpr std::size_t k_grain_buckets = 48; // two per power of two, from
 
 struct type_row {
   std::string name;
+  std::string place;        // "FILE:LINE" of the call that spawned the first; empty: not known
   std::uint64_t tasks = 0;
   double exec_ns = 0, longest_ns = 0;
   double on_path_ns = 0;    // of the critical path
@@ -33,17 +34,29 @@ using series = std::array<double, k_samples>;
 
 struct idle_reason {
   double ns = 0;                          // of all workers
-  double no_ready = 0, tail = 0, start = 0, other = 0; // parts of it
-  std::map<std::string, double> behind;   // no_ready, by the type of the task that ran meanwhile and released the next
+  double no_ready = 0, tail = 0, start = 0, after = 0; // parts of it; after: the last task had ended
+  std::map<std::string, double> behind;   // no_ready and tail, by the type of the task that ran meanwhile and released the next
+};
+
+/// One task of the timeline: those of the critical path and the longest others.
+struct shown_task {
+  std::size_t lane;
+  std::string type;
+  double begin_ns, ns; // begin: since the trace began
+  long on_path = -1;   // how many stand before it on the critical path
 };
 
 struct report_data {
   std::string program;
+  std::vector<std::pair<std::string, std::string>> about; // of the run: command, machine, date and so on
   unsigned workers = 0;
   double duration_ns = 0, begin_ns = 0;
   double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums over the workers
   std::uint64_t tasks = 0, records = 0, discarded = 0, stolen = 0, switches = 0;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, warnings;
+  std::vector<std::string> lane_names;
+  std::vector<shown_task> shown;
+  std::vector<std::pair<std::size_t, std::size_t>> arrows; // between those that are shown: who waited for whom
   std::vector<type_row> types;              // the most expensive first
   std::size_t columns = 1;                  // of a lane
   std::vector<std::vector<cell>> lanes;     // by worker

@@ -43,7 +43,14 @@ finding idleness(const report_data &d, double all) {
     return f;
   }
   const auto [name, ns] = most_behind(d.idle);
-  if (name == "main")
+  if (d.idle.after > std::max({d.idle.no_ready, d.idle.tail, d.idle.start}))
+    f.text +=
+        text(": %.0f %% of it after the last task has ended, while the program's own code runs; make tasks of that, too, or call weft::shutdown() "
+             "before it.",
+             percent(d.idle.after, d.idle.ns));
+  else if (d.idle.start > std::max({d.idle.no_ready, d.idle.tail, d.idle.after}))
+    f.text += text(": %.0f %% of it before the first task begins; create tasks sooner.", percent(d.idle.start, d.idle.ns));
+  else if (name == "main")
     f.text += text(": %.0f %% of it while the program's own code runs and no task does; create tasks sooner, or from tasks.", percent(ns, d.idle.ns));
   else if (d.idle.tail > d.idle.no_ready)
     f.text += text(": %.0f %% of it in the tail, after the last task became ready, behind '%s'; start its longest tasks sooner or split them.",
