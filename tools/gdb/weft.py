@@ -6,6 +6,8 @@
 
 libweft must have its debug information.
 """
+import re
+
 import gdb
 import gdb.unwinder
 
@@ -117,6 +119,19 @@ def backtrace(frame):
         gdb.invalidate_cached_frames()
 
 
+FRAME = re.compile(r"^#\d+\s+(?:0x[0-9a-f]+ in )?(.*)")
+OF_RUNTIME = (RT, "weft_context_", "(anonymous namespace)::weft_context_", "weft::v0::detail::")
+
+
+def without_runtime(lines):
+    """The frames of a suspended task, from the call of the program that waits on: what switched away from it says nothing."""
+    for n, line in enumerate(lines):
+        frame = FRAME.match(line)
+        if frame and not frame.group(1).startswith(OF_RUNTIME):
+            return lines[n:]
+    return lines
+
+
 class weft_prefix(gdb.Command):
     """Suspended tasks of Weft."""
 
@@ -153,8 +168,8 @@ class weft_bt(gdb.Command):
             if not 0 <= n < len(all_frames):
                 raise gdb.GdbError("there are %d suspended tasks, from 0" % len(all_frames))
             print("%d  %s" % (n, describe(all_frames[n])))
-            lines = backtrace(all_frames[n]).splitlines()
-            print("\n".join("   " + line for line in lines[1:]))  # the first is where the thread stands
+            lines = backtrace(all_frames[n]).splitlines()[1:]  # the first is where the thread stands
+            print("\n".join("   " + line for line in without_runtime(lines)))
 
 
 weft_prefix()

@@ -2,16 +2,24 @@
 #include "openmp.hpp"
 #include "programs.hpp"
 
+#include "os/file.hpp"
+
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <unistd.h>
+#include <utility>
 
 namespace weft_tool {
+
+using namespace weft::rt;
 
 const char k_doctor_help[] =
     "usage: weft doctor PROGRAM|PID\n"
     "\n"
     "Tells which OpenMP runtimes a program would load, or a process has loaded, and what `weft run` puts in their place.\n"
-    "The program is not run; what it loads while it runs is seen in its process only.\n"
+    "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it tells which computes.\n"
     "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
 
 namespace {
@@ -20,6 +28,50 @@ const char *family_of(const std::string &file) { return file.substr(file.rfind('
 
 bool is_ours(const std::string &file) {
   return same_file(file, openmp_library()) || file.find("/weft-omp/lib") != std::string::npos; // of another build
+}
+
+/// What a process's threads have computed, but for its first: that one computes whatever the runtime.
+struct threads_of {
+  unsigned number = 0;
+  double seconds = 0;
+};
+
+/// Weft's threads say by their names whose they are; those of other runtimes do not.
+std::pair<threads_of, threads_of> ours_and_others(long pid) {
+  std::pair<threads_of, threads_of> found;
+  std::error_code ended;
+  for (const auto &thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", ended)) {
+    const auto name = read_file(thread.path().string() + "/comm"), stat = read_file(thread.path().string() + "/stat");
+    if (!name || !stat || thread.path().filename() == std::to_string(pid))
+      continue;
+    if (name->starts_with("weft-") && !name->starts_with("weft-worker") && !name->starts_with("weft-spare"))
+      continue; // the watcher and its like
+    threads_of &of = name->starts_with("weft-") ? found.first : found.second;
+    std::istringstream fields(stat->substr(std::min(stat->rfind(')'), stat->size() - 1) + 1));
+    std::string skipped;
+    double user = 0, system = 0;
+    for (int i = 0; i < 11; ++i) // from the state on
+      fields >> skipped;
+    fields >> user >> system;
+    ++of.number;
+    of.seconds += (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+  return found;
+}
+
+/// Of a process with Weft's runtime and another one. True: Weft's computes, the other does not.
+bool tell_which_computes(long pid) {
+  const auto [ours, others] = ours_and_others(pid);
+  if (ours.number == 0 && others.number == 0)
+    std::printf("neither has started threads: no parallel region has run yet\n");
+  else if (others.number == 0)
+    std::printf("Weft computes: it has %u threads (%.2f s of processor time), and there are no others\n", ours.number, ours.seconds);
+  else if (ours.number == 0)
+    std::printf("Weft does not compute: it has no thread; others have %u (%.2f s of processor time)\n", others.number, others.seconds);
+  else
+    std::printf("Weft has %u threads (%.2f s of processor time); %u others (%.2f s) are the program's own or the other runtime's\n", ours.number,
+                ours.seconds, others.number, others.seconds);
+  return ours.number != 0 && others.number == 0;
 }
 
 int examine_process(long pid) {
@@ -37,6 +89,8 @@ int examine_process(long pid) {
                 : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded"
                        : "; a running process keeps it: start it by `weft run --openmp`");
   }
+  if (others && ours && tell_which_computes(pid))
+    return k_ok;
   return others ? k_failed : k_ok;
 }
 

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace weft_tool {
@@ -28,14 +29,13 @@ const char k_gdb_help[] = "usage: weft gdb [--batch] PID\n"
 
 namespace {
 
-std::string write_script() {
-  char path[] = "/tmp/weft-gdb-XXXXXX.py";
-  const int file = mkstemps(path, 3);
+/// Memory that gdb reads: a file would stay when gdb is killed.
+int write_script() {
+  const int file = memfd_create("weft-gdb", 0); // gdb inherits it
   const std::size_t size = std::strlen(k_gdb_script);
   if (file < 0 || write(file, k_gdb_script, size) != static_cast<ssize_t>(size))
-    weft::rt::throw_error(weft::errc::out_of_resources, "no file in /tmp for gdb: %s", std::strerror(errno));
-  close(file);
-  return path;
+    weft::rt::throw_error(weft::errc::out_of_resources, "no memory for gdb's commands: %s", std::strerror(errno));
+  return file;
 }
 
 } // namespace
@@ -52,13 +52,13 @@ int run_gdb(const words &arguments) {
   const long pid = rest.size() == 1 ? pid_of(rest[0]) : 0;
   if (pid && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
     weft::rt::throw_error(weft::errc::invalid_argument, "there is no program with pid %ld; of one that has crashed: weft gdb PROGRAM CORE", pid);
-  const std::string script = write_script();
+  const int script = write_script();
   words command{"gdb", "-q"};
   if (rest.size() == 1)
     command.insert(command.end(), {"-p", std::to_string(pid)});
   else
     command.insert(command.end(), {rest[0], rest[1]});
-  command.insert(command.end(), {"-ex", "source " + script, "-ex", "shell rm -f " + script});
+  command.insert(command.end(), {"-ex", "python exec(compile(open('/proc/self/fd/" + std::to_string(script) + "').read(), 'weft.py', 'exec'))"});
   if (batch) {
     command.insert(command.begin() + 1, {"-batch", "-iex", "set debuginfod enabled off"});
     command.insert(command.end(), {"-ex", "weft bt"});
@@ -69,7 +69,6 @@ int run_gdb(const words &arguments) {
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
   std::fprintf(stderr, "weft: cannot run gdb: %s\n", std::strerror(errno));
-  unlink(script.c_str());
   return k_no_program;
 }
 

@@ -5,7 +5,9 @@
 
 #include "base/error.hpp"
 #include "config/settings.hpp"
+#include "observe/segment.hpp"
 #include "os/file.hpp"
+#include "os/leftovers.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,9 +15,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,7 +38,8 @@ const char k_run_help[] =
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
     "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
     "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
-    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` tells)\n"
+    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` tells); without it, a program in which another\n"
+    "                   runtime stayed says so at its end\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
@@ -47,7 +52,7 @@ const char k_run_help[] =
     "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
     "                   of creation; reports the first seed that gives another exit code, signal or output\n"
     "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
-    "Exit status: the program's; 3 when a seed differs, 0 when none does; 1 for a bad setting, 2 for a bad "
+    "Exit status: the program's, with --seeds that of all runs; 3 when a seed differs; 1 for a bad setting, 2 for a bad "
     "command line, 127 when PROGRAM cannot be "
     "run.\n";
 
@@ -178,6 +183,7 @@ plan read_plan(const words &arguments) {
 void put_into_environment(const std::vector<key_value> &values) {
   settings_input input;
   input.overrides = values;
+  input.overriding = "command line";
   load_settings(input);
   for (const auto &[key, value] : values)
     setenv(setting_table()[find_setting(key)].environment.c_str(), value.c_str(), 1);
@@ -188,6 +194,7 @@ void check_seeds(const std::vector<key_value> &values) {
   settings_input input;
   input.environment = process_environment();
   input.overrides = values;
+  input.overriding = "command line";
   input.overrides.emplace_back("sched.seed", "1");
   load_settings(input);
 }
@@ -204,21 +211,83 @@ void replace_openmp(const plan &p, const std::string &program) {
   if (p.openmp && openmp_library().empty())
     std::fputs("weft: warning: --openmp: this installation has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n", stderr);
   const std::string file = openmp_library().empty() ? "" : find_program(program);
-  if (!file.empty())
-    use_openmp_library(p.openmp || !try_loading(file).runtimes.empty());
+  if (file.empty())
+    return;
+  const bool preloaded = p.openmp || !try_loading(file).runtimes.empty();
+  use_openmp_library(preloaded);
+  if (const std::string library = own_library("libweft-stayed.so"); !preloaded && !library.empty())
+    put_first("LD_PRELOAD", library);
 }
+
+constexpr char k_scratch[] = "/tmp/weft-report-";
+
+std::string life_file(const std::string &scratch) { return scratch + "/.running"; }
+
+bool scratch_lives(const std::string &path) {
+  const int file = open(life_file(path).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  const bool lives = is_locked(file);
+  close(file);
+  return lives;
+}
+
+void remove_scratch(const std::string &path) {
+  std::error_code ignored;
+  if (path.starts_with(k_scratch))
+    std::filesystem::remove_all(path, ignored);
+}
+
+std::uint64_t bytes_of_scratch(const std::string &path) {
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto &file : std::filesystem::recursive_directory_iterator(path, ignored))
+    if (struct stat s{}; lstat(file.path().c_str(), &s) == 0)
+      bytes += static_cast<std::uint64_t>(s.st_blocks) * 512;
+  return bytes;
+}
+
+// What a killed `weft run --report` leaves holds a trace that may be wanted; of each user the newest four, 4 GiB at most.
+constexpr leftover_kind k_scratches{4, 4ULL << 30, 0, &scratch_lives, &bytes_of_scratch, &remove_scratch};
+
+/// A folder for a trace that is read and removed.
+class scratch_folder {
+ public:
+  scratch_folder() : m_list(segment_folder() + "weft.reports." + std::to_string(geteuid()), k_scratches) {
+    std::string name = std::string(k_scratch) + "XXXXXX";
+    if (!mkdtemp(name.data()))
+      throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s", std::strerror(errno));
+    m_path = name;
+    m_life = open(life_file(m_path).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (m_life >= 0 && lock_for_life(m_life))
+      m_list.enter(m_path, 0);
+  }
+  scratch_folder(const scratch_folder &) = delete;
+  scratch_folder &operator=(const scratch_folder &) = delete;
+  ~scratch_folder() {
+    remove_scratch(m_path);
+    m_list.take_off(m_path);
+    if (m_life >= 0)
+      close(m_life);
+  }
+  [[nodiscard]] std::string trace() const { return m_path + "/trace"; }
+
+ private:
+  leftovers m_list;
+  std::string m_path;
+  int m_life = -1;
+};
 
 /// Runs the program, then writes the page. The program's status.
 int run_and_report(const plan &p, char **argv) {
-  char scratch[] = "/tmp/weft-report-XXXXXX";
   settings_input input;
   input.environment = process_environment();
   const loaded_settings chosen = load_settings(input);
   const auto is_default = [&](const char *key) { return chosen.origin[find_setting(key)] == "default"; };
-  const bool is_ours = is_default("trace.dir");
-  if (is_ours && !mkdtemp(scratch))
-    throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s", std::strerror(errno));
-  std::string folder = is_ours ? std::string(scratch) + "/trace" : chosen.values.trace_dir;
+  std::optional<scratch_folder> scratch;
+  if (is_default("trace.dir"))
+    scratch.emplace();
+  std::string folder = scratch ? scratch->trace() : chosen.values.trace_dir;
   signal(SIGINT, SIG_IGN); // of the terminal: the program is to end, and what it has done is reported
   const pid_t child = fork();
   if (child == 0) {
@@ -240,8 +309,6 @@ int run_and_report(const plan &p, char **argv) {
   } catch (const weft::error &e) {
     std::fprintf(stderr, "weft: no report: %s\n", e.what());
   }
-  if (is_ours)
-    std::filesystem::remove_all(scratch);
   if (!WIFEXITED(status))
     std::fprintf(stderr, "weft: the program was ended by signal %d\n", WTERMSIG(status));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -118,10 +118,23 @@ class explorer {
     hide_progress();
     std::printf("weft: seeds 1 to %d gave the same output and %s as the run without a seed\n", m_what.seeds,
                 reference.how == ending::exited ? "exit code" : "signal");
-    return k_ok;
+    return own_status(reference);
   }
 
  private:
+  /// Of a program that fails in every order: what it fails with, and its last words.
+  int own_status(const outcome &o) const {
+    if (o.how == ending::exited && o.number == 0)
+      return k_ok;
+    std::printf("weft: all of them failed: %s\n", text_of(o, m_what.limit).c_str());
+    const words said = lines_of(o.complaints);
+    if (!said.empty()) {
+      std::printf("  standard error ends with:\n");
+      print_lines(' ', said, said.size() > k_lines_shown ? said.size() - k_lines_shown : 0);
+    }
+    return o.how == ending::exited ? o.number : 128 + o.number;
+  }
+
   /// In the order of creation, as far as accesses and waits allow it.
   outcome without_seed() const {
     unsetenv("WEFT_SCHED_SEED");

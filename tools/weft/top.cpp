@@ -9,10 +9,12 @@
 #include <csignal>
 #include <cstdio>
 #include <poll.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 #include <weft/error.hpp>
+#include <weft/layer/environment.hpp>
 
 namespace weft_tool {
 
@@ -21,7 +23,8 @@ using namespace weft::rt;
 const char k_top_help[] = "usage: weft top [--every TIME] [--once] [--json] [PID]\n"
                           "\n"
                           "Shows what a program does: its workers and what they are at, tasks per second, where the time goes, task types, how long\n"
-                          "tasks run, steals, idleness and its reason. Without PID: the only program, or the one that started last. q ends it.\n"
+                          "tasks run, steals, idleness and its reason. Without PID: the only program, or the one that started last. q ends it. On a\n"
+                          "terminal in colours, unless NO_COLOR is set.\n"
                           "  --every TIME  the interval that is shown (1s)\n"
                           "  --once        one interval\n"
                           "  --json        a line of JSON for each\n"
@@ -80,6 +83,12 @@ class screen {
   bool m_is;
 };
 
+/// https://no-color.org
+bool shows_colours() {
+  const char *const no = weft::layer::environment("NO_COLOR"), *const terminal = weft::layer::environment("TERM");
+  return isatty(1) && !(no && *no) && terminal && *terminal && std::string_view(terminal) != "dumb";
+}
+
 struct request {
   std::uint64_t every_ns = 1'000'000'000;
   bool once = false, json = false;
@@ -121,9 +130,14 @@ std::string choose_program() {
 
 int watch(const program &p, const request &q) {
   const screen s;
+  const bool colours = shows_colours();
+  const auto text_of = [&](const reading &now, const reading &spent, std::size_t lines) {
+    const std::string text = q.json ? top_json(now, spent) : top_text(now, spent, lines);
+    return colours && !q.json ? coloured(text) : text;
+  };
   reading last = p.read();
   if (!last.alive) { // all that there is to see
-    std::fputs((q.json ? top_json(last, last) : top_text(last, last, k_all_lines)).c_str(), stdout);
+    std::fputs(text_of(last, last, k_all_lines).c_str(), stdout);
     return k_ok;
   }
   for (std::uint64_t next = now_ns();;) {
@@ -132,7 +146,7 @@ int watch(const program &p, const request &q) {
       return k_ok;
     reading now = p.read();
     const reading spent = difference(now, last);
-    s.show(q.json ? top_json(now, spent) : top_text(now, spent, s.is() ? s.lines() : k_all_lines));
+    s.show(text_of(now, spent, s.is() ? s.lines() : k_all_lines));
     if (q.once || now.ended || !now.alive)
       return k_ok;
     last = std::move(now);

@@ -212,6 +212,68 @@ std::string top_text(const reading &now, const reading &spent, std::size_t lines
   return before + worker_lines(now, spent, lines > taken ? lines - taken : 1) + after;
 }
 
+namespace {
+
+constexpr const char *k_bold = "\033[1m", *k_dim = "\033[2m", *k_green = "\033[32m", *k_yellow = "\033[33m", *k_red = "\033[31m",
+                     *k_plain = "\033[0m";
+
+/// Of a line of the table of workers.
+const char *colour_of_state(std::string_view line) {
+  const auto has = [line](std::string_view word) { return line.find(word) != std::string_view::npos; };
+  return has(" blocked") ? k_red : has(" busy ") ? k_green : has(" idle ") ? k_dim : nullptr;
+}
+
+bool is_heading(std::string_view line) {
+  return line.starts_with("  id  kind") || line.starts_with("task types") || line.starts_with("tasks by how long");
+}
+
+/// "[####....]": what is full, and what is not.
+std::string coloured_bars(std::string_view line, const char *state) {
+  std::string out;
+  bool within = false;
+  char before = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '[' && i + 1 < line.size() && (line[i + 1] == '#' || line[i + 1] == '.')) {
+      within = true;
+      before = 0;
+    } else if (within && c == ']') {
+      within = false;
+      out += std::string(k_plain) + (state ? state : "");
+    } else if (within && c != before) {
+      out += std::string(k_plain) + (c == '#' ? k_green : k_dim);
+      before = c;
+    }
+    out += c;
+  }
+  return out;
+}
+
+} // namespace
+
+std::string coloured(const std::string &text) {
+  std::string out;
+  bool first = true, workers = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line(text.data() + at, end - at);
+    workers = line.starts_with("  id  kind") || (workers && !line.empty());
+    const char *const state = workers ? colour_of_state(line) : nullptr;
+    const char *const whole = first && (line.ends_with("KILLED") || line.ends_with("ENDED")) ? k_red
+                              : first || is_heading(line)                                    ? k_bold
+                              : line.starts_with("idle    ")                                 ? k_yellow
+                                                                                             : state;
+    out += whole ? whole : "";
+    out += coloured_bars(line, whole);
+    out += whole || line.find('[') != std::string_view::npos ? k_plain : "";
+    if (end < text.size())
+      out += '\n';
+    at = end + 1;
+    first = false;
+  }
+  return out;
+}
+
 std::string top_json(const reading &now, const reading &spent) {
   std::string out = "{\"program\":" + json_text(now.program) + ",\"pid\":" + std::to_string(now.pid) +
                     ",\"running\":" + (now.alive && !now.ended ? "true" : "false") +

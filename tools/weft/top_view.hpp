@@ -13,4 +13,7 @@ namespace weft_tool {
 /// One line.
 [[nodiscard]] std::string top_json(const weft::rt::reading &now, const weft::rt::reading &spent);
 
+/// The same text for a terminal that shows colours.
+[[nodiscard]] std::string coloured(const std::string &text);
+
 } // namespace weft_tool

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <netinet/in.h>
+#include <pty.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +128,46 @@ TEST_F(counter_tools, get_repeats_and_subtracts) {
   }
   EXPECT_GT(tasks, 0);
   EXPECT_LT(tasks, 100) << "not what it had run before";
+}
+
+/// What a program writes on a terminal.
+std::string on_a_terminal(const std::vector<std::string> &words, const std::string &variable) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    if (!variable.empty())
+      putenv(strdup(variable.c_str()));
+    std::vector<char *> arguments;
+    for (const auto &word : words)
+      arguments.push_back(const_cast<char *>(word.c_str()));
+    arguments.push_back(nullptr);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  std::string text;
+  char piece[4096];
+  for (ssize_t n = 0; (n = read(terminal, piece, sizeof piece)) > 0;)
+    text.append(piece, static_cast<std::size_t>(n));
+  close(terminal);
+  waitpid(child, nullptr, 0);
+  return text;
+}
+
+TEST_F(counter_tools, top_is_coloured_on_terminals_that_show_it) {
+  const auto pid = start();
+  auto words = test::command(weft_program());
+  words.insert(words.end(), {"top", "--once", "--every", "20ms", pid});
+  if (words[0] != weft_program())
+    GTEST_SKIP() << "the emulator's terminal is another one";
+  const std::string text = on_a_terminal(words, "");
+  EXPECT_TRUE(contains(text, "\033[1mweft_unit_tool (pid " + pid + ")")) << text;
+  EXPECT_TRUE(contains(text, "[\033[0m\033[") && contains(text, "\033[2m")) << "bars" << text;
+  EXPECT_FALSE(contains(on_a_terminal(words, "NO_COLOR=1"), "\033[1m"));
+  EXPECT_FALSE(contains(on_a_terminal(words, "TERM=dumb"), "\033[1m"));
+  const auto end = weft({"top", "--once", "--every", "20ms", pid});
+  EXPECT_FALSE(contains(end.output, "\033")) << "a pipe shows none";
 }
 
 TEST_F(counter_tools, list_explains_the_counters_of_a_program) {

@@ -86,6 +86,11 @@ void expect_both(const test::ending &end) {
   EXPECT_TRUE(end.said("waits_deep_inside")) << end;
   EXPECT_TRUE(end.said("'stuck, too' waits for a lock")) << end;
   EXPECT_TRUE(end.said("waits_on_its_own_stack")) << end;
+  for (const char *task : {"'stuck' waits for a lock\n", "'stuck, too' waits for a lock\n"}) {
+    const auto at = end.output.find(task) + std::string(task).size();
+    const std::string first = end.output.substr(at, end.output.find('\n', at) - at);
+    EXPECT_EQ(first.find("weft::v0::rt::"), std::string::npos) << "the first frame is the runtime's: " << first;
+  }
 }
 
 } // namespace

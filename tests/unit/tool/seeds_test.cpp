@@ -104,6 +104,20 @@ TEST_F(weft_seeds, an_output_that_always_changes_is_not_blamed_on_a_seed) {
   EXPECT_TRUE(end.said("two runs without a seed differ, so there is nothing to compare seeds with\n")) << end;
 }
 
+TEST_F(weft_seeds, of_a_program_that_always_fails_give_its_status) {
+  auto end = weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "echo last words >&2; kill -SEGV $$"});
+  EXPECT_TRUE(end.exited(128 + SIGSEGV)) << end;
+  EXPECT_TRUE(end.said("gave the same output and signal")) << end;
+  EXPECT_TRUE(end.said("weft: all of them failed: signal 11 (Segmentation fault)\n")) << end;
+  EXPECT_TRUE(end.said("last words")) << end;
+  end = weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "exit 7"});
+  EXPECT_TRUE(end.exited(7)) << end;
+  EXPECT_TRUE(end.said("all of them failed: exit code 7\n")) << end;
+  end = weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "exit 0"});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("failed")) << end;
+}
+
 TEST_F(weft_seeds, each_run_reads_the_same_input) {
   std::string words;
   for (const auto &word : buggy())
