@@ -125,10 +125,8 @@ std::string refusal(const char *key, const char *value, weft::errc code = weft::
 TEST(runtime, a_wrong_setting_that_nothing_catches_ends_the_program_with_one_line) {
   const auto end = test::in_process({{"WEFT_WORKERS", "abc"}}, [] {
     std::fputs("flushed\n", stdout); // not lost
-    weft::spawn([] {});
+    []() noexcept { weft::spawn([] {}); }(); // the test's own handler is not reached
   });
-  if (test::is_child())
-    return;
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(
       end.said("weft: error: setting workers cannot be 'abc' (from environment WEFT_WORKERS): it must be auto, or an integer from 1 to 1024\n"))

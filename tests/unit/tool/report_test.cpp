@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -328,6 +329,39 @@ TEST_F(reports, run_report_writes_the_page_and_gives_the_status_of_the_program) 
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(contains(end.output, "the report is in " + page)) << end;
   EXPECT_EQ(access(page.c_str(), R_OK), 0);
+}
+
+TEST_F(reports, run_report_leaves_no_folder_and_bounds_those_of_killed_ones) {
+  const auto folders = [] {
+    std::vector<std::string> found;
+    for (const auto &file : std::filesystem::directory_iterator("/tmp"))
+      if (const std::string name = file.path().filename(); name.starts_with("weft-report-") && !name.starts_with("weft-report-test-"))
+        found.push_back(name);
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const std::string mark = m_folder + "/runs", page = "--report=" + m_folder + "/run.html", program = "touch " + mark + "; sleep 1";
+  const auto start = [&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(weft_program().c_str(), "weft", "run", page.c_str(), "--", "sh", "-c", program.c_str(), nullptr);
+      _exit(127);
+    }
+    while (access(mark.c_str(), F_OK) != 0) // by then the folder is there, and others are gone
+      usleep(1000);
+    unlink(mark.c_str());
+    return child;
+  };
+  const auto before = folders();
+  waitpid(start(), nullptr, 0);
+  const auto after = folders();
+  EXPECT_TRUE(std::includes(before.begin(), before.end(), after.begin(), after.end())) << "its own is gone";
+  for (int i = 0; i < 7; ++i) {
+    const pid_t child = start();
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  EXPECT_LE(folders().size(), before.size() + 5);
 }
 
 TEST(DISABLED_reports, a_program) { chain(); }

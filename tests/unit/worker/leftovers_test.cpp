@@ -188,6 +188,63 @@ TEST(leftovers, ten_thousand_of_them_cost_a_start_not_one_system_call) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
+namespace {
+
+/// One that writes a trace, and is killed in its middle or ends.
+void traced_program(const std::string &folder, bool killed) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("WEFT_TRACE_LEVEL", "task", 1);
+    setenv("WEFT_TRACE_BUFFER", "256KiB", 1);
+    setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
+    start_weft();
+    if (killed)
+      raise(SIGKILL);
+    weft::shutdown();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
+} // namespace
+
+TEST(leftovers, of_traces_are_the_newest_but_whole_traces_stay) {
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}, [] {
+    const own_folder folder;
+    const auto trace = [&folder](int i) { return folder.path() + "trace" + std::to_string(i); };
+    const auto is_there = [&trace](int i) { return access(trace(i).c_str(), F_OK) == 0; };
+    traced_program(trace(100), false);
+    EXPECT_EQ(read_file(folder.path() + "weft.traces." + std::to_string(geteuid())), "swept 0\n") << "it is the user's";
+    traced_program(trace(0), true);
+    std::ofstream(trace(0) + "/notes") << "of the user";
+    for (int i = 1; i < 20; ++i)
+      traced_program(trace(i), true);
+    EXPECT_TRUE(is_there(100));
+    EXPECT_TRUE(is_there(0)) << "something else lies in it";
+    EXPECT_FALSE(is_there(1) || is_there(2));
+    for (int i = 3; i < 20; ++i)
+      EXPECT_TRUE(is_there(i)) << i << ": sixteen, and the last one was alive when it looked";
+    traced_program(trace(3), true); // in the place of an old one
+    EXPECT_TRUE(is_there(3) && is_there(4));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(leftovers, of_another_user_are_no_folder_for_a_trace) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a folder to another user";
+  const auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
+    const own_folder folder;
+    const std::string trace = folder.path() + "trace";
+    ASSERT_EQ(mkdir(trace.c_str(), 0777), 0);
+    ASSERT_EQ(chown(trace.c_str(), 65534, 65534), 0);
+    traced_program(trace, false);
+    EXPECT_TRUE(fs::is_empty(trace));
+  });
+  EXPECT_TRUE(end.said("cannot be used (it is another user's); nothing is traced")) << end;
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
 TEST(census_file, is_never_one_that_was_there_before) {
   const auto end = test::in_process({}, [] {
     const own_folder folder;
