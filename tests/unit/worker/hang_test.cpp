@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that hang for ever say why; programs that only wait say nothing.
+#include "observe/segment.hpp"
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
@@ -412,6 +413,9 @@ TEST(hang, is_reported_once_even_where_other_threads_run) {
     weft::start();
     std::thread([] {
       EXPECT_TRUE(examined(1)); // each of the workers asks once
+#if !defined(WEFT_CONTEXT_BOOST)
+      EXPECT_TRUE(test::eventually([] { return weft::rt::read_census_text(getpid()).find("\nstack\t") != std::string::npos; })); // after the report
+#endif
       std::this_thread::sleep_for(300ms);
       std::_Exit(3);
     }).detach();
