@@ -16,7 +16,7 @@ configure = cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all configure demo test conformance-libgomp conformance-tsan conformance-llvm conformance-programs docs bench clean format lint
+.PHONY: all configure demo test test-asan conformance-short conformance-libgomp conformance-tsan conformance-llvm conformance-programs docs bench clean format lint
 all: configure
 	$(compile) --target weft_programs
 
@@ -34,7 +34,22 @@ test:
 	@tools/check/prepare test
 	$(configure)
 	$(compile)
-	@(cd $(BUILD) && $(ctest) -LE stress); status=$$?; tools/check/prerequisites --left-out test; exit $$status
+	@(cd $(BUILD) && $(ctest) -LE stress); status=$$?; tools/check/skipped $(BUILD); exit $$status
+	@$(MAKE) --no-print-directory test-asan conformance-short
+	@tools/check/prerequisites --left-out test
+
+# AddressSanitizer, with leaks, over what takes memory and gives it back; `make full-asan` runs all suites.
+asan_suites = weft_unit_api weft_unit_deps weft_unit_mem weft_stress_loops
+test-asan:
+	cmake --preset asan
+	cmake --build --preset asan --parallel $(JOBS) --target $(asan_suites)
+	ctest --preset asan --parallel $(JOBS) --tests-regex '^weft_(unit_(api|deps|mem)|loops_short)$$'
+
+# Of GCC's suite the C programs of constructs and of what waits, once; in test-full and by hand all of it, and LLVM's.
+conformance-short: configure
+	$(compile) --target weft-omp
+	@if tools/check/prerequisites conformance >/dev/null; then $(conformance)/libgomp $(BUILD)/lib/weft-omp --jobs $(JOBS) --lang c --only $(short_form); fi
+short_form = 'libgomp.c/(barrier|cancel|critical|doacross|for|lib|lock|loop|nestedfn|omp-|ordered|parallel|reduction|sections|single|task|depend)'
 
 # OpenMP on Weft: GCC 12's own libgomp suite, the tests of LLVM 19's runtime, programs as they are distributed. What is fetched and compiled is kept in
 # ~/.cache/weft; results go to docs/user/openmp.md. THREADS=1,3,8,32 repeats the first with each of these numbers; RUN passes further options on.
