@@ -13,6 +13,7 @@
 //   --fault drops the first access of some tasks: a failure to see the rest of it work with
 #include "manage/managers.hpp"
 #include "stress/fuzz/generator.hpp"
+#include "stress/fuzz/neighbours.hpp"
 #include "stress/fuzz/print.hpp"
 #include "stress/fuzz/setup.hpp"
 #include "stress/fuzz/shrink.hpp"
@@ -122,7 +123,10 @@ bool hosted(std::uint64_t seed, bool fault, agent &a) {
     beside.join();
     return good && other;
   }
-  return passes(seed, fault, a);
+  const bool good = beside_neighbours(seed, [&] { return passes(seed, fault, a); });
+  if (!good)
+    std::printf("FAILED seed %" PRIu64 ", or what ran beside it\n", seed);
+  return good;
 }
 
 int run_here(const options &o) {
