@@ -91,7 +91,7 @@ bool service_list::call(executor &e, service_entry &s, std::uint64_t &now) {
     return did; // it has ended itself
   s.began.store(0, std::memory_order_relaxed);
   const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
-  if (slow != 0 && now - began >= slow) [[unlikely]]
+  if (slow != 0 && now - began >= slow && !s.concurrent) [[unlikely]] // those are Weft's own
     report_slow(s, now - began, now);
   m_registry.end(s);
   return did;

@@ -2,15 +2,13 @@
 // The dispatcher's own promises, without workers: the order of calls, concurrent callbacks, changes in the
 // middle of a round.
 #include "manage/dispatcher.hpp"
-#include "support/babeltrace.hpp"
 #include "support/case_process.hpp"
-#include "support/gate.hpp"
 
 #include <weft/weft.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
+#include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
@@ -119,6 +117,26 @@ TEST(dispatcher, nobody_polls_for_what_is_called_on_demand) {
   EXPECT_TRUE(anyone_at(place::idle));
   services(place::idle).remove(polled);
   EXPECT_FALSE(anyone_at(place::idle));
+}
+
+// On a busy machine they get no cpu for long, and users have made no such service.
+TEST(dispatcher, no_thread_of_the_runtime_is_a_service_that_could_be_reported) {
+  const auto end = test::in_process({{"WEFT_MANAGE_MODE", "central"}, {"WEFT_POLL_SLOW", "1ms"}}, [] {
+    std::atomic<bool> ran{false};
+    weft::spawn([&] {
+      weft::this_task::sleep_for(std::chrono::milliseconds(5)); // the timer runs, too
+      ran = true;
+    });
+    weft::taskwait();
+    EXPECT_TRUE(ran);
+    for (const place where : {place::idle, place::timer, place::taskwait, place::scheduling_point})
+      services(where).for_each([](service_entry &e) noexcept {
+        EXPECT_TRUE(e.concurrent) << e.name;
+        return false;
+      });
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_EQ(end.output.find("service '"), std::string::npos) << end;
 }
 
 } // namespace
