@@ -8,7 +8,8 @@
 //             I2  The watcher recalls only with that stack in its hands: taken back out of the slot that it was put into. The slot hands it to one
 //                 of them, so the spare goes on working, or parks.
 //             I3  A parked or gone spare is touched by the watcher only.
-// Orders      O1  starting and running, release; acquire: the frame to be continued is written before running is seen.
+// Orders      O1  starting and running, release; acquire: what comes before a wake-up is seen by the spare, and the frame to be continued is
+//                 written before running is seen.
 //             O2  parked and gone, release; acquire: what the spare did is done.
 // Progress    park blocks; all else is wait-free.
 // Reclamation None.
@@ -36,21 +37,21 @@ class spare_seat {
   /// False: it is not parked.
   [[nodiscard]] bool wake() noexcept {
     std::uint32_t was = parked;
-    if (!m_state.compare_exchange_strong(was, starting, std::memory_order_acq_rel, std::memory_order_acquire)) // O1, O2
+    if (!m_state.compare_exchange_strong(was, starting, std::memory_order_acq_rel, std::memory_order_relaxed)) // O1, O2
       return false;
     if (!mutant(bug::spare_woken_silently))
       P::futex_wake(m_state, 1);
     return true;
   }
   /// A thread begins. Of one that is gone.
-  void begin() noexcept { m_state.store(starting, std::memory_order_release); } // O1
+  void begin() noexcept { m_state.store(starting, std::memory_order_relaxed); } // before the thread is made
   /// False: it does not work, or leaves by itself. True: its thread's own stack is to be made ready.
   [[nodiscard]] bool retire() noexcept {
     std::uint32_t was = running;
     return m_state.compare_exchange_strong(was, leaving, std::memory_order_acquire, std::memory_order_relaxed); // O1
   }
-  /// Of one that was retired, with its thread's own stack taken back.
-  void recall() noexcept { m_state.store(running, std::memory_order_release); } // O1
+  /// Of one that was retired, with its thread's own stack taken back: the watcher knows already what `running` tells.
+  void recall() noexcept { m_state.store(running, std::memory_order_relaxed); } // I2
 
   // ---- the spare
 

@@ -64,15 +64,15 @@ template <int Looks>
 struct spare_is_recalled {
   static constexpr int threads = 2;
   crew_of_one c;
-  bool back = false;
   spare_is_recalled() { c.s.begin(); }
   void run(int t) {
     if (t == 0)
       return c.stand_in(Looks);
-    while (c.s.is() == seat::starting)
+    while (Looks != 0 && !c.retire())
       P::pause();
-    if (c.retire() && c.recall()) {
-      back = true;
+    while (Looks == 0 && c.s.is() == seat::starting)
+      P::pause();
+    if ((Looks != 0 || c.retire()) && c.recall()) {
       expect(c.s.is() != seat::parked || Looks == 0, "who is recalled works, or has left by itself");
       c.retire();
     } else if (c.s.is() == seat::running) {
@@ -89,25 +89,38 @@ constexpr int k_never = 1 << 20; // by itself
 const passes<spare_is_recalled<k_never>> s1{"spare_is_recalled"};
 const passes<spare_is_recalled<0>> s2{"spare_leaves_while_it_is_recalled"};
 
-/// A parked spare is woken as often as it is wanted; it leaves by itself.
+/// A parked spare is woken as often as it is wanted; it leaves by itself. Each sees what the other has done.
+template <bool Looks>
 struct spare_comes_again {
   static constexpr int threads = 2;
   static constexpr int rounds = 2;
   crew_of_one c;
+  model_var<int> told[rounds] = {};
   spare_comes_again() { c.s.park(); }
+  void work(int i) {
+    if (c.s.is() != seat::starting)
+      static_cast<void>(c.s.wait(0));
+    expect(told[i].get() == 1, "what came before the wake-up is seen");
+    c.stand_in(0);
+  }
+  void wake(int i) {
+    told[i].set(1);
+    if (Looks) {
+      while (c.s.is() != seat::parked)
+        P::pause();
+      expect(i == 0 || c.done[i - 1].get() == 1, "what it did is seen by who sees that it is parked");
+    }
+    while (!c.s.wake())
+      P::pause();
+    expect(i == 0 || c.done[i - 1].get() == 1, "and by who wakes it");
+  }
   void run(int t) {
     for (int i = 0; i != rounds; ++i)
-      if (t == 0) {
-        if (c.s.is() == seat::starting || c.s.wait(0))
-          c.stand_in(0);
-      } else {
-        while (!c.s.wake())
-          P::pause();
-        expect(i == 0 || c.done[i - 1].get() == 1, "what it did before it parked is seen");
-      }
+      t == 0 ? work(i) : wake(i);
   }
   void check() { expect(c.stays == rounds && c.s.is() == seat::parked, "it has worked each time"); }
 };
-const passes<spare_comes_again> s3{"spare_comes_again"};
+const passes<spare_comes_again<true>> s3{"spare_comes_again"};
+const passes<spare_comes_again<false>> s4{"spare_is_woken_by_who_does_not_look"};
 
 } // namespace
