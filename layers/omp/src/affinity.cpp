@@ -2,6 +2,7 @@
 // Places for the members of a team: primary, close and spread, as the specification deals them out.
 #include "affinity.hpp"
 
+#include "posix.hpp"
 #include "team.hpp"
 #include "topology.hpp"
 
@@ -10,6 +11,8 @@
 #include <set>
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace weft_omp {
 
@@ -110,26 +113,38 @@ void stand_free_after_fork(thread &t) noexcept {
     settle(t);
 }
 
-void keep_on(thread &me, const std::vector<int> &cpus) {
+const std::vector<int> *lasting(const std::vector<int> &cpus) {
   static spin_lock lock;
-  static auto &all = *new std::set<std::vector<int>>; // never freed: kernel threads remember which they follow
-  {
-    std::lock_guard guard(lock);
-    me.stands.cpus = &*all.insert(cpus).first;
-  }
+  static auto &all = *new std::set<std::vector<int>>; // as many as a program names different ones
+  std::lock_guard guard(lock);
+  return &*all.insert(cpus).first;
+}
+
+void keep_on(thread &me, const std::vector<int> &cpus) {
+  me.stands.cpus = lasting(cpus);
   g_binds = true;
   settle(me);
 }
 
-void follow_binding(const thread &me) noexcept {
-  if (t_follows == me.stands.cpus)
+namespace {
+
+void follow_cpus(const thread &me) noexcept {
+  const std::vector<int> *const wanted = cpus_of(me);
+  if (t_follows == wanted)
     return;
-  t_follows = me.stands.cpus;
+  t_follows = wanted;
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (const int cpu : me.stands.cpus ? *me.stands.cpus : process_cpus())
+  for (const int cpu : wanted ? *wanted : process_cpus())
     CPU_SET(static_cast<std::size_t>(cpu), &set);
-  sched_setaffinity(0, sizeof set, &set); // a cpu that went away is no reason to stop
+  syscall(SYS_sched_setaffinity, 0, sizeof set, &set); // a cpu that went away is no reason to stop
+}
+
+} // namespace
+
+void follow_binding(thread &me) noexcept {
+  follow_cpus(me);
+  follow_requests(me);
 }
 
 } // namespace weft_omp

@@ -3,6 +3,7 @@
 #include "affinity.hpp"
 
 #include "family.hpp"
+#include "posix.hpp"
 #include "team.hpp"
 #include "topology.hpp"
 
@@ -27,7 +28,8 @@ void put_field(std::string &to, const std::string &value, bool right, bool zeros
 }
 
 std::string cpus_text(const thread &t) {
-  const std::vector<int> &cpus = t.stands.cpus ? *t.stands.cpus : process_cpus();
+  const std::vector<int> *const kept = cpus_of(t);
+  const std::vector<int> &cpus = kept ? *kept : process_cpus();
   std::string text;
   for (std::size_t i = 0; i < cpus.size();) {
     std::size_t j = i;

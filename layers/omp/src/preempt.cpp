@@ -11,6 +11,7 @@
 // kernel has taken it back to the call, which it makes again wherever it goes on. What it holds meanwhile it would hold asleep, too.
 #include "preempt.hpp"
 
+#include "posix.hpp"
 #include "sanitizer.hpp"
 #include "team.hpp"
 
@@ -137,6 +138,8 @@ void on_signal(int, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
   thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
+  if (t && t->is_of_program() && !t->in_weft && spin_locks_held() == 0)
+    take_signals(*t);
   if (!t || spin_locks_held() != 0)
     return;
   const bool waits = !g_code.may_leave(instruction_of(u));

@@ -2,6 +2,8 @@
 // What is different when the layer is built with ThreadSanitizer. docs/design/openmp.md says why.
 #pragma once
 
+#include <cstddef>
+
 #if defined(__SANITIZE_THREAD__)
 #define WEFT_OMP_TSAN 1
 #elif defined(__has_feature)
@@ -20,5 +22,27 @@ void tell_sanitizer(void *block) noexcept;
 inline constexpr bool k_under_tsan = false;
 inline void tell_sanitizer(void *) noexcept {}
 #endif
+
+/// LeakSanitizer's, in programs that have it, however this library was built.
+extern "C" {
+[[gnu::weak]] void __lsan_ignore_object(const void *object);
+[[gnu::weak]] void __lsan_register_root_region(const void *low, std::size_t bytes);
+[[gnu::weak]] void __lsan_unregister_root_region(const void *low, std::size_t bytes);
+}
+
+/// What this holds is never freed, on purpose.
+inline void left_for_good(const void *object) noexcept {
+  if (__lsan_ignore_object)
+    __lsan_ignore_object(object);
+}
+/// Memory that a lightweight thread refers to others from: its stack and its variables.
+inline void begin_roots(const void *low, std::size_t bytes) noexcept {
+  if (__lsan_register_root_region)
+    __lsan_register_root_region(low, bytes);
+}
+inline void end_roots(const void *low, std::size_t bytes) noexcept {
+  if (__lsan_unregister_root_region)
+    __lsan_unregister_root_region(low, bytes);
+}
 
 } // namespace weft_omp

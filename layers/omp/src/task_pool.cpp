@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task_pool.hpp"
 
+#include "sanitizer.hpp"
 #include "task_record.hpp"
 
 #include <cstdlib>
@@ -47,6 +48,7 @@ omp_task *take_spare(unsigned c) noexcept {
 omp_task *cut_block(unsigned c) {
   const std::size_t size = record_pool::k_smallest << c;
   char *const block = static_cast<char *>(allocate_record(alignof(omp_task), k_block));
+  left_for_good(block);
   omp_task *list = nullptr;
   for (std::size_t at = k_block; at != 0; at -= size) {
     auto *const x = ::new (block + at - size) omp_task;

@@ -4,6 +4,7 @@
 #include "affinity.hpp"
 #include "crowd.hpp"
 #include "retired.hpp"
+#include "sanitizer.hpp"
 #include "thread_count.hpp"
 
 #include <algorithm>
@@ -22,6 +23,8 @@ void reserve_room(team &c, unsigned size) {
   auto *const members = new shown<thread *>[room];
   for (unsigned i = 0; i < c.capacity; ++i)
     members[i] = static_cast<thread *>(c.members[i]);
+  left_for_good(static_cast<shown<thread *> *>(c.members));
+  left_for_good(static_cast<member_slot *>(c.slots));
   c.members = members; // O8: the former stay, for who is late
   c.slots = new member_slot[room]; // O8: the same
   c.laid_out_for = 0;
@@ -111,7 +114,11 @@ std::atomic<unsigned> g_leaving{0}; // members of all teams that were dismissed 
 
 team &some_team() {
   team *const c = g_retired.take();
-  return c ? *c : *new team;
+  if (c)
+    return *c;
+  auto *const made = new team;
+  left_for_good(made);
+  return *made;
 }
 
 } // namespace

@@ -5,8 +5,10 @@
 #include "borrow.hpp"
 #include "family.hpp"
 #include "helpers.hpp"
+#include "posix.hpp"
 #include "preempt.hpp"
 #include "retired.hpp"
+#include "sanitizer.hpp"
 #include "team.hpp"
 
 #include <weft/error.hpp>
@@ -20,6 +22,7 @@
 #include <new>
 #include <unordered_map>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -30,7 +33,8 @@ constinit thread_local thread *t_of_block = nullptr;
 
 namespace {
 
-std::atomic<bool> g_gone{false}; // forked inside of a region: the threads that Weft needs stayed behind
+std::atomic<bool> g_gone{
+    false}; // Weft cannot be used: forked inside of a region, the threads that it needs stayed behind; or see look_for_sanitizer()
 std::atomic<std::uint32_t> g_known{0}; // threads; a count
 
 /// The first thread is number 0; then come those that are kept for hidden helpers.
@@ -70,8 +74,10 @@ retired<thread> g_light, g_of_program; // that have ended
 
 thread *numbered_thread() noexcept {
   auto *const t = new (std::nothrow) thread;
-  if (t)
+  if (t) {
+    left_for_good(t);
     give_number(*t);
+  }
   return t;
 }
 
@@ -160,9 +166,19 @@ void be_known(thread &t) noexcept {
     weft::layer::add_guest(t.guest);
 }
 
+/// Its runtime tells threads apart by variables that it sets up itself, and knows nothing of this layer's: the program would end at once.
+void look_for_sanitizer() noexcept {
+  if (k_under_tsan || !dlsym(RTLD_DEFAULT, "__tsan_init"))
+    return;
+  warn(
+      "the program was built with ThreadSanitizer and Weft was not: regions have one thread; use a Weft that is built with it (WEFT_SANITIZE=thread)");
+  g_gone.store(true, std::memory_order_relaxed);
+}
+
 thread &become_thread() noexcept {
   t_of_block = &begin_thread(some_thread(g_of_program), stack_of_thread());
   be_known(*t_of_block);
+  note_usual_cpus(*t_of_block);
   return *t_of_block;
 }
 
@@ -180,6 +196,8 @@ thread &find_self() noexcept {
   if (!t) {
     const int before = errno;
     know_environment();
+    static const bool looked = (look_for_sanitizer(), true);
+    (void)looked;
     errno = before;
     const weft::layer::stack_range stack = weft::layer::own_stack();
     t = stack.low ? &become_visitor(stack) : &become_thread();
@@ -350,11 +368,16 @@ void light_main(void *p) {
   t.stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
   t.stack_bytes = stack.bytes;
   t_self = t_of_block = &t;
+  const block_range variables = range_of_block(t.block);
+  begin_roots(stack.low, stack.bytes);
+  begin_roots(variables.low, variables.bytes);
   team *const serves = t.crew;
   t.life(t);
   end_tls_block(); // as a thread's end would: destructors may use OpenMP
   dismiss(t, std::exchange(t.hot, nullptr));
   empty_pool(t);
+  end_roots(stack.low, stack.bytes);
+  end_roots(variables.low, variables.bytes);
   set_thread_pointer(t.carrier);
   if (serves)
     leave_team(*serves);
@@ -369,6 +392,8 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
     return nullptr;
   t->light = true;
   t->life = life;
+  t->signals.store(0, std::memory_order_relaxed);
+  inherit_requests(*t, me);
   if (kind != 0)
     t->number_of_kind = kind;
   t->crew = crew;

@@ -110,6 +110,14 @@ struct region_body {
   static void call_with_data(const region_body &b) { reinterpret_cast<void (*)(void *)>(b.f)(b.arguments); }
 };
 
+/// What a lightweight thread has asked of the kernel (posix.hpp).
+struct requests {
+  loose<const std::vector<int> *> cpus, usual_cpus; // null: none in particular. The latter: a program's thread had them before it used OpenMP
+  int policy = 0, priority = 0;         // both 0: as the workers'
+  std::uint64_t mask = 0;               // blocked signals
+  bool has_mask = false;                // else the workers' holds, and `mask` is told
+};
+
 /// What a thread begins with, also one whose data another thread has had.
 struct thread_state {
   team *crew = nullptr;
@@ -119,6 +127,8 @@ struct thread_state {
   unsigned runs_on = 0; // number of the kernel thread below, from 1
   share_state share;
   standing stands;
+  requests asks;
+  loose<int> tid_below{0}; // of the kernel thread, once something was asked; a hint
   shown_standing shown;
   unsigned teams = 1, teams_number = 0; // of a teams region
   void *carrier = nullptr; // thread pointer of the kernel thread below
@@ -143,6 +153,7 @@ struct alignas(64) thread : thread_state {
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
   weft::layer::guest guest; // of one of the program's
   bool is_guest = false;    // Weft knows of it
+  std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
   thread *next_retired = nullptr;
   record_pool pool;
   alignas(64) parker place_to_wait; // others look here at each region
@@ -152,6 +163,14 @@ struct alignas(64) thread : thread_state {
 // constinit: nobody asks whether it has been set up.
 extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // who asked last with this block
 extern constinit thread_local thread *t_of_block __attribute__((tls_model("initial-exec"))); // whose the block is
+
+/// The thread that a block belongs to; null: OpenMP does not know it.
+inline thread *thread_of(void *block) noexcept {
+  const auto offset = reinterpret_cast<char *>(&t_of_block) - static_cast<char *>(thread_pointer());
+  return *reinterpret_cast<thread **>(static_cast<char *>(block) + offset);
+}
+/// The same; null: it is a kernel thread's.
+inline thread *light_thread_of(void *block) noexcept { return is_made_block(block) ? thread_of(block) : nullptr; }
 
 inline std::uintptr_t stack_pointer() noexcept {
   std::uintptr_t sp;
@@ -212,10 +231,10 @@ class spell {
   int m_most, m_left;
 };
 
-/// Whether any thread is kept on some cpus.
+/// Whether any thread is kept on some cpus, or has asked for something else that kernel threads have.
 extern loose<bool> g_binds;
 /// The kernel thread below is to be on the cpus of the OpenMP thread. With the kernel thread's block.
-void follow_binding(const thread &me) noexcept;
+void follow_binding(thread &me) noexcept;
 /// A lightweight thread has come to a kernel thread, perhaps another one. With the kernel thread's block; not inlined, for that is where the compiler's
 /// notion of thread-local addresses ends.
 [[gnu::noinline]] void arrive(thread &me) noexcept;

@@ -105,7 +105,7 @@ void *look_at_thread(void *p) {
 }
 
 void find_stack_fields(layout &l) noexcept {
-  constexpr std::size_t k_bytes = 0x2b000; // a size that nothing else in a descriptor has
+  constexpr std::size_t k_bytes = 0x2ab000; // a size that nothing else in a descriptor has, and enough for the variables of sanitizers
   void *stack = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stack == MAP_FAILED)
     return;
@@ -193,9 +193,11 @@ const layout &known_layout() noexcept {
   return l;
 }
 
+constexpr pid_t k_beyond_kernel = 1 << 23; // PID_MAX_LIMIT is 1 << 22
+std::atomic<std::size_t> g_number_at{0};   // in a block, once one was made
+
 /// No thread of the kernel has such a number; recursive mutexes tell their owners apart by it.
 pid_t next_number() noexcept {
-  constexpr pid_t k_beyond_kernel = 1 << 23; // PID_MAX_LIMIT is 1 << 22
   static std::atomic<pid_t> g_last{k_beyond_kernel};
   return g_last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -239,7 +241,22 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
     return nullptr;
   at<pid_t>(b, l.tid) = next_number();
   describe_thread(l, b, stack, bytes);
+  g_number_at.store(l.tid, std::memory_order_relaxed); // of use to those who know of a block
   return b;
+}
+
+block_range range_of_block(void *b) noexcept {
+  static const auto ask = reinterpret_cast<void (*)(std::size_t *, std::size_t *)>(dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info"));
+  const std::size_t behind = known_layout().bytes;
+  std::size_t bytes = behind, alignment = 0;
+  if (ask)
+    ask(&bytes, &alignment); // with the descriptor
+  return {static_cast<char *>(b) + behind - bytes, bytes};
+}
+
+bool is_made_block(const void *b) noexcept {
+  const std::size_t offset = g_number_at.load(std::memory_order_relaxed);
+  return offset != 0 && at<pid_t>(const_cast<void *>(b), offset) > k_beyond_kernel;
 }
 
 void *renew_tls_block(void *b, void *stack, std::size_t bytes) noexcept {
@@ -300,6 +317,8 @@ void end_tls_block() noexcept {
 
 void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
 void *renew_tls_block(void *, void *, std::size_t) noexcept { return nullptr; }
+block_range range_of_block(void *b) noexcept { return {b, 0}; }
+bool is_made_block(const void *) noexcept { return false; }
 void complete_tls_block() noexcept {}
 void end_tls_block() noexcept {}
 

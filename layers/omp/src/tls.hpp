@@ -13,6 +13,16 @@ namespace weft_omp {
 /// stays, for nothing else gives that back.
 [[nodiscard]] void *renew_tls_block(void *block, void *stack, std::size_t bytes) noexcept;
 
+/// All memory of a block that make_tls_block() gave.
+struct block_range {
+  void *low;
+  std::size_t bytes;
+};
+[[nodiscard]] block_range range_of_block(void *block) noexcept;
+
+/// Whether a block, of any thread, is one of these.
+[[nodiscard]] bool is_made_block(const void *block) noexcept;
+
 /// Something that is to be done once with a fresh block in use.
 void complete_tls_block() noexcept;
 

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of POSIX about threads, for lightweight ones. To the C library these are threads that the kernel does not know (tls.cpp), so it would fail, and
+// what it did to the kernel thread below would hold for all that run there. In place of the C library's, under their versions, wherever this library
+// comes first; about any other thread they ask that one.
+//
+// What a thread has asked for stands in its data (thread_state::asks) and follows it: each kernel thread that it comes to is given it, and the next
+// thread there gets its own (follow_requests). Until the first such call in the process that costs nothing.
+#include "posix.hpp"
+
+#include "affinity.hpp"
+#include "api.hpp"
+#include "team.hpp"
+#include "topology.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace weft_omp {
+namespace {
+
+using mask_word = std::uint64_t; // the kernel's: signal n is bit n - 1
+
+constexpr mask_word bit_of(int signal) noexcept { return mask_word{1} << (signal - 1); }
+
+mask_word exchange_mask(int how, const mask_word *set) noexcept {
+  mask_word before = 0;
+  syscall(SYS_rt_sigprocmask, how, set, &before, sizeof before);
+  return before;
+}
+
+// Of a kernel thread.
+thread_local mask_word t_usual_mask = 0, t_mask = 0;
+thread_local bool t_knows_mask = false;
+thread_local int t_policy = 0, t_priority = 0, t_tid = 0;
+
+/// The C library's.
+template <class F>
+F next_of(const char *name) noexcept {
+  return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
+}
+
+/// The lightweight thread that is meant; null: another kind.
+thread *light_self() noexcept { return light_thread_of(thread_pointer()); }
+thread *light(pthread_t handle) noexcept { return light_thread_of(reinterpret_cast<void *>(handle)); }
+/// A thread of the program's that OpenMP knows: lightweight ones run below it, too, so what it has asked for is to be known.
+thread *known(pthread_t handle) noexcept { return thread_of(reinterpret_cast<void *>(handle)); }
+
+void follow_scheduling(const thread &me) noexcept {
+  if (t_policy == me.asks.policy && t_priority == me.asks.priority)
+    return;
+  sched_param p{};
+  p.sched_priority = t_priority = me.asks.priority;
+  t_policy = me.asks.policy;
+  syscall(SYS_sched_setscheduler, 0, t_policy, &p); // it was allowed when the thread asked
+}
+
+/// The layer's own signal, and faults, stay as the worker has them.
+void follow_mask(const thread &me) noexcept {
+  if (!t_knows_mask) {
+    t_usual_mask = t_mask = exchange_mask(SIG_BLOCK, nullptr);
+    t_knows_mask = true;
+  }
+  mask_word kept = bit_of(SIGURG);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
+    kept |= bit_of(fault);
+  const mask_word wanted = me.asks.has_mask ? (me.asks.mask & ~kept) | (t_usual_mask & kept) : t_usual_mask;
+  if (wanted == t_mask)
+    return;
+  t_mask = wanted;
+  exchange_mask(SIG_SETMASK, &wanted);
+}
+
+/// With the thread's own block, on its stack: handlers run, or what the signals do by themselves is done.
+[[gnu::noinline]] void deliver_pending(thread &me) noexcept {
+  while (const mask_word due = me.signals.load(std::memory_order_acquire) & ~me.asks.mask) { // O1
+    const int signal = __builtin_ctzll(due) + 1;
+    const mask_word only = bit_of(signal);
+    if (!(me.signals.fetch_and(~only, std::memory_order_acq_rel) & only)) // O1
+      continue;
+    const int before = errno;
+    const mask_word mask = exchange_mask(SIG_UNBLOCK, me.block ? &only : nullptr); // of a thread of the program the kernel knows what it blocks
+    count_spin_locks(1); // a handler is not left for another thread: the kernel thread has its mask
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    count_spin_locks(-1);
+    exchange_mask(SIG_SETMASK, &mask);
+    errno = before;
+  }
+}
+
+} // namespace
+
+void follow_requests(thread &me) noexcept {
+  if (t_tid == 0)
+    t_tid = static_cast<int>(syscall(SYS_gettid));
+  me.tid_below = t_tid;
+  follow_scheduling(me);
+  follow_mask(me);
+  if ((me.signals.load(std::memory_order_relaxed) & ~me.asks.mask) == 0)
+    return;
+  if (!me.block)
+    return deliver_pending(me);
+  set_thread_pointer(me.block);
+  deliver_pending(me);
+  set_thread_pointer(me.carrier); // where it is now
+}
+
+void take_signals(thread &me) noexcept {
+  if (me.signals.load(std::memory_order_relaxed) != 0)
+    deliver_pending(me);
+}
+
+void inherit_requests(thread &t, const thread &creator) noexcept {
+  t.asks = creator.light ? creator.asks : requests();
+  t.asks.has_mask = false;
+  if (!creator.light)
+    t.asks.mask = exchange_mask(SIG_BLOCK, nullptr);
+}
+
+namespace {
+
+/// A change of what `t` has asked for: at once where that is the caller, else when it comes to a worker.
+template <class F>
+void change_requests(thread &t, F change) {
+  g_binds = true;
+  if (&t == light_self())
+    in_core(&t, change);
+  else
+    change();
+}
+
+const std::vector<int> *list_of(std::size_t bytes, const cpu_set_t *set) {
+  std::vector<int> cpus;
+  for (std::size_t cpu = 0; cpu < bytes * 8; ++cpu)
+    if (CPU_ISSET_S(cpu, bytes, set))
+      cpus.push_back(static_cast<int>(cpu));
+  return lasting(cpus);
+}
+
+} // namespace
+
+void note_usual_cpus(thread &t) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (syscall(SYS_sched_getaffinity, 0, sizeof set, &set) <= 0)
+    return;
+  const std::vector<int> &all = process_cpus();
+  bool same = static_cast<std::size_t>(CPU_COUNT(&set)) == all.size();
+  for (std::size_t i = 0; same && i < all.size(); ++i)
+    same = CPU_ISSET(static_cast<std::size_t>(all[i]), &set);
+  if (!same)
+    t.asks.usual_cpus = list_of(sizeof set, &set);
+  if (g_binds)
+    follow_binding(t);
+}
+
+namespace {
+
+int pin(thread &t, std::size_t bytes, const cpu_set_t *set) {
+  int failure = 0;
+  change_requests(t, [&] {
+    cpu_set_t before;
+    CPU_ZERO(&before);
+    const bool known = syscall(SYS_sched_getaffinity, 0, sizeof before, &before) > 0;
+    if (syscall(SYS_sched_setaffinity, 0, bytes, set) != 0)
+      failure = errno;
+    else
+      t.asks.cpus = list_of(bytes, set);
+    if (known && failure == 0) // the kernel thread is perhaps another thread's; what follows sees to it
+      syscall(SYS_sched_setaffinity, 0, sizeof before, &before);
+  });
+  return failure;
+}
+
+int schedule(thread &t, int policy, int priority) {
+  const int least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
+  if (least < 0 || priority < least || priority > most)
+    return EINVAL;
+  int failure = 0;
+  change_requests(t, [&] {
+    sched_param asked{}, before{};
+    asked.sched_priority = priority;
+    const int policy_before = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
+    syscall(SYS_sched_getparam, 0, &before);
+    if (syscall(SYS_sched_setscheduler, 0, policy, &asked) != 0) {
+      failure = errno;
+      return;
+    }
+    syscall(SYS_sched_setscheduler, 0, policy_before, &before); // as above
+    t.asks.policy = policy;
+    t.asks.priority = priority;
+  });
+  return failure;
+}
+
+int tell_scheduling(const thread &t, int *policy, sched_param *p) noexcept {
+  *policy = t.asks.policy;
+  p->sched_priority = t.asks.priority;
+  if (*policy == 0 && p->sched_priority == 0) { // it has not asked: what workers have
+    *policy = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
+    syscall(SYS_sched_getparam, 0, p);
+  }
+  return 0;
+}
+
+int send(thread &t, int signal) noexcept {
+  constexpr int k_last = 64;
+  if (signal < 0 || signal > k_last || (signal >= 32 && signal < SIGRTMIN)) // those between are the C library's own
+    return EINVAL;
+  if (signal == 0)
+    return 0;
+  thread *const me = known(pthread_self());
+  t.signals.fetch_or(bit_of(signal), std::memory_order_acq_rel); // O1
+  if (&t == me) {
+    deliver_pending(t);
+    return 0;
+  }
+  g_binds = true; // it looks when it comes to a worker
+  t.place_to_wait.signal(self_if_any());
+  if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.guest.tid.load(std::memory_order_relaxed))
+    syscall(SYS_tgkill, getpid(), tid,
+            SIGURG); // where it computes it gives way (preempt.cpp); any other thread takes it for a question of the watcher's
+  return 0;
+}
+
+int change_mask(thread &t, int how, const sigset_t *set, sigset_t *old) noexcept {
+  if (old) {
+    std::memset(old, 0, sizeof *old);
+    std::memcpy(old, &t.asks.mask, sizeof t.asks.mask);
+  }
+  if (!set)
+    return 0;
+  mask_word given = 0;
+  std::memcpy(&given, set, sizeof given);
+  given &= ~(bit_of(SIGKILL) | bit_of(SIGSTOP) | bit_of(32) | bit_of(33));
+  mask_word next = given;
+  if (how == SIG_BLOCK)
+    next = t.asks.mask | given;
+  else if (how == SIG_UNBLOCK)
+    next = t.asks.mask & ~given;
+  else if (how != SIG_SETMASK)
+    return EINVAL;
+  if (next == t.asks.mask)
+    return 0;
+  change_requests(t, [&] {
+    t.asks.mask = next;
+    t.asks.has_mask = true;
+  });
+  deliver_pending(t);
+  return 0;
+}
+
+/// What a thread of the program has asked for itself: its kernel thread is to know what it has.
+void note_request(thread &t) noexcept {
+  g_binds = true;
+  if (&t == known(pthread_self()))
+    follow_binding(t);
+}
+
+/// Of the calling kernel thread, which has changed it itself.
+void note_mask() noexcept {
+  if (t_knows_mask)
+    t_usual_mask = t_mask = exchange_mask(SIG_BLOCK, nullptr);
+}
+
+bool is_own(pid_t pid) noexcept { return pid == 0 || pid == static_cast<pid_t>(syscall(SYS_gettid)); }
+
+} // namespace
+
+} // namespace weft_omp
+
+using namespace weft_omp;
+
+#define POSIX_API extern "C" __attribute__((visibility("default")))
+
+POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcept {
+  static const auto next = next_of<int (*)(pthread_t, pthread_attr_t *)>("pthread_getattr_np");
+  const thread *const t = light(handle);
+  if (!t)
+    return next(handle, into);
+  if (const int failure = pthread_attr_init(into))
+    return failure;
+  const int failure = pthread_attr_setstack(into, reinterpret_cast<void *>(t->stack_low), t->stack_bytes);
+  return failure ? failure : pthread_attr_setguardsize(into, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t *set) noexcept {
+  static const auto next = next_of<int (*)(pthread_t, std::size_t, const cpu_set_t *)>("pthread_setaffinity_np");
+  if (thread *const t = light(handle))
+    return pin(*t, bytes, set);
+  const int failure = next(handle, bytes, set);
+  if (thread *const t = failure ? nullptr : known(handle)) {
+    t->asks.cpus = list_of(bytes, set);
+    note_request(*t);
+  }
+  return failure;
+}
+POSIX_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t *set) noexcept {
+  static const auto next = next_of<int (*)(pthread_t, std::size_t, cpu_set_t *)>("pthread_getaffinity_np");
+  const thread *const t = light(handle);
+  if (!t)
+    return next(handle, bytes, set);
+  const std::vector<int> *const cpus = cpus_of(*t);
+  std::memset(set, 0, bytes);
+  for (const int cpu : cpus ? *cpus : process_cpus()) {
+    if (static_cast<std::size_t>(cpu) >= bytes * 8)
+      return EINVAL;
+    CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
+  }
+  return 0;
+}
+POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *set) noexcept {
+  thread *const t = light_self();
+  if (!t || !is_own(pid)) {
+    const int result = static_cast<int>(syscall(SYS_sched_setaffinity, pid, bytes, set));
+    if (thread *const of_program = result == 0 && is_own(pid) ? known(pthread_self()) : nullptr) {
+      of_program->asks.cpus = list_of(bytes, set);
+      note_request(*of_program);
+    }
+    return result;
+  }
+  const int failure = pin(*t, bytes, set);
+  if (failure)
+    errno = failure;
+  return failure ? -1 : 0;
+}
+
+POSIX_API int pthread_getschedparam(pthread_t handle, int *policy, sched_param *p) noexcept {
+  static const auto next = next_of<int (*)(pthread_t, int *, sched_param *)>("pthread_getschedparam");
+  const thread *const t = light(handle);
+  return t ? tell_scheduling(*t, policy, p) : next(handle, policy, p);
+}
+POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param *p) noexcept {
+  static const auto next = next_of<int (*)(pthread_t, int, const sched_param *)>("pthread_setschedparam");
+  if (thread *const t = light(handle))
+    return schedule(*t, policy, p->sched_priority);
+  const int failure = next(handle, policy, p);
+  if (thread *const t = failure ? nullptr : known(handle)) {
+    t->asks.policy = policy;
+    t->asks.priority = p->sched_priority;
+    note_request(*t);
+  }
+  return failure;
+}
+POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
+  static const auto next = next_of<int (*)(pthread_t, int)>("pthread_setschedprio");
+  thread *const t = light(handle);
+  return t ? schedule(*t, t->asks.policy, priority) : next(handle, priority);
+}
+
+POSIX_API int pthread_kill(pthread_t handle, int signal) noexcept {
+  static const auto next = next_of<int (*)(pthread_t, int)>("pthread_kill");
+  thread *const t = known(handle);
+  return t && (t->light || t->in_weft || t->crew->level != 0) ? send(*t, signal)
+                                                              : next(handle, signal); // in a region others run on its kernel thread
+}
+POSIX_API int raise(int signal) noexcept {
+  static const auto next = next_of<int (*)(int)>("raise");
+  thread *const t = light_self();
+  if (!t)
+    return next(signal);
+  const int failure = send(*t, signal);
+  if (failure)
+    errno = failure;
+  return failure ? -1 : 0;
+}
+POSIX_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) noexcept {
+  static const auto next = next_of<int (*)(int, const sigset_t *, sigset_t *)>("pthread_sigmask");
+  if (thread *const t = light_self())
+    return change_mask(*t, how, set, old);
+  const int failure = next(how, set, old);
+  note_mask();
+  return failure;
+}
+POSIX_API int sigprocmask(int how, const sigset_t *set, sigset_t *old) noexcept {
+  static const auto next = next_of<int (*)(int, const sigset_t *, sigset_t *)>("sigprocmask");
+  thread *const t = light_self();
+  if (!t) {
+    const int result = next(how, set, old);
+    note_mask();
+    return result;
+  }
+  const int failure = change_mask(*t, how, set, old);
+  if (failure)
+    errno = failure;
+  return failure ? -1 : 0;
+}
+
+#define ALSO_OLD(NAME, NODE, OLD)                                                                                                                    \
+  OMP_DEFAULT(NAME, NODE);                                                                                                                           \
+  OMP_VERSION(NAME, NAME, OLD, weft_old_##NAME)
+ALSO_OLD(pthread_getattr_np, GLIBC_2.32, GLIBC_2.2.5);
+ALSO_OLD(pthread_setaffinity_np, GLIBC_2.34, GLIBC_2.3.4);
+ALSO_OLD(pthread_getaffinity_np, GLIBC_2.32, GLIBC_2.3.4);
+ALSO_OLD(pthread_setschedprio, GLIBC_2.34, GLIBC_2.3.4);
+ALSO_OLD(pthread_kill, GLIBC_2.34, GLIBC_2.2.5);
+ALSO_OLD(pthread_sigmask, GLIBC_2.32, GLIBC_2.2.5);

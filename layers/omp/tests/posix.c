@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What POSIX says of threads holds for OpenMP threads: attributes, cpus, scheduling, signals and their masks, each of its own. Takes any number of cpus. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern int omp_get_thread_num(void);
+extern int omp_get_num_threads(void);
+
+enum { most = 64, rounds = 5 };
+
+static void require(int holds, const char *what) {
+  if (!holds) {
+    fprintf(stderr, "posix: %s, in thread %d\n", what, omp_get_thread_num());
+    exit(1);
+  }
+}
+
+static void attributes(void) {
+#pragma omp parallel
+  {
+    pthread_attr_t a;
+    char here;
+    void *low = NULL;
+    size_t bytes = 0;
+    require(pthread_getattr_np(pthread_self(), &a) == 0, "pthread_getattr_np");
+    require(pthread_attr_getstack(&a, &low, &bytes) == 0, "pthread_attr_getstack");
+    require(&here >= (char *)low && &here < (char *)low + bytes, "the stack is the thread's");
+    require(pthread_attr_destroy(&a) == 0, "pthread_attr_destroy");
+  }
+}
+
+static int cpus_of(cpu_set_t *set, int *into) {
+  int n = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, set))
+      into[n++] = cpu;
+  return n;
+}
+
+/* Each thread on a cpu of its own choice stays there while others run beside it, and who has chosen none is kept nowhere. */
+static void pinning(int by_number) {
+  cpu_set_t before;
+  static int cpus[CPU_SETSIZE];
+  require(sched_getaffinity(0, sizeof before, &before) == 0, "sched_getaffinity");
+  const int n = cpus_of(&before, cpus);
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num(), mine = cpus[me % n], pins = me % 3 != 2;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(mine, &set);
+    if (pins && by_number)
+      require(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
+    else if (pins)
+      require(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0, "pthread_setaffinity_np");
+    for (int r = 0; r < rounds; ++r) {
+#pragma omp barrier
+      CPU_ZERO(&set);
+      require(sched_getaffinity(0, sizeof set, &set) == 0, "sched_getaffinity");
+      require(CPU_COUNT(&set) == (pins ? 1 : n) && CPU_ISSET(mine, &set), "the kernel keeps a thread where it asked to be");
+      CPU_ZERO(&set);
+      require(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0, "pthread_getaffinity_np");
+      require(CPU_COUNT(&set) == (pins ? 1 : n) && CPU_ISSET(mine, &set), "pthread_getaffinity_np tells it");
+      require(sched_getcpu() == mine || !pins, "it runs there");
+    }
+    CPU_ZERO(&set);
+    require(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == EINVAL, "no cpu at all");
+    require(pthread_setaffinity_np(pthread_self(), sizeof before, &before) == 0, "back to all");
+  }
+}
+
+static void scheduling(void) {
+#pragma omp parallel
+  {
+    int policy = -1;
+    struct sched_param p;
+    memset(&p, -1, sizeof p);
+    require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && policy == SCHED_OTHER && p.sched_priority == 0, "pthread_getschedparam");
+    p.sched_priority = 0;
+    require(pthread_setschedparam(pthread_self(), SCHED_BATCH, &p) == 0, "pthread_setschedparam");
+#pragma omp barrier
+    require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && policy == SCHED_BATCH, "the policy is the thread's");
+    require(sched_getscheduler(0) == SCHED_BATCH, "the kernel has it");
+    p.sched_priority = 7;
+    require(pthread_setschedparam(pthread_self(), SCHED_OTHER, &p) == EINVAL, "a priority that the policy has not");
+    p.sched_priority = 0;
+    require(pthread_setschedparam(pthread_self(), SCHED_OTHER, &p) == 0, "back");
+  }
+}
+
+static __thread volatile int t_got;
+static void on_signal(int n) { t_got += n == SIGUSR1 ? 1 : 100; }
+
+static pthread_t g_all[most];
+static int g_ready;
+
+static void signals(void) {
+  struct sigaction a;
+  memset(&a, 0, sizeof a);
+  a.sa_handler = on_signal;
+  require(sigaction(SIGUSR1, &a, NULL) == 0 && sigaction(SIGUSR2, &a, NULL) == 0, "sigaction");
+  g_ready = 0;
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num(), n = omp_get_num_threads();
+    g_all[me] = pthread_self();
+    t_got = 0;
+    require(pthread_kill(pthread_self(), 0) == 0, "pthread_kill of no signal");
+    require(pthread_kill(pthread_self(), SIGUSR1) == 0 && t_got == 1, "a signal to itself is delivered before pthread_kill returns");
+    require(raise(SIGUSR1) == 0 && t_got == 2, "raise");
+    require(pthread_kill(pthread_self(), 4711) == EINVAL, "a signal that there is none of");
+#pragma omp barrier
+    require(pthread_kill(g_all[(me + 1) % n], SIGUSR2) == 0, "a signal to another thread");
+    while (t_got < 100) /* some of them wait below meanwhile, some here */
+      sched_yield();
+    require(t_got == 102, "each thread gets the one that was sent to it");
+#pragma omp barrier
+  }
+}
+
+static int is_blocked(int signal) {
+  sigset_t now;
+  sigemptyset(&now);
+  require(pthread_sigmask(SIG_SETMASK, NULL, &now) == 0, "pthread_sigmask");
+  return sigismember(&now, signal);
+}
+
+static void masks(void) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  require(!is_blocked(SIGUSR1) && !is_blocked(SIGTERM), "the program blocks nothing");
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num(), blocks = me % 2;
+    t_got = 0;
+    require(!is_blocked(SIGUSR1) && !is_blocked(SIGTERM), "a thread begins with the mask of the one that made it");
+    if (blocks)
+      require(pthread_sigmask(SIG_BLOCK, &one, NULL) == 0, "pthread_sigmask");
+    for (int r = 0; r < rounds; ++r) {
+#pragma omp barrier
+      require(is_blocked(SIGUSR1) == blocks && !is_blocked(SIGTERM), "a mask is its thread's");
+    }
+    require(pthread_kill(pthread_self(), SIGUSR1) == 0 && t_got == !blocks, "a blocked signal waits");
+#pragma omp barrier
+    require(t_got == !blocks, "a blocked signal waits over a barrier");
+    require(sigprocmask(SIG_UNBLOCK, &one, NULL) == 0 && t_got == 1, "it comes when it is unblocked");
+    require(pthread_sigmask(99, &one, NULL) == EINVAL, "what pthread_sigmask has not");
+  }
+  require(!is_blocked(SIGUSR1), "nothing of it is left in the first thread");
+  /* What the first thread blocks, new ones begin with. */
+}
+
+int main(void) {
+  attributes();
+  pinning(0);
+  pinning(1);
+  scheduling();
+  signals();
+  signals();
+  masks();
+  masks();
+  puts("posix: ok");
+  return 0;
+}
