@@ -68,8 +68,8 @@ std::string field_value(const thread &t, char letter) {
   case 'P':
     return std::to_string(getpid());
   case 'i': {
-    if (is_of_llvm()) // of the worker
-      return std::to_string(syscall(SYS_gettid));
+    if (is_of_llvm()) // of a lightweight thread what the C library takes for its id: each has its own, as there, and keeps it
+      return std::to_string(t.block ? number_of_block(t.block) : static_cast<int>(syscall(SYS_gettid)));
     char text[32];
     std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(t.block ? t.block : thread_pointer())));
     return text;

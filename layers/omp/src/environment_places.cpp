@@ -48,6 +48,9 @@ bool read_number(const char *&s, unsigned long long &into) noexcept {
 
 namespace {
 
+/// What "true" and places alone come to.
+int usual_bind() noexcept { return is_of_llvm() ? k_bind_spread : k_bind_true; }
+
 bool read_bind(globals &g) {
   const char *value = weft::layer::environment("OMP_PROC_BIND");
   if (!value)
@@ -71,6 +74,7 @@ bool read_bind(globals &g) {
     if (*s != ',')
       return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
   }
+  std::replace(all.begin(), all.end(), int{k_bind_true}, usual_bind());
   g.initial.bind = all[0];
   g.bind_by_level = all;
   return true;
@@ -151,8 +155,18 @@ void read_said_places(globals &g, const char *value) {
   const char *const kind = places_kind(value);
   if (kind)
     g.places_kind = kind;
-  if (parse_places(value, g.places))
+  int missing = -1;
+  const bool good = parse_places(value, g.places, &missing);
+  if (good && missing < 0)
     return;
+  if (missing >= 0) { // GCC's runtime takes none of them, LLVM's those that there are
+    if (!is_of_llvm() || g.places.empty())
+      g.places.clear();
+    if (!is_of_llvm())
+      return void(bad("OMP_PLACES", value, "of cpus that the machine has"));
+    warn("OMP_PLACES is '%s'; there is no cpu %d; it is left out", value, missing);
+    return;
+  }
   constexpr char k_form[] = "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}";
   g.places.clear();
   if (!is_of_llvm())
@@ -189,7 +203,7 @@ void read_places(globals &g) {
   if (list && !value && !(bind_said && g.initial.bind == k_bind_false) && !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
     g.places.clear();
   if (!g.places.empty() && !bind_said)
-    g.initial.bind = k_bind_true;
+    g.initial.bind = usual_bind();
   if (g.places.empty() && !bind_said)
     take_kmp_affinity(g);
   if (g.places.empty() && g.initial.bind != k_bind_false)

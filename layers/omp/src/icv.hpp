@@ -97,8 +97,8 @@ void know_cutoff() noexcept;
 void print_environment(bool verbose) noexcept;
 /// KMP_SETTINGS: what the user said, and what holds.
 void print_settings() noexcept;
-/// OMP_PLACES. False: it cannot be read.
-bool parse_places(const char *text, std::vector<place> &into);
+/// OMP_PLACES. False: it cannot be read. `missing`: a cpu that is named and the machine has not; unchanged: none.
+bool parse_places(const char *text, std::vector<place> &into, int *missing = nullptr);
 /// The abstract name that a text begins with; null: none.
 [[nodiscard]] const char *places_kind(const char *text) noexcept;
 

@@ -10,6 +10,7 @@
 #include <map>
 
 #include <strings.h>
+#include <unistd.h>
 
 namespace weft_omp {
 
@@ -17,6 +18,7 @@ namespace {
 
 struct reader {
   const char *s;
+  int missing = -1; // a cpu that the machine has not
   void skip() {
     while (std::isspace(static_cast<unsigned char>(*s)))
       ++s;
@@ -127,6 +129,12 @@ void keep_usable(place p, std::vector<place> &into) {
     into.push_back(std::move(p));
 }
 
+/// As many as the kernel's mask has room for, which is how GCC's runtime sees it.
+int most_cpus() {
+  constexpr int k_word = 64;
+  return (std::max(static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)), process_cpus().back() + 1) + k_word - 1) / k_word * k_word;
+}
+
 bool place_range(reader &r, std::vector<place> &into) {
   const bool without = r.eat('!');
   place first;
@@ -145,8 +153,11 @@ bool place_range(reader &r, std::vector<place> &into) {
   }
   for (long i = 0; i < length; ++i) {
     place p = first;
-    for (int &cpu : p)
+    for (int &cpu : p) {
       cpu += static_cast<int>(i * stride);
+      if (cpu >= most_cpus())
+        r.missing = cpu;
+    }
     keep_usable(std::move(p), into);
   }
   return true;
@@ -154,8 +165,8 @@ bool place_range(reader &r, std::vector<place> &into) {
 
 } // namespace
 
-bool parse_places(const char *text, std::vector<place> &into) {
-  reader r{text};
+bool parse_places(const char *text, std::vector<place> &into, int *missing) {
+  reader r{text, -1};
   r.skip();
   if (std::isalpha(static_cast<unsigned char>(*r.s)))
     return abstract(r, into);
@@ -163,11 +174,13 @@ bool parse_places(const char *text, std::vector<place> &into) {
     if (!place_range(r, into))
       return false;
   while (r.eat(','));
+  if (missing && !*r.s)
+    *missing = r.missing;
   return !*r.s && !into.empty();
 }
 
 const char *places_kind(const char *text) noexcept {
-  reader r{text};
+  reader r{text, -1};
   r.skip();
   const kind *const k = kind_at(r.s);
   return k ? k->name : nullptr;

@@ -254,6 +254,8 @@ block_range range_of_block(void *b) noexcept {
   return {static_cast<char *>(b) + behind - bytes, bytes};
 }
 
+int number_of_block(const void *b) noexcept { return at<pid_t>(const_cast<void *>(b), known_layout().tid); }
+
 bool is_made_block(const void *b) noexcept {
   const std::size_t offset = g_number_at.load(std::memory_order_relaxed);
   return offset != 0 && at<pid_t>(const_cast<void *>(b), offset) > k_beyond_kernel;
@@ -318,6 +320,7 @@ void end_tls_block() noexcept {
 void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
 void *renew_tls_block(void *, void *, std::size_t) noexcept { return nullptr; }
 block_range range_of_block(void *b) noexcept { return {b, 0}; }
+int number_of_block(const void *) noexcept { return 0; }
 bool is_made_block(const void *) noexcept { return false; }
 void complete_tls_block() noexcept {}
 void end_tls_block() noexcept {}

@@ -23,6 +23,9 @@ struct block_range {
 /// Whether a block, of any thread, is one of these.
 [[nodiscard]] bool is_made_block(const void *block) noexcept;
 
+/// What the C library takes for the id of the block's thread: no kernel thread has it.
+[[nodiscard]] int number_of_block(const void *block) noexcept;
+
 /// Something that is to be done once with a fresh block in use.
 void complete_tls_block() noexcept;
 
