@@ -6,7 +6,13 @@
 #include "deps/cohort.hpp"
 #include "deps/region_scope.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <unordered_map>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -117,6 +123,59 @@ void report_undeclared(const task &t, const region_scope &its) noexcept {
     if (u.at < piece.end && is_new(parent, t))
       report(parent, t, reinterpret_cast<const void *>(u.at), name_of(piece), u.declared ? name_of(*u.declared) : nullptr);
   }
+}
+
+namespace {
+
+/// That a child has named, from its address on.
+struct named_object {
+  std::uintptr_t end;
+  bool written;
+  std::string label;
+};
+using named_objects = std::map<std::uintptr_t, named_object>;
+
+std::mutex g_lock;
+std::unordered_map<const task *, named_objects> g_named; // by the parent; guarded by the lock
+
+/// Another object than that at `low` which has bytes in common with it, and one of the two is written.
+named_objects::const_iterator find_overlap(const named_objects &all, std::uintptr_t low, std::uintptr_t end, bool written) {
+  for (auto i = all.lower_bound(end); i != all.begin();) {
+    --i;
+    if (i->first != low && i->second.end > low && (written || i->second.written))
+      return i;
+    if (i->first < low && low - i->first > UINT32_MAX) // the size of an object is no larger
+      break;
+  }
+  return all.end();
+}
+
+} // namespace
+
+void report_overlaps(const task &t, const access *list, std::size_t count) noexcept try {
+  const std::lock_guard guard(g_lock);
+  named_objects &all = g_named[t.parent];
+  for (const access *a = list; a != list + count; ++a) {
+    if (!a->address || a->mode >= access_mode::reduction)
+      continue;
+    const auto low = reinterpret_cast<std::uintptr_t>(a->address);
+    const std::uintptr_t end = low + a->bytes;
+    const bool written = a->mode != access_mode::in && a->mode != access_mode::weak_in;
+    if (const auto other = find_overlap(all, low, end, written); other != all.end() && is_new(*t.parent, t))
+      warn(
+          "task '%s' names %u bytes at %p, which overlap what task '%s' has named at %p: objects are ordered by their address alone, so nothing orders "
+          "these; name the same object in both, or regions",
+          label_of(t), a->bytes, a->address, other->second.label.c_str(), reinterpret_cast<const void *>(other->first));
+    const auto [at, fresh] = all.try_emplace(low, named_object{end, written, label_of(t)});
+    at->second.end = std::max(at->second.end, end);
+    at->second.written = at->second.written || written;
+  }
+} catch (const std::bad_alloc &) { // this once, nothing is found
+}
+
+void forget_objects(const task &parent) noexcept {
+  const std::lock_guard guard(g_lock);
+  g_named.erase(&parent);
 }
 
 } // namespace rt

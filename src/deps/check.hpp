@@ -4,6 +4,10 @@
 
 #include "task/task.hpp"
 
+#include <weft/access.hpp>
+
+#include <cstddef>
+
 namespace weft::inline v0 {
 namespace rt {
 
@@ -13,6 +17,11 @@ class region_scope;
 WEFT_COLD void report_undeclared(task &t) noexcept;
 /// The same where accesses are regions: `its` are those of `t`.
 WEFT_COLD void report_undeclared(const task &t, const region_scope &its) noexcept;
+
+/// Reports objects of the list that have bytes in common with one of another address that an earlier child of the same parent has named, where one of
+/// the two is written: accesses are ordered by address alone. Forgets what is named when the children are over.
+WEFT_COLD void report_overlaps(const task &t, const access *list, std::size_t count) noexcept;
+WEFT_COLD void forget_objects(const task &parent) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -243,8 +243,11 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   constexpr std::uint32_t both = k_shares | k_weak;
   if ((all.kinds & both) == both && strengthen(t.accesses(), count)) [[unlikely]]
     all.kinds &= ~std::uint32_t{k_weak};
-  if (mailbox::checks()) [[unlikely]]
+  if (mailbox::checks()) [[unlikely]] {
     report_undeclared(t);
+    report_overlaps(t, first, first_count);
+    report_overlaps(t, second, second_count);
+  }
   domain &d = domain_of(*t.parent);
   if ((sends_messages() || d.is_hidden()) && leave_to_managers(t, d, all.kinds)) [[unlikely]]
     return false;
@@ -285,6 +288,8 @@ void give_up(domain &d, data_access &own, mailbox &box) noexcept {
 
 /// Body ended: no further child can come. Tells the last access to each address what follows it.
 void close_domain(task &t, mailbox &box) noexcept {
+  if (mailbox::checks()) [[unlikely]]
+    forget_objects(t);
   domain *d = t.children_domain;
   t.children_domain = nullptr;
   data_access *records = t.accesses();
@@ -378,6 +383,8 @@ void trim_domain(task &parent, bool all) noexcept {
   try {
     if (!all)
       return d->prune_when_grown();
+    if (mailbox::checks()) [[unlikely]]
+      forget_objects(parent);
     end_cohorts(parent);
     d->prune();
   } catch (const std::bad_alloc &) { // the table stays as it is: it only keeps memory longer

@@ -54,6 +54,42 @@ TEST(deps_check, names_a_child_that_writes_what_its_parent_reads) {
 TEST(deps_check, names_a_child_that_does_not_take_turns_below_one_that_has_none) {
   expect_report(said("true", [] { below(weft::inout(g_x), weft::weak_commutative(g_x)); }), "inout", "declares it (weak_commutative) only");
 }
+struct pair_of_ints {
+  int a, b;
+};
+pair_of_ints g_pair;
+int g_row[4];
+
+TEST(deps_check, names_objects_of_different_addresses_that_overlap) {
+  const auto member = [] {
+    for (int i = 0; i != 3; ++i) {
+      weft::spawn([] {}, weft::out(g_pair), weft::label("whole"));
+      weft::spawn([] {}, weft::in(g_pair.b), weft::label("part"));
+    }
+    weft::taskwait();
+  };
+  const std::string text = said("true", member);
+  EXPECT_NE(text.find("task 'part' names 4 bytes at 0x"), std::string::npos) << text;
+  EXPECT_NE(text.find("which overlap what task 'whole' has named at"), std::string::npos) << text;
+  EXPECT_EQ(said("false", member).find("overlap"), std::string::npos);
+}
+TEST(deps_check, is_silent_of_neighbours_readers_first_members_and_what_is_over) {
+  EXPECT_EQ(said("true",
+                 [] {
+                   weft::spawn([] {}, weft::out(g_row[0]), weft::label("first"));
+                   weft::spawn([] {}, weft::out(g_row[1]), weft::label("second"));
+                   weft::spawn([] {}, weft::in(g_pair), weft::label("reads"));
+                   weft::spawn([] {}, weft::in(g_pair.b), weft::label("reads a part"));
+                   weft::taskwait();
+                   weft::spawn([] {}, weft::out(g_pair.b), weft::label("after the wait"));
+                   weft::taskwait();
+                   weft::spawn([] {}, weft::out(g_pair), weft::label("later"));
+                   weft::spawn([] {}, weft::in(g_pair.a), weft::label("at the same address"));
+                   weft::taskwait();
+                 })
+                .find("overlap"),
+            std::string::npos);
+}
 TEST(deps_check, is_silent_where_nothing_is_wrong_and_where_it_is_off) {
   const std::string covered = said("true", [] {
     below(weft::in(g_x), weft::weak_in(g_x));
