@@ -11,6 +11,7 @@ namespace rt {
 namespace {
 
 constexpr unsigned k_most = detail::k_region_dimensions;
+constexpr std::size_t k_most_runs = std::size_t{1} << 24; // each takes some 100 bytes while the task lives
 
 const char *name_of(access_mode mode) noexcept {
   static constexpr const char *names[] = {"in",         "out",        "inout",       "weak_in",         "weak_out",
@@ -72,7 +73,7 @@ void check_dimension(const detail::region_dimension &d, bool may_be_unbounded, c
   if (d.extent < 0 || d.count < 0)
     c.about("has a negative extent; range(a, b) goes from a to b, both included, and span(a, n) is n elements from a on");
   if (d.extent == detail::k_unbounded && (!may_be_unbounded || d.count == detail::k_unbounded))
-    c.about("does not say how many elements it has; give the extent, or a range() or span()");
+    c.about("does not say how many elements it has, or says more than there are addresses; give the extent, or a range() or span()");
   if (d.first < 0 || d.first > d.extent || d.count > d.extent - d.first)
     c.about("reaches beyond the extents that were declared; indices begin at 0 and range() includes both ends");
   if (d.stride < 0)
@@ -135,6 +136,8 @@ region_shape shape_of(const region_access &a, const char *label, std::size_t pla
   }
   shape.first = sum(reinterpret_cast<std::uintptr_t>(r.address()), offset, c);
   static_cast<void>(sum(shape.first, reach, c));
+  if (product(product(shape.loops[0].count, shape.loops[1].count, c), shape.loops[2].count, c) > k_most_runs)
+    c.about("has more than 2^24 runs of bytes with gaps between them, which is too many for one access; name the whole, or fewer parts");
   return shape;
 }
 

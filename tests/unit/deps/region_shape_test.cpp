@@ -134,6 +134,17 @@ TEST(region_shape, complains_of_more_bytes_than_there_are_addresses) {
   EXPECT_COMPLAINT(region(reinterpret_cast<char *>(UINTPTR_MAX - 8), 10), "wider than the address space");
 }
 
+TEST(region_shape, complains_of_an_extent_that_no_index_reaches) {
+  EXPECT_COMPLAINT(region(array, UINT64_MAX), "more than there are addresses");
+}
+
+TEST(region_shape, complains_of_more_runs_than_one_access_has) {
+  char *bytes = reinterpret_cast<char *>(array);
+  EXPECT_COMPLAINT(region(bytes, {1'000'000'000, 1}).strides({2, 1}), "more than 2^24 runs");
+  EXPECT_COMPLAINT(region(bytes, {1 << 12, (1 << 12) + 1, 1}).strides({1 << 14, 2, 1}), "more than 2^24 runs");
+  EXPECT_EQ(complaint_about(region(bytes, {1 << 24, 1}).strides({2, 1})), "nothing");
+}
+
 TEST(region_shape, complaints_name_the_task_and_the_access) {
   EXPECT_COMPLAINT(region(array, {10, 20}).range(3, 12), "task 'the task': region 2 (weak_in [3;10][0;20] of [10][20] at 0x");
 }
