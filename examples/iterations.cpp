@@ -28,7 +28,6 @@ int main() {
       weft::spawn([&, b] { change[b] = relax(u, 1 + (b - 1) * size, 1 + b * size); }, weft::in(change[b - 1]),
                   weft::inout(change[b]), weft::in(change[b + 1]), weft::label("relax"));
   });
-  weft::taskwait();
 
   // As long as something changes.
   double largest = 1;
@@ -49,7 +48,6 @@ int main() {
         },
         weft::accesses(all), weft::out(largest));
   });
-  weft::taskwait();
 
   double error = 0;
   for (int i = 0; i <= n + 1; ++i)

@@ -76,28 +76,37 @@ void commuting(long n, long body) {
 constexpr long k_iteration = 1000;
 void iterate_chain(long n, long body) {
   static char x;
-  weft::taskiter(n / k_iteration, [body] {
-    for (long i = 0; i < k_iteration; ++i)
-      weft::spawn([body] { work(body); }, weft::inout(x));
-  });
+  weft::taskiter(
+      n / k_iteration,
+      [body] {
+        for (long i = 0; i < k_iteration; ++i)
+          weft::spawn([body] { work(body); }, weft::inout(x));
+      },
+      weft::nogroup);
   weft::taskwait();
 }
 
 void iterate_independent(long n, long body) {
-  weft::taskiter(n / k_iteration, [body] {
-    for (long i = 0; i < k_iteration; ++i)
-      weft::spawn([body] { work(body); });
-  });
+  weft::taskiter(
+      n / k_iteration,
+      [body] {
+        for (long i = 0; i < k_iteration; ++i)
+          weft::spawn([body] { work(body); });
+      },
+      weft::nogroup);
   weft::taskwait();
 }
 
 /// Each task reads its neighbours: four edges per task.
 void iterate_stencil(long n, long body) {
   static char x[k_iteration + 2];
-  weft::taskiter(n / k_iteration, [body] {
-    for (long i = 1; i <= k_iteration; ++i)
-      weft::spawn([body] { work(body); }, weft::in(x[i - 1]), weft::inout(x[i]), weft::in(x[i + 1]));
-  });
+  weft::taskiter(
+      n / k_iteration,
+      [body] {
+        for (long i = 1; i <= k_iteration; ++i)
+          weft::spawn([body] { work(body); }, weft::in(x[i - 1]), weft::inout(x[i]), weft::in(x[i + 1]));
+      },
+      weft::nogroup);
   weft::taskwait();
 }
 

@@ -63,7 +63,7 @@ class [[nodiscard]] handle : public detail::handle_base {
   }
 
  private:
-  T *result() noexcept { return static_cast<T *>(detail::storage(m_task)); }
+  T *result() noexcept { return &static_cast<detail::result_of<T> *>(detail::storage(m_task))->get(); }
 };
 
 /// The same for a task whose callable returns nothing.

@@ -34,9 +34,10 @@ struct taskfor_body {
 ///
 ///     weft::taskfor(weft::range(n), [&](weft::range<int> part) { for (int i : part) y[i] += x[i]; }, weft::in(x), weft::inout(y));
 ///
-/// The task has the accesses of the clauses, once, and is over when all iterations are. `f` is moved into it, takes an index or a chunk
+/// The task has the accesses of the clauses, once, and is over when all iterations are. Without accesses the call waits for that, and rethrows what
+/// `f` throws; with accesses, nogroup, in_group or tracked it does not wait. `f` is moved into it, takes an index or a chunk
 /// (a weft::range), and is called by several workers at once. Clauses: grain_size (iterations per chunk; default: 8 chunks per
-/// worker), in_group, and all of spawn(); with tracked it returns a handle<void>. `f` may wait; what it spawns is complete
+/// worker), nogroup, in_group, and all of spawn(); with tracked it returns a handle<void>. `f` may wait; what it spawns is complete
 /// when the loop is, and is ordered with what the same worker has spawned in this loop only.
 /// Exceptions: the first one that `f` throws is that of the task; chunks that have not begun are skipped, also when the task's group
 /// is cancelled. Cost: that of a task; when nobody helps about 260 instructions more, 140 when there are several chunks, and 55
@@ -45,12 +46,12 @@ template <class Index, class F, class... Clauses>
 auto taskfor(const range<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
   static_assert(detail::is_loop_body<closure, Index>, "the callable of weft::taskfor takes an index or a chunk (weft::range)");
-  static_assert(((!std::is_same_v<Clauses, num_tasks> && !std::is_same_v<Clauses, nogroup_clause> && !detail::is_chunk_accesses<Clauses>) && ...),
-                "weft::taskfor is one task: num_tasks, nogroup and chunk_accesses are clauses of weft::taskloop");
+  static_assert(((!std::is_same_v<Clauses, num_tasks> && !detail::is_chunk_accesses<Clauses>) && ...),
+                "weft::taskfor is one task: num_tasks and chunk_accesses are clauses of weft::taskloop");
   const detail::loop_options options = detail::loop_options_of(clauses...);
   detail::check_grain(options);
-  return detail::spawn_in(options.group, detail::taskfor_body<closure, Index>{closure(static_cast<F &&>(f)), space, options},
-                          detail::spawn_clause(clauses)...);
+  return detail::spawn_loop<Clauses...>(options.group, detail::taskfor_body<closure, Index>{closure(static_cast<F &&>(f)), space, options},
+                                        detail::spawn_clause(clauses)...);
 }
 
 /// The same over a rectangle: a chunk is one block. `f` takes its rows and its columns.

@@ -36,10 +36,10 @@ template <class Body, class... Clauses>
 auto spawn_taskiter(Body &&body, const Clauses &...clauses) {
   static_assert(((!std::is_same_v<Clauses, weft::v0::final> && !std::is_same_v<Clauses, if_>) && ...),
                 "weft::taskiter is neither final nor undeferred: say so of the tasks that it records, or wait after it");
-  static_assert((!(is_loop_clause<Clauses> && !std::is_same_v<Clauses, in_group>) && ...),
-                "weft::taskiter takes the clauses of weft::spawn, and in_group");
+  static_assert((!(is_loop_clause<Clauses> && !std::is_same_v<Clauses, in_group> && !std::is_same_v<Clauses, nogroup_clause>) && ...),
+                "weft::taskiter takes the clauses of weft::spawn, nogroup and in_group");
   // final: its weak accesses count as strong ones, and whoever asks of a child whether the parent is, learns of the recording.
-  return spawn_in(loop_options_of(clauses...).group, static_cast<Body &&>(body), weft::v0::final(), spawn_clause(clauses)...);
+  return spawn_loop<Clauses...>(loop_options_of(clauses...).group, static_cast<Body &&>(body), weft::v0::final(), spawn_clause(clauses)...);
 }
 
 } // namespace detail
@@ -52,15 +52,16 @@ auto spawn_taskiter(Body &&body, const Clauses &...clauses) {
 ///       for (int b = 0; b < n; ++b)
 ///         weft::spawn([&, b] { relax(b); }, weft::in(x[b]), weft::inout(x[b + 1]));
 ///     }, weft::label("sweeps"));
-///     weft::taskwait();
 ///
-/// The whole has the accesses of its clauses towards its siblings (weak ones count as strong); those of its tasks order these among
+/// Without accesses of its own the call waits for the end of the whole, and rethrows what a task throws; with accesses, nogroup, in_group or tracked
+/// it does not wait. The whole has the accesses of its clauses towards its siblings (weak ones count as strong); those of its tasks order these among
 /// themselves only. A recorded task is an ordinary one in its body: it may spawn, wait, have events, use task_local values; it is
 /// over, each time, when all of its descendants are. Its callable is called again and again, by reference, and destroyed at the
 /// end. Labels, priorities, onready and stack_bytes are kept. What tasks reduce is added to the object before the next task that names it in
 /// another way, of this iteration or the next, before a condition is asked, and at the end. What cannot be recorded is refused with weft::error
 /// (invalid_argument), thrown by the spawn or taskwait inside of `record`: a task with a handle (tracked, or one that returns
-/// something), if_(false), a group, a region, a wait for recorded tasks. Clauses: those of spawn() but final and if_, and in_group; with
+/// something), if_(false), a group, a loop that waits (give it nogroup), a wait for recorded tasks, and regions beside tasks that reduce what the
+/// taskiter itself reduces. Clauses: those of spawn() but final and if_, nogroup and in_group; with
 /// tracked it returns a handle<void>.
 /// Exceptions: the first one that a task throws is that of the whole, further ones are reported; tasks that begin later are skipped, and no
 /// iteration follows; the same happens when the group of the taskiter is cancelled.

@@ -64,17 +64,17 @@ void spawn_chunks(task_group *group, const Body &body, const range<Index> &space
 
 } // namespace detail
 
-/// Cuts `space` into chunks, spawns a task for each, in order, and waits until they and their descendants are complete.
+/// Cuts `space` into chunks, and spawns a task for each, in order. Without accesses it waits until they and their descendants are complete; with
+/// accesses, nogroup or in_group it does not.
 ///
 ///     weft::taskloop(weft::range(n), [&](int i) { y[i] += a * x[i]; }, weft::grain_size(4096));
 ///
 /// `f` takes an index, or a chunk, which is a weft::range; the tasks share it, so it is called by several at once. Clauses: one of
 /// grain_size and num_tasks (default: 8 tasks per worker); chunk_accesses(g), where g(chunk) gives the accesses of the chunk's
-/// task; accesses of every chunk (also of regions, and lists), label, priority, final, if_, wait, stack_bytes, onready for each task; nogroup or in_group, and
-/// then the loop does not wait.
+/// task; accesses of every chunk (also of regions, and lists), label, priority, final, if_, wait, stack_bytes, onready for each task; nogroup or in_group.
 /// Exceptions: the first one that `f` throws skips the tasks that have not begun and is rethrown (setting group.exceptions);
-/// with in_group and nogroup it goes the way of the tasks' exceptions. After a cancellation of a group that the caller belongs to, further
-/// chunks are skipped. Cost: that of the tasks; with nogroup or in_group one allocation for an `f` of more than 64 bytes. Any
+/// a loop that does not wait leaves it to the way of the tasks' exceptions. After a cancellation of a group that the caller belongs to, further
+/// chunks are skipped. Cost: that of the tasks; when it does not wait one allocation for an `f` of more than 64 bytes. Any
 /// thread. Throws weft::error: invalid_argument for a grain or number of 0; else as spawn() and task_group::wait().
 template <class Index, class F, class... Clauses>
 void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
@@ -91,7 +91,7 @@ void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
   const detail::loop_plan plan = detail::plan_chunks(space.size(), options);
   if (plan.chunks == 0)
     return;
-  if constexpr (elsewhere != 0) {
+  if constexpr (!detail::loop_waits<Clauses...>) {
     const detail::shared_body<std::decay_t<F>> body(static_cast<F &&>(f));
     detail::spawn_chunks(options.group, body, space, plan, clauses...);
   } else {
@@ -116,7 +116,7 @@ void taskloop(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
     else
       return (c);
   };
-  if constexpr (detail::count_of<nogroup_clause, Clauses...> + detail::count_of<in_group, Clauses...> == 0)
+  if constexpr (detail::loop_waits<Clauses...>)
     taskloop(
         range<std::uint64_t>(space.size()), [&space, &f](std::uint64_t k) { f(space.rows(k), space.columns(k)); }, grain_size(1),
         adapted(clauses)...);

@@ -62,7 +62,7 @@ inline void require(const void *pointer, const char *function, const char *param
 /// What the core knows of it; refers to `r`.
 [[nodiscard]] detail::reduction_spec c_reduction(const weft_reduction &r) noexcept;
 /// Reads what the caller of weft_spawn() knows of the options, and refuses what this version does not know.
-[[nodiscard]] weft_spawn_options known_spawn_options(const weft_spawn_options *from);
+[[nodiscard]] weft_spawn_options known_spawn_options(const weft_spawn_options *from, unsigned more_flags = 0);
 
 template <class Body>
 void require_body(Body *body, const char *function) {

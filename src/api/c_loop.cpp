@@ -164,6 +164,8 @@ void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
   cut.has_grain = (cut.grain = loop.grain_size) != 0;
   cut.has_tasks = (cut.tasks = loop.num_tasks) != 0;
   const detail::loop_plan plan = detail::plan_chunks(range_of(range).size(), cut);
+  if (const std::size_t most = std::max(loop.most_accesses, loop.most_regions); most > detail::k_most_accesses)
+    detail::refuse_accesses(most);
   std::vector<weft_access> list(loop.most_accesses);
   std::vector<weft_region> regions(loop.most_regions);
   for (std::uint64_t k = 0; k < plan.chunks && !(options.group && options.group->group.cancelled()); ++k) {
@@ -187,6 +189,24 @@ int spawn_whole(const char *function, weft_body run, const Head &head, const voi
   return outcome != WEFT_OK ? outcome : status;
 }
 
+/// The same for a loop, which waits when nothing else is to wait for it and nothing orders it.
+template <class Head>
+int spawn_loop(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const named &n, weft_spawn_options options,
+               weft_handle **handle) {
+  const bool waits = !(options.flags & WEFT_TASK_NOGROUP) && !options.group && !handle && n.count == 0 && n.region_count == 0;
+  options.flags &= ~unsigned{WEFT_TASK_NOGROUP};
+  if (!waits)
+    return spawn_whole(function, run, head, arg, bytes, n, options, handle);
+  int status = WEFT_OK;
+  const int outcome = guarded([&] {
+    weft_group own(weft::exception_policy::by_setting);
+    options.group = &own;
+    status = spawn_whole(function, run, head, arg, bytes, n, options, nullptr);
+    own.group.wait();
+  });
+  return outcome != WEFT_OK ? outcome : status;
+}
+
 } // namespace
 } // namespace rt
 } // namespace weft::inline v0
@@ -200,7 +220,7 @@ int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t
     require_body(body, "weft_taskloop");
     const weft_loop_options known = known_options(loop);
     weft_spawn_options of_tasks = known_spawn_options(options);
-    const bool waits = !of_tasks.group && !(known.flags & WEFT_LOOP_NOGROUP);
+    const bool waits = !of_tasks.group && !(known.flags & WEFT_LOOP_NOGROUP) && !known.accesses && !known.regions;
     closure<chunk_head> task({body, {}}, arg, waits ? 0 : arg_bytes, "weft_taskloop");
     if (arg_bytes > 0)
       require(arg, "weft_taskloop", "arg");
@@ -231,12 +251,12 @@ int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg,
   const int status = guarded([&] {
     require_body(body, "weft_taskfor");
     (void)range_of(range);
-    known = known_spawn_options(options);
+    known = known_spawn_options(options, WEFT_TASK_NOGROUP);
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_whole("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes, {regions, region_count, list, list_count},
-                     known, handle);
+  return spawn_loop("weft_taskfor", &run_taskfor, taskfor_head{body, range, grain_size}, arg, arg_bytes, {regions, region_count, list, list_count},
+                    known, handle);
 }
 
 int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes, const weft_access *list,
@@ -246,13 +266,13 @@ int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, cons
   weft_spawn_options known;
   const int status = guarded([&] {
     require_body(record, "weft_taskiter");
-    known = known_spawn_options(options);
-    if (known.flags & ~unsigned{WEFT_TASK_WAIT})
+    known = known_spawn_options(options, WEFT_TASK_NOGROUP);
+    if (known.flags & ~unsigned{WEFT_TASK_WAIT | WEFT_TASK_NOGROUP})
       throw_error(weft::errc::invalid_argument, "weft_taskiter: options->flags is %#x; a taskiter is neither final nor undeferred", known.flags);
     known.flags |= WEFT_TASK_FINAL; // see spawn_taskiter in <weft/taskiter.hpp>
   });
   if (status != WEFT_OK)
     return status;
-  return spawn_whole("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, {nullptr, 0, list, list_count}, known,
-                     handle);
+  return spawn_loop("weft_taskiter", &run_taskiter, taskiter_head{count, more, record}, arg, arg_bytes, {nullptr, 0, list, list_count}, known,
+                    handle);
 }

@@ -50,6 +50,8 @@ class access_list {
   access_list(const weft_access *list, std::size_t count, const char *function) : m_count(count) {
     if (count > 0)
       require(list, function, "list");
+    if (count > detail::k_most_accesses)
+      detail::refuse_accesses(count);
     if (count > std::size(m_few)) {
       m_many.resize(count);
       m_first = m_many.data();
@@ -93,6 +95,8 @@ class access_list {
 std::vector<region_access> region_list(const weft_region *regions, std::size_t count, const char *function) {
   if (count > 0)
     require(regions, function, "regions");
+  if (count > detail::k_most_accesses)
+    detail::refuse_accesses(count);
   std::vector<region_access> list(count, {region(static_cast<const char *>(nullptr), 0)});
   for (std::size_t i = 0; i < count; ++i) {
     const weft_region &from = regions[i];
@@ -155,7 +159,7 @@ detail::task *create(weft_body body, const void *arg, std::size_t bytes, std::si
 
 } // namespace
 
-weft_spawn_options known_spawn_options(const weft_spawn_options *from) {
+weft_spawn_options known_spawn_options(const weft_spawn_options *from, unsigned more_flags) {
   weft_spawn_options known = WEFT_SPAWN_OPTIONS_INIT;
   if (!from)
     return known;
@@ -169,7 +173,7 @@ weft_spawn_options known_spawn_options(const weft_spawn_options *from) {
                   "this version lacks; link a newer libweft",
                   from->size, sizeof known);
   std::memcpy(&known, from, std::min(from->size, sizeof known));
-  if (known.flags & ~unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT})
+  if (known.flags & ~(unsigned{WEFT_TASK_FINAL | WEFT_TASK_UNDEFERRED | WEFT_TASK_WAIT} | more_flags))
     throw_error(errc::invalid_argument, "weft_spawn: options->flags is %#x; it may hold WEFT_TASK_FINAL, _UNDEFERRED and _WAIT", known.flags);
   return known;
 }

@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "deps/domain.hpp"
 #include "task/failure.hpp"
+#include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
 #include <new>
@@ -115,9 +116,23 @@ WEFT_COLD void end_extras(group_state &s) noexcept {
 
 } // namespace
 
+namespace {
+
+/// Whoever made it may be gone, so nothing of it is looked at.
+WEFT_NOINLINE void end_by_another(const group_state &s, const task &by) {
+  if (s.word.done(s.owned) || (functions_generation() != 0 && is_of_parent_process(*s.owner))) // or its tasks run in the parent process
+    return;
+  fatal("a task group is destroyed by task '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
+        label_of(by));
+}
+
+} // namespace
+
 task_group::~task_group() {
   state &s = internals();
-  if (!s.word.done(s.owned)) [[unlikely]]
+  if (const executor *e = this_executor(); e && e->current && e->current != s.owner) [[unlikely]]
+    end_by_another(s, *e->current);
+  else if (!s.word.done(s.owned)) [[unlikely]]
     wait_at_end(s);
   else if (s.owner->children_domain) [[unlikely]]
     end_cohorts(*s.owner);
@@ -133,6 +148,8 @@ void task_group::wait() {
                 "task_group::wait() is called by task '%s', but the group belongs to task '%s'; "
                 "wait where the group was made",
                 label_of(*this_worker().current), label_of(*s.owner));
+  if (const callback *const c = this_worker().in_callback) [[unlikely]]
+    refuse_wait_in(*c);
   wait_for_group(s);
   if (s.cancelled.load(std::memory_order_relaxed)) [[unlikely]]
     s.cancelled.store(false, std::memory_order_relaxed);

@@ -18,8 +18,17 @@ namespace {
 
 using namespace rt;
 
-/// Counts a child where it will be waited for.
-void count_child(task &t, task &parent) noexcept {
+/// fork(): the group is open in the parent process, whose tasks bring it to an end.
+[[noreturn]] WEFT_COLD void refuse_group_of_parent_process(task &t) {
+  if (t.ops->destroy)
+    t.ops->destroy(detail::storage(&t));
+  detail::task_abandon(&t);
+  throw_error(errc::invalid_argument,
+              "a task is spawned into a group that was made before fork(): its tasks belong to the parent process; make a group in the child");
+}
+
+/// Counts a child where it will be waited for. Throws weft::error, and the task is gone, when that cannot be.
+void count_child(task &t, task &parent) {
   if (!t.group) {
     ++parent.owned_children;
     return;
@@ -28,6 +37,8 @@ void count_child(task &t, task &parent) noexcept {
   if (g.owner == &parent) {
     ++g.owned;
   } else { // a stranger: its own parent has to outlive it as well
+    if (g.owner->label == k_parent_process) [[unlikely]]
+      refuse_group_of_parent_process(t);
     g.word.add_by_stranger();
     ++parent.owned_children;
   }
@@ -214,7 +225,7 @@ WEFT_NOINLINE void submit_slowly(task *t) {
 /// Nothing about the task or its parent asks for more than the common way.
 WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept { return t.is_plain(k_special | k_undeferred) && !parent.leads_astray(); }
 
-WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) noexcept {
+WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) {
   count_child(t, parent);
   count(w.counts->without_accesses);
 }
@@ -334,6 +345,10 @@ void submit_slowly(task *t, const access &only) {
 }
 
 } // namespace
+
+void refuse_accesses(std::size_t count) {
+  throw_error(errc::invalid_argument, "a list of %zu accesses is longer than any task's; a task has at most 2^31 - 1", count);
+}
 
 task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
   executor *e = this_executor();

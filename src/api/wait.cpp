@@ -20,6 +20,8 @@ using namespace rt;
 
 void taskwait() {
   worker &w = this_worker();
+  if (w.in_callback) [[unlikely]] // also where there is nothing to wait for: or the error would come and go
+    refuse_wait_in(*w.in_callback);
   task &t = *w.current;
   if (iteration_of(t)) [[unlikely]]
     throw_error(errc::invalid_argument, "taskwait() while taskiter '%s' records: its tasks have not begun; wait in a task, or after the loop",

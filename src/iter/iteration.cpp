@@ -35,7 +35,7 @@ const std::atomic<bool> &cancellation_of(const task &t) noexcept {
 void refuse_what_ends(const task &t, const task &owner) {
   const char *why = t.has(detail::k_undeferred) ? "the recording would wait for it: leave if_(false) out, and wait in a task instead"
                     : t.has(detail::k_tracked)  ? "has a handle: let it return nothing, and leave tracked out"
-                    : t.group                   ? "belongs to a group: leave the group out (of a taskloop: with nogroup)"
+                    : t.group                   ? "belongs to a group: leave the group out (of a loop that waits: with nogroup)"
                                                 : nullptr;
   if (why)
     throw_error(errc::invalid_argument, "task '%s' cannot be recorded by taskiter '%s': %s", label_of(t), label_of(owner), why);

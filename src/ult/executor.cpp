@@ -99,8 +99,7 @@ destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sani
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
 destination choose(executor &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
   if (e.in_callback) [[unlikely]]
-    throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one", e.in_callback->what,
-                e.in_callback->name);
+    refuse_wait_in(*e.in_callback);
   f.saved_errno = *e.error_number;
   runnable *next = pick(e);
   destination d;
@@ -146,7 +145,11 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
 
 } // namespace
 
-WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish, wait_reason why) {
+WEFT_UNINSTRUMENTED void refuse_wait_in(const callback &c) {
+  throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one", c.what, c.name);
+}
+
+void suspend(left_function publish, void *context_of_publish, wait_reason why) {
   frame f;
   const destination d = choose(*this_executor(), f, publish, context_of_publish, why);
   switch_stack(&f.state, *f.sanitized, d.state, *d.sanitized, d.value);

@@ -125,6 +125,9 @@ void suspend(left_function publish, void *context, wait_reason why = {});
 task *make_light_root();
 void free_light_root(task *root) noexcept;
 
+/// Throws weft::error, no_block: a callback asks to wait.
+[[noreturn]] WEFT_COLD void refuse_wait_in(const callback &c);
+
 /// The thread that what runs here must not leave: null, but on a thread's own stack and what is called from there.
 executor *home_of(executor &e) noexcept;
 

@@ -149,6 +149,66 @@ bool threads_compute() noexcept {
 /// Of the main thread, or another one that is no worker, outside of tasks: it can wait for all that is left.
 bool can_wait(const worker &w) noexcept { return w.adopted && !w.standing_on && w.current == &w.root; }
 
+bool g_failure_unasked = false; // a task of a thread's own has thrown, and nothing has rethrown it; of the thread that ends Weft
+
+/// The names of some tasks, each once.
+class some_names {
+ public:
+  void add(const task &t) {
+    const std::string_view closure = closure_of(t);
+    std::string name = "'" + std::string(t.label || closure.empty() ? label_of(t) : closure) + "'";
+    if (std::find(m_names.begin(), m_names.end(), name) == m_names.end())
+      m_names.push_back(std::move(name));
+  }
+  [[nodiscard]] std::string text() const {
+    std::string all;
+    for (std::size_t i = 0; i < m_names.size() && i < k_most; ++i)
+      all += (i ? ", " : " (") + m_names[i];
+    return all.empty() ? all : all + (m_names.size() > k_most ? ", ...)" : ")");
+  }
+
+ private:
+  static constexpr std::size_t k_most = 4;
+  std::vector<std::string> m_names;
+};
+
+/// Those that are ready, and those that came last to an address.
+some_names names_of_children(worker &w) {
+  constexpr std::size_t k_looked_at = 64;
+  some_names names;
+  std::vector<runnable *> ready;
+  ready.reserve(k_looked_at);
+  for (runnable *r; ready.size() < k_looked_at && (r = take_ready(w));)
+    ready.push_back(r);
+  for (runnable *r : ready)
+    if (r->what == runnable::kind::task && static_cast<task *>(r)->parent == &w.root)
+      names.add(*static_cast<task *>(r));
+  while (!ready.empty()) {
+    enqueue(&w, *ready.back(), origin::fresh);
+    ready.pop_back();
+  }
+  if (domain *d = w.root.children_domain; d && !d->regional() && !d->is_hidden())
+    d->for_each([&](data_access *last) {
+      // O1 of access_state.hpp: a released access is that of a task that is over
+      if (domain::is_plain(last) && !is_released(last->flags.load(std::memory_order_acquire)))
+        names.add(*last->task);
+    });
+  return names;
+}
+
+/// main has returned, or exit() was called: the locals of main are gone, or will not be used by main any more.
+void warn_of_children_left(worker &w) noexcept {
+  if (w.root.children.done(w.root.owned_children))
+    return;
+  std::string names;
+  try {
+    names = names_of_children(w).text();
+  } catch (const std::bad_alloc &) { // without names
+  }
+  warn("main ends before tasks that it spawned%s, and nothing waits for them; they use what main may have destroyed: call taskwait() before",
+       names.c_str());
+}
+
 /// Functions, and tasks that services have spawned, have no other waiter. They do not tell: the clock looks.
 void wait_for_functions(const runtime &rt) {
   while (functions_are_pending() || services_have_tasks())
@@ -203,24 +263,41 @@ void end_tasks(runtime &rt, worker &w) noexcept {
   std::optional<reminder> reminds;
   if (!w.root.children.done(w.root.owned_children))
     reminds.emplace(rt);
+  if (w.id == 0)
+    warn_of_children_left(w);
   try {
     wait_for_children(w.root);
     wait_for_functions(rt);
     end_root(w.root);
   } catch (const std::exception &e) {
+    g_failure_unasked = true;
     warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());
   } catch (...) {
+    g_failure_unasked = true;
     warn("the program ended and a task had thrown, and nobody asked for it; call taskwait()");
   }
 }
 
 /// Services are the program's, and may use what its destructors end.
-void at_exit() {
+void end_at_exit() {
   if (!g_threads_compute.load(std::memory_order_relaxed) || timer_has_services())
     return stop_runtime();
   if (worker *const w = this_worker_or_null(); w && is_started() && can_wait(*w))
     end_tasks(*g_runtime, *w);
 }
+
+#ifdef __GLIBC__
+/// As an exception that leaves main, one that no wait has rethrown ends the program with a code that says so. The handlers that are left are
+/// called by the inner exit(), which glibc goes on with.
+void at_exit(int status, void *) {
+  end_at_exit();
+  if (status == EXIT_SUCCESS && g_failure_unasked)
+    std::exit(EXIT_FAILURE);
+}
+int call_at_exit() { return on_exit(&at_exit, nullptr); }
+#else
+int call_at_exit() { return std::atexit(&end_at_exit); }
+#endif
 
 /// After the program's destructors, as the library's own.
 [[gnu::destructor]] void at_last() {
@@ -231,7 +308,7 @@ void at_exit() {
 /// With the start lock. Once, however often the start is tried.
 void register_with_process() {
   static bool done = false;
-  if (!done && std::atexit(&at_exit) != 0)
+  if (!done && call_at_exit() != 0)
     throw_error(errc::out_of_resources, "no memory to start Weft in this process");
   done = true;
 }

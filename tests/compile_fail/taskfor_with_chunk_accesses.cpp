@@ -1,4 +1,4 @@
-// expect: weft::taskfor is one task: num_tasks, nogroup and chunk_accesses are clauses of weft::taskloop
+// expect: weft::taskfor is one task: num_tasks and chunk_accesses are clauses of weft::taskloop
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/weft.hpp>
 

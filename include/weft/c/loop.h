@@ -44,8 +44,11 @@ typedef struct weft_loop_options {
 // Every member at its default.
 #define WEFT_LOOP_OPTIONS_INIT {sizeof(weft_loop_options), 0, 0, 0, 0, 0, 0, 0}
 
-// Cuts `range` into chunks, spawns a task for each, in order, and waits until they and their descendants are
-// complete; unless they are children of the current task (WEFT_LOOP_NOGROUP) or of a group (options->group).
+// All loops keep one rule: a loop with accesses is ordered by them, and does not wait. A loop without accesses waits until its tasks and their
+// descendants are complete, unless something else is to wait for them: the current task (NOGROUP), a group, a handle.
+
+// Cuts `range` into chunks, and spawns a task for each, in order. WEFT_LOOP_NOGROUP: they are children of the current task, and the loop does not
+// wait.
 //
 // The first failure skips the chunks that have not begun. `code`, which may be NULL, is set to its code.
 // Ownership: as weft_spawn(). With arg_bytes > 0 tasks that the loop does not wait for have copies.
@@ -57,10 +60,12 @@ WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *ar
                            const weft_spawn_options *options, int *code);
 
 // Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8 chunks per
-// worker); workers with nothing else to do take chunks of it. The task has the accesses of the list, once.
+// worker); workers with nothing else to do take chunks of it. The task has the accesses of the list, once. options->flags may hold
+// WEFT_TASK_NOGROUP.
 //
-// Ownership, callable from, blocks: as weft_spawn(). Several workers call body() at once.
-// Errors: INVALID_ARGUMENT (a step of 0); else as weft_spawn().
+// Ownership, callable from: as weft_spawn(). Several workers call body() at once.
+// Blocks: a loop without accesses; else as weft_spawn().
+// Errors: INVALID_ARGUMENT (a step of 0), TASK_FAILED (of a loop that waits); else as weft_spawn().
 WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_access *list,
                           size_t list_count, const weft_spawn_options *options, weft_handle **handle);
 
@@ -74,7 +79,7 @@ WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const v
 // the recording and after each iteration, and `count` says nothing. What the tasks wait for, within an
 // iteration and from one to the next, is found once. See docs/user/loops.md for what they may do.
 //
-// Ownership, callable from, blocks: as weft_spawn(). record() and more() get the same argument.
+// Ownership, callable from: as weft_spawn(). Blocks, flags: as weft_taskfor(). record() and more() get the same argument.
 // Errors: INVALID_ARGUMENT (no record, options->flags holds WEFT_TASK_FINAL or _UNDEFERRED); else as
 //   weft_spawn(). Inside of record() weft_spawn() returns INVALID_ARGUMENT for what cannot be recorded.
 WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes, const weft_access *list,

@@ -24,7 +24,8 @@ typedef int (*weft_body)(void *arg);
 enum weft_task_flag {
   WEFT_TASK_FINAL = 1,      // the task's children run in place at once, in the order of their creation
   WEFT_TASK_UNDEFERRED = 2, // weft_spawn() returns when the body has ended; accesses are waited for as ever
-  WEFT_TASK_WAIT = 4        // accesses are released when all children are complete, not with the body
+  WEFT_TASK_WAIT = 4,       // accesses are released when all children are complete, not with the body
+  WEFT_TASK_NOGROUP = 8     // of weft_taskfor() and weft_taskiter() alone: without accesses they do not wait, either
 };
 
 // What can be said of a task beside its accesses. Later versions add members at the end; `size` says

@@ -69,6 +69,7 @@ struct body_ops {
 
 inline constexpr std::size_t k_storage_offset = 96; // closure behind the task's header
 inline constexpr std::size_t k_storage_align = 32;
+inline constexpr std::size_t k_most_accesses = 0x7FFFFFFF; // of one task
 
 /// Everything a clause can ask for beyond accesses.
 struct spawn_options {
@@ -82,6 +83,8 @@ struct spawn_options {
   std::uint8_t flags = 0;
 };
 
+/// Throws weft::error for a list of more.
+[[noreturn]] WEFT_API void refuse_accesses(std::size_t count);
 /// Allocates a task of a group (or null); the closure is to be constructed at storage(task). Throws weft::error when memory is
 /// gone or after shutdown.
 WEFT_API task *task_create(const body_ops &ops, std::size_t accesses, task_group *group);

@@ -19,7 +19,7 @@ struct num_tasks {
   explicit constexpr num_tasks(std::uint64_t n) noexcept : count(n) {}
   std::uint64_t count;
 };
-/// The loop does not wait for its tasks: they are children of the current task, to be waited for by taskwait().
+/// A loop without accesses does not wait for its tasks: they are children of the current task, to be waited for by taskwait().
 struct nogroup_clause {};
 inline constexpr nogroup_clause nogroup{};
 /// The loop's tasks belong to this group, which waits for them; the loop does not.
@@ -46,6 +46,15 @@ inline constexpr bool is_loop_clause = std::is_same_v<Clause, grain_size> || std
 
 template <class What, class... Clauses>
 inline constexpr int count_of = (0 + ... + int{std::is_same_v<Clauses, What>});
+
+template <class Clause>
+inline constexpr bool names_data = is_access<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause> || is_chunk_accesses<Clause>;
+
+/// The rule for all loops: one with accesses is ordered by them and does not wait; one without waits, unless something else is to wait for it.
+template <class... Clauses>
+inline constexpr bool loop_waits = !((names_data<Clauses> || std::is_same_v<Clauses, nogroup_clause> || std::is_same_v<Clauses, in_group> ||
+                                      std::is_same_v<Clauses, tracked_clause>) ||
+                                     ...);
 
 /// What a loop's clause is to spawn: nothing.
 template <class Clause>
@@ -79,6 +88,18 @@ loop_options loop_options_of(const Clauses &...clauses) noexcept {
   loop_options o;
   (put_loop_clause(o, clauses), ...);
   return o;
+}
+
+/// Spawns the one task that a loop is; `Clauses` are those of the loop.
+template <class... Clauses, class Body, class... Spawned>
+auto spawn_loop(task_group *group, Body &&body, const Spawned &...clauses) {
+  if constexpr (loop_waits<Clauses...>) {
+    task_group own;
+    spawn_in(&own, static_cast<Body &&>(body), clauses...);
+    own.wait();
+  } else {
+    return spawn_in(group, static_cast<Body &&>(body), clauses...);
+  }
 }
 
 template <class F, class Index>

@@ -24,12 +24,53 @@ constexpr const char *closure_name() noexcept {
   return __PRETTY_FUNCTION__;
 }
 
+/// Room for what a callable returns; on the heap when its alignment exceeds that of a task's block.
+template <class T>
+struct result_of {
+  union {
+    T value;
+  };
+  result_of() noexcept {}
+  ~result_of() {}
+  template <class F>
+  void make(F &f) {
+    ::new (static_cast<void *>(&value)) T(f());
+  }
+  T &get() noexcept { return value; }
+  void destroy() noexcept { value.~T(); }
+};
+template <class T>
+  requires(alignof(T) > k_storage_align)
+struct result_of<T> {
+  T *value;
+  template <class F>
+  void make(F &f) {
+    value = new T(f());
+  }
+  T &get() noexcept { return *value; }
+  void destroy() noexcept { delete value; }
+};
+
+/// A callable whose alignment exceeds that of a task's block.
+template <class F>
+class boxed {
+ public:
+  template <class G>
+    requires(!std::is_same_v<std::remove_cvref_t<G>, boxed>)
+  explicit boxed(G &&g) : m_f(new F(static_cast<G &&>(g))) {}
+  boxed(boxed &&other) noexcept : m_f(std::exchange(other.m_f, nullptr)) {}
+  boxed &operator=(boxed &&) = delete;
+  ~boxed() { delete m_f; }
+  decltype(auto) operator()() { return (*m_f)(); }
+
+ private:
+  F *m_f;
+};
+
 /// A callable behind room for what it returns; the result comes first, so that a handle finds it.
 template <class F, class T>
 struct body {
-  union {
-    T result;
-  };
+  result_of<T> result;
   F f;
   bool has_result = false;
   template <class G>
@@ -38,7 +79,7 @@ struct body {
 
   static void invoke(void *p) {
     auto *self = static_cast<body *>(p);
-    ::new (static_cast<void *>(&self->result)) T(self->f());
+    self->result.make(self->f);
     self->has_result = true;
   }
   static void destroy(void *p) noexcept { static_cast<body *>(p)->f.~F(); }
@@ -46,7 +87,7 @@ struct body {
   static void destroy_result(void *p) noexcept {
     auto *self = static_cast<body *>(p);
     if (self->has_result)
-      self->result.~T();
+      self->result.destroy();
   }
   static constexpr body_ops ops{&invoke, k_trivial ? nullptr : &destroy, &destroy_result, true, sizeof(F), closure_name<F>()};
 };
@@ -149,20 +190,12 @@ const accesses *find_list(const accesses *found, const Clause &c) noexcept {
     return found;
 }
 
-template <class F, class... Clauses>
-auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
+/// spawn_in(), once the clauses are known to be right.
+template <class Body, class F, class... Clauses>
+auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
-  static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
-  static_assert(
-      ((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> || is_option<Clauses>) && ...),
-      "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
-      "final, if_, wait, tracked, stack_bytes, cost or onready");
-  static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
-  static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1, "weft::spawn takes at most one regions(list)");
   using result = std::invoke_result_t<closure &>;
-  static_assert(!std::is_reference_v<result>, "the callable of weft::spawn returns a reference: return a value or a pointer");
-  using body_type = body<closure, result>;
-  static_assert(alignof(body_type) <= k_storage_align, "the callable's alignment exceeds 32 bytes: capture a pointer instead");
+  using body_type = Body;
   constexpr bool has_handle = !std::is_void_v<result> || (std::is_same_v<Clauses, tracked_clause> || ...);
   constexpr bool has_options = has_handle || (is_option<Clauses> || ...);
   constexpr bool has_regions = ((is_region<Clauses> || is_region_list<Clauses>) || ...);
@@ -175,6 +208,8 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
     ((found = find_list(found, clauses)), ...);
     list = found->list.data();
     list_count = found->list.size();
+    if (list_count > k_most_accesses)
+      refuse_accesses(list_count);
   }
 
   task *t = nullptr;
@@ -212,6 +247,27 @@ auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
   }
   if constexpr (has_handle)
     return handle<result>(t);
+}
+
+template <class F, class... Clauses>
+auto spawn_in(task_group *group, F &&f, const Clauses &...clauses) {
+  using closure = std::decay_t<F>;
+  static_assert(std::is_invocable_v<closure &>, "weft::spawn needs a callable without parameters; bind them in a lambda");
+  static_assert(
+      ((is_access<Clauses> || is_list<Clauses> || is_region<Clauses> || is_region_list<Clauses> || is_option<Clauses>) && ...),
+      "a clause of weft::spawn must be an access (in, out, inout, reduction, weak_in, ...), accesses(list), regions(list), label, priority, "
+      "final, if_, wait, tracked, stack_bytes, cost or onready");
+  static_assert((0 + ... + int{is_list<Clauses>}) <= 1, "weft::spawn takes at most one accesses(list)");
+  static_assert((0 + ... + int{is_region_list<Clauses>}) <= 1, "weft::spawn takes at most one regions(list)");
+  using result = std::invoke_result_t<closure &>;
+  static_assert(!std::is_reference_v<result>, "the callable of weft::spawn returns a reference: return a value or a pointer");
+  using body_type = body<closure, result>;
+  if constexpr (alignof(closure) > k_storage_align) {
+    return spawn_in(group, boxed<closure>(static_cast<F &&>(f)), clauses...);
+  } else {
+    static_assert(alignof(body_type) <= k_storage_align);
+    return spawn_closure<body_type>(group, static_cast<F &&>(f), clauses...);
+  }
 }
 
 } // namespace detail

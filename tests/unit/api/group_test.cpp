@@ -410,4 +410,40 @@ TEST(group, cancelled_is_false_outside_of_a_cancelled_group) {
   EXPECT_FALSE(inside);
 }
 
+TEST(group, may_be_destroyed_by_another_task_when_its_tasks_are_complete) {
+  std::unique_ptr<weft::task_group> group;
+  int x = 0;
+  weft::spawn([&] {
+    group = std::make_unique<weft::task_group>();
+    group->spawn([&] { ++x; });
+    group->wait();
+  });
+  weft::taskwait();
+  weft::spawn([&] { group.reset(); });
+  weft::taskwait();
+  EXPECT_EQ(x, 1);
+}
+
+TEST(group, destroyed_by_another_task_while_its_tasks_run_ends_the_program_by_name) {
+  auto end = test::in_process({}, [] {
+    auto group = std::make_unique<weft::task_group>();
+    weft::task_ref blocked;
+    test::gate there;
+    group->spawn([&] {
+      blocked = weft::this_task::self();
+      there.open();
+      weft::this_task::block();
+    });
+    weft::spawn(
+        [&] {
+          EXPECT_TRUE(there.pass());
+          group.reset();
+        },
+        weft::label("stranger"));
+    weft::taskwait();
+  });
+  EXPECT_TRUE(end.aborted()) << end;
+  EXPECT_TRUE(end.said("a task group is destroyed by task 'stranger', which did not make it")) << end;
+}
+
 } // namespace

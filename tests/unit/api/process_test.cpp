@@ -76,6 +76,46 @@ TEST(exit, waits_for_tasks_that_nobody_waited_for) {
   EXPECT_EQ(count, 10u) << end;
 }
 
+TEST(exit, names_tasks_of_main_that_nothing_waits_for) {
+  auto end = test::in_process(k_rough, [] {
+    static int x = 0;
+    weft::spawn([] { test::dawdle(); }, weft::out(x), weft::label("early"));
+    weft::spawn([] { test::dawdle(); }, weft::inout(x), weft::label("late"));
+    std::exit(0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("main ends before tasks that it spawned (")) << end;
+  EXPECT_TRUE(end.said("'late'")) << end;
+}
+
+TEST(exit, says_nothing_of_tasks_that_were_waited_for) {
+  auto end = test::in_process(k_rough, [] {
+    weft::spawn([] {});
+    weft::taskwait();
+    weft::spawn_function([](void *) { test::dawdle(); }, nullptr, nullptr, nullptr, {});
+    std::exit(0);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_FALSE(end.said("main ends")) << end;
+}
+
+TEST(exit, a_failure_that_no_wait_has_rethrown_is_one_of_the_program) {
+  auto end = test::in_process(k_rough, [] {
+    weft::spawn([] { throw std::runtime_error("nobody asked"); });
+    std::exit(0);
+  });
+  EXPECT_TRUE(end.exited(EXIT_FAILURE)) << end;
+  EXPECT_TRUE(end.said("nobody asked")) << end;
+}
+
+TEST(exit, a_status_of_the_programs_own_is_kept_when_a_task_has_failed) {
+  auto end = test::in_process(k_rough, [] {
+    weft::spawn([] { throw 1; });
+    std::exit(5);
+  });
+  EXPECT_TRUE(end.exited(5)) << end;
+}
+
 TEST(exit, quick_and_hard_exits_do_not_wait) {
   auto end = test::in_process(k_rough, [] {
     weft::spawn([] { weft::this_task::block(); });
@@ -142,6 +182,25 @@ TEST(fork, the_child_of_a_process_that_has_used_weft_can_use_it) {
     EXPECT_EQ(sum_by_tasks(), 100);
     EXPECT_EQ(in_fork([] { return in_fork([] { return sum_by_tasks() == 100; }) == 0 && sum_by_tasks() == 100; }), 0);
     EXPECT_EQ(sum_by_tasks(), 100);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(fork, the_child_is_refused_the_open_group_of_its_parent) {
+  auto end = test::in_process(k_rough, [] {
+    weft::task_group group;
+    group.spawn([] {});
+    EXPECT_EQ(in_fork([&] {
+                try {
+                  group.spawn([] {});
+                } catch (const weft::error &e) {
+                  return e.code() == weft::errc::invalid_argument && sum_by_tasks() == 100;
+                }
+                return false;
+              }),
+              0);
+    group.spawn([] {});
+    group.wait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -525,6 +525,49 @@ TEST(spawn, onready_must_not_wait) {
   EXPECT_NE(what.find("the onready function of task 'hasty' must not wait"), std::string::npos) << what;
 }
 
+TEST(spawn, onready_must_not_wait_where_nothing_is_to_be_waited_for_either) {
+  int refused = 0;
+  weft::spawn([] {}, weft::onready(
+                         [](void *p) {
+                           weft::task_group g;
+                           for (const auto wait : {+[](weft::task_group &) { weft::taskwait(); }, +[](weft::task_group &own) { own.wait(); }})
+                             try {
+                               wait(g);
+                             } catch (const weft::error &e) {
+                               *static_cast<int *>(p) += e.code() == weft::errc::no_block;
+                             }
+                         },
+                         &refused));
+  weft::taskwait();
+  EXPECT_EQ(refused, 2);
+}
+
+struct alignas(128) wide {
+  int value = 0;
+};
+bool is_aligned(const wide &w) { return reinterpret_cast<std::uintptr_t>(&w) % 128 == 0; }
+
+TEST(spawn, a_callable_and_a_result_may_be_aligned_as_they_like) {
+  wide w;
+  w.value = 7;
+  std::atomic<int> right{0};
+  for (int i = 0; i != 20; ++i) {
+    weft::spawn([w, &right] { right += is_aligned(w) && w.value == 7; });
+    weft::handle<wide> result = weft::spawn([w] { return w; });
+    auto both = weft::spawn([i] { return std::pair(wide{i}, std::make_shared<int>(i)); });
+    const wide got = result.get();
+    right += is_aligned(got) && got.value == 7;
+    right += both.get().first.value == i;
+    static_cast<void>(weft::spawn([w] { return w; })); // the result goes with the task
+  }
+  weft::taskwait();
+  weft::taskloop(weft::range(10), [w, &right](int) { right += is_aligned(w); });
+  weft::taskfor(weft::range(10), [w, &right](int) { right += is_aligned(w); });
+  weft::taskiter(2, [w, &right] { weft::spawn([w, &right] { right += is_aligned(w); }); });
+  weft::taskwait();
+  EXPECT_EQ(right, 60 + 10 + 10 + 2);
+}
+
 TEST(spawn, an_onready_that_throws_ends_the_program_and_names_the_task) {
   auto end = test::in_process({}, [] {
     int x = 0;

@@ -85,7 +85,7 @@ TEST(taskfor, covers_ranges_beyond_two_to_the_sixty_third) {
         if (++chunks == 10)
           throw std::runtime_error("enough");
       },
-      weft::grain_size(1));
+      weft::grain_size(1), weft::nogroup);
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
 }
 
@@ -105,6 +105,28 @@ TEST(taskfor, has_a_label_and_regions_as_any_task) {
   weft::taskwait();
   EXPECT_EQ(seen, 7);
   EXPECT_EQ(labelled, 10);
+}
+
+TEST(taskfor, without_accesses_waits_for_all_that_it_spawns) {
+  std::atomic<int> done{0};
+  weft::taskfor(weft::range(20), [&](int) { weft::spawn([&] { dawdle(), ++done; }); }, weft::grain_size(1));
+  EXPECT_EQ(done, 20);
+  weft::taskfor(weft::blocks(weft::range(4), 1, weft::range(5), 1), [&](weft::range<int>, weft::range<int>) { dawdle(), ++done; });
+  EXPECT_EQ(done, 40);
+  EXPECT_THROW(weft::taskfor(weft::range(1), [](int) { throw std::runtime_error("at once"); }), std::runtime_error);
+  EXPECT_NO_THROW(weft::taskwait());
+}
+
+TEST(taskfor, does_not_wait_with_nogroup_or_accesses) {
+  test::gate waited;
+  int x = 0;
+  std::atomic<int> passed{0};
+  weft::taskfor(weft::range(1), [&](int) { passed += waited.pass(); }, weft::nogroup);
+  weft::taskfor(weft::range(1), [&](int) { passed += waited.pass(); }, weft::inout(x));
+  weft::taskfor(weft::range(1), [&](int) { passed += waited.pass(); }, weft::inout(weft::region(&x, 1)));
+  waited.open();
+  weft::taskwait();
+  EXPECT_EQ(passed, 3);
 }
 
 TEST(taskfor, refuses_a_grain_of_zero) {

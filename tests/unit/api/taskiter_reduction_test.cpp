@@ -260,17 +260,20 @@ TEST(taskiter, adds_what_was_reduced_before_a_failure) {
   long x = 0;
   std::atomic<long> ran{0};
   int y = 0;
-  weft::taskiter(1'000'000'000, [&] {
-    for (int i = 0; i != 3; ++i)
-      weft::spawn([&] { weft::reduction_local(x) += 1, ++ran; }, weft::reduction(x, weft::sum));
-    weft::spawn(
-        [&] {
-          if (++y == 7)
-            throw std::runtime_error("seventh");
-        },
-        weft::inout(y));
-    weft::spawn([&] { x += 1000, ran += 1000; }, weft::inout(x));
-  });
+  weft::taskiter(
+      1'000'000'000,
+      [&] {
+        for (int i = 0; i != 3; ++i)
+          weft::spawn([&] { weft::reduction_local(x) += 1, ++ran; }, weft::reduction(x, weft::sum));
+        weft::spawn(
+            [&] {
+              if (++y == 7)
+                throw std::runtime_error("seventh");
+            },
+            weft::inout(y));
+        weft::spawn([&] { x += 1000, ran += 1000; }, weft::inout(x));
+      },
+      weft::nogroup);
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
   EXPECT_EQ(x, ran);
 }
@@ -284,10 +287,13 @@ TEST(taskiter, a_failing_operation_fails_the_loop) {
     into += from;
   };
   long x = 0, later = 0;
-  weft::taskiter(1'000'000'000, [&] {
-    weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, add, 0));
-    weft::spawn([&] { later = x; }, weft::inout(x));
-  });
+  weft::taskiter(
+      1'000'000'000,
+      [&] {
+        weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, add, 0));
+        weft::spawn([&] { later = x; }, weft::inout(x));
+      },
+      weft::nogroup);
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
   EXPECT_EQ(x, 2);
   EXPECT_EQ(later, 2);
@@ -299,7 +305,7 @@ TEST(taskiter, an_operation_of_a_round_must_not_wait) {
     weft::this_task::sleep_for(std::chrono::nanoseconds(1));
   };
   long x = 0;
-  weft::taskiter(1, [&] { weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, waits, 0)); }, weft::label("loop"));
+  weft::taskiter(1, [&] { weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, waits, 0)); }, weft::label("loop"), weft::nogroup);
   try {
     weft::taskwait();
     FAIL() << "it waited";

@@ -346,6 +346,36 @@ TEST(taskiter, records_loops) {
     EXPECT_EQ(v, 62);
 }
 
+TEST(taskiter, without_accesses_waits_and_rethrows) {
+  std::atomic<int> ran{0};
+  weft::taskiter(7, [&] { weft::spawn([&] { weft::spawn([&] { dawdle(), ++ran; }); }); });
+  EXPECT_EQ(ran, 7);
+  EXPECT_THROW(weft::taskiter(7, [&] { weft::spawn([&] { throw std::runtime_error("first"); }); }), std::runtime_error);
+  EXPECT_NO_THROW(weft::taskwait());
+}
+
+TEST(taskiter, does_not_wait_with_nogroup_or_accesses) {
+  test::gate waited;
+  int x = 0;
+  std::atomic<int> passed{0};
+  weft::taskiter(2, [&] { weft::spawn([&] { passed += waited.pass(); }); }, weft::nogroup);
+  weft::taskiter(2, [&] { weft::spawn([&] { passed += waited.pass(); }); }, weft::inout(x));
+  waited.open();
+  weft::taskwait();
+  EXPECT_EQ(passed, 4);
+}
+
+TEST(taskiter, records_loops_that_do_not_wait) {
+  int x = 0;
+  std::atomic<int> ran{0};
+  weft::taskiter(3, [&] {
+    weft::taskloop(weft::range(4), [&](int) { ++ran; }, weft::grain_size(1), weft::in(x));
+    weft::taskfor(weft::range(5), [&](int) { ++ran; }, weft::nogroup);
+    weft::taskiter(2, [&] { weft::spawn([&] { ++ran; }); }, weft::nogroup);
+  });
+  EXPECT_EQ(ran, 3 * (4 + 5 + 2));
+}
+
 TEST(taskiter, of_a_group_is_waited_for_by_the_group) {
   weft::task_group group;
   std::atomic<int> ran{0};
@@ -413,13 +443,17 @@ TEST(taskiter, exception_of_a_descendant_ends_it) {
 
 TEST(taskiter, exception_of_the_condition_or_the_recording_ends_it) {
   int x = 0;
-  weft::taskiter([&]() -> bool { return x < 3 ? true : throw std::runtime_error("asked"); }, [&] { weft::spawn([&] { ++x; }, weft::inout(x)); });
+  weft::taskiter([&]() -> bool { return x < 3 ? true : throw std::runtime_error("asked"); }, [&] { weft::spawn([&] { ++x; }, weft::inout(x)); },
+                 weft::nogroup);
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
   EXPECT_EQ(x, 3);
-  weft::taskiter(3, [&] {
-    weft::spawn([&] { x = 100; }, weft::inout(x));
-    throw std::runtime_error("recording");
-  });
+  weft::taskiter(
+      3,
+      [&] {
+        weft::spawn([&] { x = 100; }, weft::inout(x));
+        throw std::runtime_error("recording");
+      },
+      weft::nogroup);
   EXPECT_THROW(weft::taskwait(), std::runtime_error);
   EXPECT_EQ(x, 3) << "nothing of it is run";
 }
@@ -446,7 +480,7 @@ TEST(taskiter, cancelled_group_ends_it) {
 
 TEST(taskiter, refuses_what_cannot_be_run_again) {
   weft::task_group group;
-  std::array<std::string, 5> said;
+  std::array<std::string, 8> said;
   int x = 0, recorded = 0;
   weft::taskiter(
       2,
@@ -456,6 +490,9 @@ TEST(taskiter, refuses_what_cannot_be_run_again) {
         said[2] = refusal([&] { group.spawn([] {}, weft::label("grouped")); });
         said[3] = refusal([] { weft::taskwait(); });
         said[4] = refusal([&] { weft::taskwait(weft::in(x)); });
+        said[5] = refusal([] { weft::taskloop(weft::range(2), [](int) {}); });
+        said[6] = refusal([] { weft::taskfor(weft::range(2), [](int) {}); });
+        said[7] = refusal([] { weft::taskiter(2, [] {}); });
         weft::spawn([&] { ++recorded; }, weft::inout(recorded));
       },
       weft::label("loop"));
@@ -467,6 +504,8 @@ TEST(taskiter, refuses_what_cannot_be_run_again) {
   EXPECT_NE(said[2].find("belongs to a group"), std::string::npos) << said[2];
   EXPECT_EQ(said[3], "taskwait() while taskiter 'loop' records: its tasks have not begun; wait in a task, or after the loop");
   EXPECT_NE(said[4].find("the recording would wait for it"), std::string::npos) << said[4];
+  for (const std::string &of_a_loop : {said[5], said[6], said[7]})
+    EXPECT_NE(of_a_loop.find("of a loop that waits: with nogroup"), std::string::npos) << of_a_loop;
 }
 
 TEST(taskiter, takes_null_and_repeated_addresses) {
@@ -519,7 +558,7 @@ TEST(taskiter, commutative_tasks_take_turns) {
 TEST(taskiter, lets_other_work_run) {
   std::atomic<bool> stop{false};
   std::uint64_t rounds_run = 0;
-  weft::taskiter([&] { return !stop; }, [&] { weft::spawn([&] { ++rounds_run; }, weft::inout(rounds_run)); });
+  weft::taskiter([&] { return !stop; }, [&] { weft::spawn([&] { ++rounds_run; }, weft::inout(rounds_run)); }, weft::nogroup);
   weft::spawn([&] { stop = true; });
   weft::taskwait();
   EXPECT_TRUE(stop);

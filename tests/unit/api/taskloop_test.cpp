@@ -105,6 +105,17 @@ TEST(taskloop, does_not_wait_with_nogroup) {
   EXPECT_EQ(passed, 3);
 }
 
+TEST(taskloop, with_accesses_does_not_wait) {
+  test::gate waited;
+  int x = 0;
+  std::atomic<int> passed{0};
+  weft::taskloop(weft::range(3), [&](int) { passed += waited.pass(); }, weft::in(x));
+  weft::taskloop(weft::range(3), [&](int) { passed += waited.pass(); }, weft::chunk_accesses([&](weft::range<int>) { return weft::in(x); }));
+  waited.open();
+  weft::taskwait();
+  EXPECT_EQ(passed, 6);
+}
+
 TEST(taskloop, of_a_group_is_waited_for_by_the_group) {
   test::gate waited;
   std::atomic<int> passed{0};

@@ -231,6 +231,17 @@ TEST(c_spawn, bad_arguments_are_refused_and_nothing_runs) {
   EXPECT_EQ(n, 0);
 }
 
+TEST(c_spawn, more_accesses_than_a_task_has_are_refused) {
+  weft_access one = {nullptr, WEFT_IN};
+  weft_region part = {};
+  constexpr std::size_t many = std::size_t{1} << 60;
+  EXPECT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, &one, many, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_NE(std::strstr(weft_last_error_message(), "accesses is longer than any task's"), nullptr) << weft_last_error_message();
+  EXPECT_EQ(weft_spawn_regions([](void *) { return 0; }, nullptr, 0, &part, many, nullptr, 0, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_taskwait_on(&one, many), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(weft_release(&one, many), WEFT_ERR_INVALID_ARGUMENT);
+}
+
 TEST(c_taskwait, gives_the_code_of_a_failed_child_once) {
   int code = 5;
   weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
@@ -320,6 +331,58 @@ TEST(c_task, yield_and_sleep_return) {
   EXPECT_EQ(weft_task_sleep_for(-1), 0);
   EXPECT_EQ(weft_task_cancelled(), 0);
   EXPECT_EQ(weft_taskwait(nullptr), 0);
+}
+
+struct tally {
+  std::atomic<int> done = 0;
+  std::atomic<bool> open = true;
+};
+
+int add_chunk(const weft_range *chunk, void *arg) {
+  auto *t = static_cast<tally *>(arg);
+  while (!t->open)
+    weft_taskyield();
+  t->done += static_cast<int>(chunk->limit - chunk->first);
+  return 0;
+}
+int record_one(void *arg) {
+  return weft_spawn(
+      [](void *p) {
+        const weft_range one = {0, 1, 1};
+        return add_chunk(&one, p);
+      },
+      arg, 0, nullptr, 0, nullptr, nullptr);
+}
+
+TEST(c_loops, without_accesses_wait_and_with_accesses_do_not) {
+  tally t;
+  const weft_range ten = {0, 10, 1};
+  EXPECT_EQ(weft_taskloop(ten, add_chunk, &t, 0, nullptr, nullptr, nullptr), 0);
+  EXPECT_EQ(t.done, 10);
+  EXPECT_EQ(weft_taskfor(ten, add_chunk, &t, 0, 0, nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(t.done, 20);
+  EXPECT_EQ(weft_taskiter(10, nullptr, record_one, &t, 0, nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(t.done, 30);
+  EXPECT_EQ(weft_taskfor(ten, [](const weft_range *, void *) { return 3; }, nullptr, 0, 0, nullptr, 0, nullptr, nullptr), WEFT_ERR_TASK_FAILED);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+
+  const weft_access inout = {&t, WEFT_INOUT};
+  weft_loop_options by_data = WEFT_LOOP_OPTIONS_INIT;
+  by_data.accesses = [](const weft_range *, void *arg, weft_access *list) -> size_t { return *list = {arg, WEFT_INOUT}, 1; };
+  by_data.most_accesses = 1;
+  weft_spawn_options nogroup = WEFT_SPAWN_OPTIONS_INIT;
+  nogroup.flags = WEFT_TASK_NOGROUP;
+  t.open = false;
+  EXPECT_EQ(weft_taskloop(ten, add_chunk, &t, 0, &by_data, nullptr, nullptr), 0);
+  EXPECT_EQ(weft_taskfor(ten, add_chunk, &t, 0, 0, &inout, 1, nullptr, nullptr), 0);
+  EXPECT_EQ(weft_taskiter(10, nullptr, record_one, &t, 0, &inout, 1, nullptr, nullptr), 0);
+  EXPECT_EQ(weft_taskfor(ten, add_chunk, &t, 0, 0, nullptr, 0, &nogroup, nullptr), 0);
+  EXPECT_EQ(weft_taskiter(10, nullptr, record_one, &t, 0, nullptr, 0, &nogroup, nullptr), 0);
+  EXPECT_EQ(t.done, 30);
+  t.open = true;
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_EQ(t.done, 80);
+  EXPECT_EQ(weft_spawn(count_up, &t, 0, nullptr, 0, &nogroup, nullptr), WEFT_ERR_INVALID_ARGUMENT) << "of loops alone";
 }
 
 } // namespace

@@ -221,7 +221,7 @@ TEST_F(reports, tasks_over_time_are_those_that_live_and_run) {
     for (int i = 0; i < 50; ++i)
       weft::spawn([&x] { compute(0.1), ++x; }, weft::inout(x), weft::label("waits"));
     weft::taskwait();
-    weft::taskiter(20, [&x] { weft::spawn([&x] { compute(0.05), ++x; }, weft::inout(x), weft::label("round")); });
+    weft::taskiter(20, [&x] { weft::spawn([&x] { compute(0.05), ++x; }, weft::inout(x), weft::label("round")); }, weft::nogroup);
     weft::taskwait();
     weft::spawn([] { weft::join([] { compute(2); }, [] { compute(2); }); }, weft::label("joins"));
     weft::taskwait();

@@ -246,7 +246,8 @@ void stream_behind_an_event() {
 
 void round_of_a_loop() {
   static int x;
-  weft::taskiter(3, [] { weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x)); }, weft::label("iterates"));
+  weft::taskiter(
+      3, [] { weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x)); }, weft::label("iterates"), weft::nogroup);
   weft::taskwait();
 }
 

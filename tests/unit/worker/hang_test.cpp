@@ -237,7 +237,7 @@ TEST_F(hang_without_cycle, a_round_of_a_taskiter_is_reported) {
           weft::spawn([] { weft::this_task::block(); }, weft::label("round"), weft::inout(x));
           weft::spawn([] { weft::this_task::increase_events(); }, weft::label("event"));
         },
-        weft::label("iterates"));
+        weft::label("iterates"), weft::nogroup);
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
