@@ -8,6 +8,8 @@
 #include <weft/weft.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -91,6 +93,25 @@ TEST(alpi_threads, a_thread_ends_when_its_events_are_over) {
   in_time = over.load();
   weft::taskwait();
   EXPECT_TRUE(in_time);
+}
+
+std::atomic<bool> g_over{false};
+
+TEST(alpi_threads, exit_goes_on_when_the_events_of_the_first_thread_are_over) {
+  auto end = test::in_process({}, [] {
+    std::atexit([] { // before Weft begins, and so after it has ended
+      if (!g_over)
+        std::_Exit(9);
+    });
+    alpi_task *const me = self();
+    EXPECT_EQ(alpi_task_events_increase(me, 1), ALPI_SUCCESS);
+    std::thread([me] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      g_over = true;
+      EXPECT_EQ(alpi_task_events_decrease(me, 1), ALPI_SUCCESS);
+    }).detach();
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
 }
 
 int nothing_is_done(int, void **, int *) { return 0; }
