@@ -72,9 +72,10 @@ class alignas(k_line) basic_shared_queue {
   }
   static constexpr bool k_ranks = requires(const Ready &q) { q.top(); };
 
+  // Apart from each other: those who wait for the lock, and those who only look whether there is something, read all the time.
   spin_lock<P> m_lock;
-  Ready m_queue;
-  typename P::template atomic<std::size_t> m_size{0};
+  alignas(k_line) Ready m_queue;
+  alignas(k_line) typename P::template atomic<std::size_t> m_size{0};
   typename P::template atomic<std::int32_t> m_top{0};
 };
 
