@@ -2,6 +2,7 @@
 #include "apps/apps.hpp"
 #include "catalog.hpp"
 #include "checks.hpp"
+#include "cliffs/cliffs.hpp"
 #include "managers/managers.hpp"
 #include "observe/observe.hpp"
 #include "omp/omp.hpp"
@@ -116,6 +117,8 @@ int main(int argc, char **argv) {
       return bench::managers::run(bench::managers::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "omp")
       return bench::omp::run(bench::omp::parse_options({argv + 2, argv + argc}));
+    if (argc > 1 && std::string(argv[1]) == "cliffs")
+      return bench::cliffs::run(bench::cliffs::parse_options({argv + 2, argv + argc}));
     if (argc > 1 && std::string(argv[1]) == "observe")
       return bench::observe::run(bench::observe::parse_options({argv + 2, argv + argc}));
     return bench::dispatch(bench::parse_options(argc, argv));

@@ -24,6 +24,7 @@ constexpr const char *k_help =
   --beside N                     slowdown beside N busy processes, against that of plain threads
 weft-bench apps [OPTION...]      measures the applications over task sizes; weft-bench apps --help
 weft-bench managers [OPTION...]  measures the modes of managers; weft-bench managers --help
+weft-bench cliffs [OPTION...]    each construct over sizes; weft-bench cliffs --help
 weft-bench observe [OPTION...]   what counters and traces cost; weft-bench observe --help
 bench/peers/install fetches and compiles the peers.
 )";
