@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says at the end of a program which OpenMP runtime it has loaded under a name of its own, as Python's packages do: one that `weft run`
-// without --openmp has left alone. Preloaded by `weft run`; needs nothing but libc.
+// without --openmp has left alone. `weft run` preloads it into interpreters; needs nothing but libc.
 #include <initializer_list>
 #include <link.h>
 #include <stdio.h>

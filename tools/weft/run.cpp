@@ -17,6 +17,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include <sys/stat.h>
@@ -38,8 +39,8 @@ const char k_run_help[] =
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
     "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
     "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
-    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` tells); without it, a program in which another\n"
-    "                   runtime stayed says so at its end\n"
+    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` tells); without it, an interpreter\n"
+    "                   (Python, Julia, Octave) in which another runtime stayed says so at its end\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
     "  --exact-time     times every task: the same as --set counters.time=exact\n"
@@ -206,6 +207,25 @@ void watch_locks() {
     put_first("LD_PRELOAD", library);
 }
 
+/// Whether it is an interpreter, or a script of one, whose packages bring runtimes of their own. Others are left without a library more: those with
+/// a sanitizer refuse to start with one.
+bool loads_packages(const std::string &file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string line(256, '\0');
+  in.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(line.starts_with("#!") ? std::min(line.find('\n'), line.size()) : 0);
+  for (const std::string &text : {line, file}) // "#!/usr/bin/env python3 -u", "/usr/bin/python3"
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_of("/ ", at), text.size());
+      const std::string_view word(text.data() + at, end - at);
+      const bool is_last = end == text.size() || text[end] == ' ';
+      if (is_last && (word.starts_with("python") || word.starts_with("pypy") || word.starts_with("julia") || word.starts_with("octave")))
+        return true;
+      at = end + 1;
+    }
+  return false;
+}
+
 /// A program that loads an OpenMP runtime gets Weft's for it, whatever its name; others, where they ask for one by a usual name.
 void replace_openmp(const plan &p, const std::string &program) {
   if (p.openmp && openmp_library().empty())
@@ -215,7 +235,7 @@ void replace_openmp(const plan &p, const std::string &program) {
     return;
   const bool preloaded = p.openmp || !try_loading(file).runtimes.empty();
   use_openmp_library(preloaded);
-  if (const std::string library = own_library("libweft-stayed.so"); !preloaded && !library.empty())
+  if (const std::string library = own_library("libweft-stayed.so"); !preloaded && !library.empty() && loads_packages(file))
     put_first("LD_PRELOAD", library);
 }
 
