@@ -167,8 +167,9 @@ TEST_F(reports, the_page_needs_no_network_and_holds_all_parts) {
   const std::string edges = page.substr(page.find("edges:["), page.find("],grains") - page.find("edges:["));
   EXPECT_EQ(std::count(edges.begin(), edges.end(), '['), 1 + 39) << edges;
 #if !defined(WEFT_TEST_SANITIZED) && !defined(WEFT_TEST_EMULATOR)
-  if (std::system("command -v addr2line >/dev/null 2>&1") == 0)
+  if (std::system("command -v addr2line >/dev/null 2>&1") == 0) {
     EXPECT_TRUE(contains(page, ">report_test.cpp:")) << "where chain() spawns";
+  }
 #endif
 }
 

@@ -89,8 +89,9 @@ TEST(hang, two_mutexes_in_opposite_order_are_reported_with_their_cycle) {
 #if !defined(WEFT_CONTEXT_BOOST)
   EXPECT_TRUE(end.said("    in ")) << end;
 #if !defined(WEFT_TEST_SANITIZED) && !defined(WEFT_TEST_EMULATOR)
-  if (std::system("command -v addr2line >/dev/null 2>&1") == 0)
+  if (std::system("command -v addr2line >/dev/null 2>&1") == 0) {
     EXPECT_TRUE(end.said("hang_test.cpp:")) << end;
+  }
 #endif
 #endif
   EXPECT_TRUE(end.said("child task 'left'")) << end;
