@@ -138,7 +138,8 @@ TEST(runtime, a_wrong_setting_that_nothing_catches_ends_the_program_with_one_lin
 TEST(runtime, a_wrong_setting_can_be_caught_and_other_errors_terminate_as_ever) {
   const auto end = test::in_process({{"WEFT_WORKERS", "abc"}}, [] {
     EXPECT_THROW(weft::spawn([] {}), weft::error);
-    []() noexcept { throw std::runtime_error("another"); }();
+    const auto fail = [] { throw std::runtime_error("another"); };
+    [&]() noexcept { fail(); }();
   });
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_TRUE(end.said("another")) << end;
