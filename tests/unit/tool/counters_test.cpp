@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -66,6 +67,8 @@ class counter_tools : public testing::Test {
         static int x;
         weft::spawn([] { weft::this_task::block(); }, weft::out(x));
         weft::spawn([] { ++x; }, weft::inout(x));
+        while (weft::counters::take().value("/threads/count/instantaneous/waiting") < 1) // until all has come to rest
+          usleep(1000);
       }
       static_cast<void>(weft::counters::take()); // what is published is of now
       if (write(ready[1], "x", 1) != 1)
@@ -113,21 +116,68 @@ TEST_F(counter_tools, get_reads_a_running_and_a_killed_program) {
 }
 
 TEST_F(counter_tools, get_repeats_and_subtracts) {
-  const auto pid = start(true);
-  double tasks = 0;
-  for (int tries = 0; tasks == 0 && tries < 20; ++tries) { // on a machine that is busy nothing may run for 60 ms
-    const auto end =
-        weft({"get", "--every", "60ms", "--times", "3", "--delta", "--csv", pid, "/threads/count/cumulative,/threads{worker#*}/idle-rate"});
-    EXPECT_TRUE(end.exited(0)) << end;
-    EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 4) << end;
-    EXPECT_TRUE( // and the same of spares, should the watcher have added any
-        contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads{worker#0}/idle-rate [%]\",\"/threads{worker#1}/idle-rate [%]\""))
-        << end;
-    const auto line = end.output.rfind('\n', end.output.size() - 2), comma = end.output.find(',', line);
-    tasks = std::strtod(end.output.c_str() + comma + 1, nullptr);
+  const auto pid = start();
+  const auto end =
+      weft({"get", "--every", "20ms", "--times", "3", "--delta", "--csv", pid, "/threads/count/cumulative,/threads{worker#*}/idle-rate"});
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 4) << end;
+  EXPECT_TRUE( // and the same of spares, should the watcher have added any
+      contains(end.output, "seconds,\"/threads/count/cumulative\",\"/threads{worker#0}/idle-rate [%]\",\"/threads{worker#1}/idle-rate [%]\""))
+      << end;
+  EXPECT_EQ(std::strtod(end.output.c_str() + end.output.find(',', end.output.rfind('\n', end.output.size() - 2)) + 1, nullptr), 0)
+      << "not what it had run before: " << end;
+}
+
+/// The next line of numbers that a tool prints: its second column; -1 at the end.
+double next_delta(std::FILE *from) {
+  char line[400];
+  if (!std::fgets(line, sizeof line, from))
+    return -1;
+  const char *const comma = std::strchr(line, ',');
+  return comma ? std::strtod(comma + 1, nullptr) : -1;
+}
+
+TEST_F(counter_tools, get_tells_what_was_counted_since_the_line_before) {
+  int ready[2], go[2];
+  ASSERT_EQ(pipe(ready) | pipe(go), 0);
+  m_child = fork();
+  if (m_child == 0) {
+    setenv("WEFT_WORKERS", "2", 1);
+    static weft::counter own("/app/own", "of the test");
+    close(go[1]);
+    for (char n = 100;;) {
+      weft::task_group g;
+      for (int i = 0; i < n; ++i)
+        g.spawn([] { ++own; });
+      g.wait();
+      static_cast<void>(weft::counters::take()); // what is published is of now
+      if (write(ready[1], "x", 1) != 1 || read(go[0], &n, 1) != 1)
+        _exit(0);
+    }
   }
-  EXPECT_GT(tasks, 0);
-  EXPECT_LT(tasks, 100) << "not what it had run before";
+  char c = 0;
+  ASSERT_EQ(read(ready[0], &c, 1), 1);
+  std::FILE *const rows = popen((weft_program() + " get --every 20ms --delta --csv " + std::to_string(m_child) + " /app/own").c_str(), "r");
+  ASSERT_NE(rows, nullptr);
+  char head[400];
+  ASSERT_NE(std::fgets(head, sizeof head, rows), nullptr);
+  EXPECT_TRUE(contains(head, "/app/own")) << head;
+  EXPECT_EQ(next_delta(rows), 0) << "not what it had run before";
+  for (const char n : {7, 3}) {
+    ASSERT_EQ(write(go[1], &n, 1), 1);
+    ASSERT_EQ(read(ready[0], &c, 1), 1);
+    double sum = 0;
+    for (double d = 0; sum < n && d >= 0; sum += d)
+      d = next_delta(rows);
+    EXPECT_EQ(sum, n);
+    EXPECT_EQ(next_delta(rows), 0);
+  }
+  stop();
+  while (next_delta(rows) >= 0) {
+  }
+  EXPECT_EQ(pclose(rows), 0) << "it ends with the program";
+  for (const int file : {ready[0], ready[1], go[0], go[1]})
+    close(file);
 }
 
 /// What a program writes on a terminal.
@@ -188,8 +238,7 @@ TEST_F(counter_tools, top_tells_why_workers_idle) {
   unlink(weft::rt::segment_path(m_child).c_str());
   m_stopped = false;
   pid = start(false, true, "distributed");
-  for (int tries = 0; tries < 50 && !contains(end.output, "idle    no task is ready: "); ++tries)
-    end = weft({"top", "--once", "--every", "100ms", pid});
+  end = weft({"top", "--once", "--every", "100ms", pid});
   EXPECT_TRUE(contains(end.output, "idle    no task is ready: 1 wait for data or for others; `weft dump " + pid)) << end;
   EXPECT_TRUE(contains(end.output, "manage  0 messages sent, ")) << end;
 }
@@ -217,9 +266,8 @@ TEST_F(counter_tools, top_shows_task_types) {
   close(ready[0]);
   close(ready[1]);
   const std::string pid = std::to_string(m_child);
-  test::ending end;
-  for (int tries = 0; tries < 20 && !contains(end.output, "\"name\":\"tiny\""); ++tries)
-    end = weft({"top", "--once", "--json", "--every", "200ms", pid});
+  stop(); // what it shows then is of all that has run
+  auto end = weft({"top", "--once", "--json", pid});
   const auto large = end.output.find("\"types\":[{\"name\":\"a \\\"large\\\" one\",\"tasks\":"), tiny = end.output.find("{\"name\":\"tiny\"");
   ASSERT_NE(large, std::string::npos) << "first, for it takes most of the time: " << end;
   ASSERT_NE(tiny, std::string::npos) << end;
@@ -229,7 +277,6 @@ TEST_F(counter_tools, top_shows_task_types) {
   EXPECT_GT(number(large, "\"mean_ns\":"), 300'000) << end;
   EXPECT_GT(number(large, "\"share\":"), 0.5) << end;
   EXPECT_GT(number(tiny, "\"tasks\":"), number(large, "\"tasks\":")) << end;
-  stop();
   end = weft({"top", "--once", pid});
   EXPECT_TRUE(contains(end.output, "task types ") && contains(end.output, "  tiny  ") && contains(end.output, "  a \"large\" one  ")) << end;
 }

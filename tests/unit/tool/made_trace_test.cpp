@@ -335,10 +335,10 @@ TEST_F(made_traces, a_long_last_task_is_named_as_the_cause_of_idleness) {
 TEST_F(made_traces, small_tasks_are_named_as_the_cause_of_overhead) {
   made_trace t;
   t.about.workers = 1;
-  t.put(0, on::root, 1, k_main);
+  t.put(0, on::root, 1, k_main).put(2 * k_us, on::suspend, 1);
   for (std::uint32_t i = 0; i != 2000; ++i)
     put_task(t, 2 + i, k_one, 1 + i, 3 * k_us + i * 500, 3 * k_us + i * 500 + 100, 0);
-  t.put(1003 * k_us, on::waited, 1, 0, 3 * k_us).put(1003 * k_us + 10, on::end, 1, k_main);
+  t.put(1003 * k_us, on::resume, 1).put(1003 * k_us, on::waited, 1, 0, 2 * k_us).put(1003 * k_us + 10, on::end, 1, k_main);
   const auto end = weft(t, {"report"});
   EXPECT_TRUE(end.exited(0) && end.output.starts_with("Tasks are small: 100 ns each in the mean, and 400 ns between two, which is ")) << end;
 }
