@@ -182,6 +182,9 @@ TEST(c_service, bad_arguments_are_refused) {
   EXPECT_EQ(weft_service_create("s", 0, 0, nullptr, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_service_create("s", 0, 0, fail_with, nullptr, nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(service, nullptr);
+  service = reinterpret_cast<weft_service *>(&service);
+  EXPECT_EQ(weft_service_create("s", 4, 0, fail_with, nullptr, &service), WEFT_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(service, nullptr) << "nothing that could be destroyed is left in it";
   EXPECT_EQ(weft_service_destroy(nullptr), 0);
 }
 

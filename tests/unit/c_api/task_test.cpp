@@ -161,6 +161,23 @@ TEST(c_spawn, tasks_of_c_and_of_cxx_order_each_other) {
   EXPECT_EQ(x, 42);
 }
 
+TEST(c_spawn, a_task_gets_the_stack_that_it_asks_for) {
+  weft_spawn_options o = WEFT_SPAWN_OPTIONS_INIT;
+  o.stack_bytes = 1 << 20;
+  weft_handle *handle = nullptr;
+  ASSERT_EQ(weft_spawn(
+                [](void *) {
+                  volatile char large[600 << 10];
+                  for (std::size_t at = sizeof large; at >= 4096; at -= 4096)
+                    large[at - 1] = 0;
+                  return 0;
+                },
+                nullptr, 0, nullptr, 0, &o, &handle),
+            0);
+  EXPECT_EQ(weft_handle_wait(handle, nullptr), 0); // who waits for a handle runs nothing on the stack that it stands on
+  EXPECT_EQ(weft_handle_destroy(handle), 0);
+}
+
 TEST(c_spawn, options_reach_the_task) {
   struct seen {
     std::string label;

@@ -341,6 +341,7 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     EXPECT_NE(metrics.find("\nweft_threads_count_executed_total 100\n"), std::string::npos);
     EXPECT_NE(metrics.find("\nweft_threads_time_duration_nanoseconds_bucket{le=\"+Inf\"} 200\n"), std::string::npos);
     EXPECT_NE(metrics.find("_nanoseconds_count 200\nweft_threads_time_duration_nanoseconds_sum 1090000\n"), std::string::npos) << metrics;
+    EXPECT_NE(metrics.find("weft_threads_idle_rate_percent"), std::string::npos) << metrics;
     EXPECT_TRUE(metrics.ends_with("# EOF\n"));
     EXPECT_NE(write_open_metrics(r, true).find("weft_threads_count_executed_total{worker=\"1\"} 70\n"), std::string::npos);
     EXPECT_EQ(json_text("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
