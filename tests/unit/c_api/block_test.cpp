@@ -114,6 +114,32 @@ TEST(c_event, holds_the_successor_until_it_is_decreased) {
   EXPECT_EQ(reader_ran, 1);
 }
 
+TEST(c_block, a_task_goes_on_behind_what_unblocks_it) {
+  struct order {
+    weft_task *blocked = nullptr;
+    test::gate known;
+    std::atomic<bool> unblocking{false};
+    bool too_early = false;
+  } o;
+  ASSERT_EQ(weft_spawn(
+                [](void *arg) {
+                  auto *o = static_cast<order *>(arg);
+                  (void)weft_task_self(&o->blocked);
+                  o->known.open();
+                  const int code = weft_task_block();
+                  o->too_early = !o->unblocking;
+                  return code;
+                },
+                &o, 0, nullptr, 0, nullptr, nullptr),
+            0);
+  EXPECT_TRUE(o.known.pass());
+  test::dawdle();
+  o.unblocking = true;
+  EXPECT_EQ(weft_task_unblock(o.blocked), 0);
+  EXPECT_EQ(weft_taskwait(nullptr), 0);
+  EXPECT_FALSE(o.too_early);
+}
+
 TEST(c_block, null_is_refused) {
   EXPECT_EQ(weft_task_self(nullptr), WEFT_ERR_INVALID_ARGUMENT);
   EXPECT_EQ(weft_task_unblock(nullptr), WEFT_ERR_INVALID_ARGUMENT);

@@ -79,6 +79,7 @@ TEST(toml, each_mistake_has_its_sentence) {
       {"a = 16MiB", "put it in quotes: \"16MiB\""},
       {"a = yes", "put it in quotes"},
       {"a = 1__0", "neither a number"},
+      {"a = 1_x", "neither a number"},
       {"a = _1", "neither a number"},
       {"a = 1_", "neither a number"},
       {"a = 1.", "neither a number"},

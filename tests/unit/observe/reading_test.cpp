@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <weft/error.hpp>
+#include <weft/version.hpp>
 
 using namespace weft::rt;
 
@@ -44,6 +45,54 @@ double value(const reading &r, const char *name) { return value_of(r, parse_coun
 void open(bool share, bool keep = false) { open_store({2, 2, 8, share, keep, false}); }
 
 } // namespace
+
+TEST(counter_reading, tells_what_the_header_says_and_the_sum_of_each_type) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    reinterpret_cast<segment_header *>(const_cast<char *>(store_base()))->reference_run_ns = 5e6;
+    count(find_type(block_of_slot(0, block_kind::worker).types, {"some", nullptr}).tasks, 3);
+    count(find_type(block_of_slot(1, block_kind::worker).types, {"some", nullptr}).tasks, 4);
+    const reading r = read_segment(store_base(), true);
+    EXPECT_EQ(r.workers, 2u);
+    EXPECT_EQ(r.library, WEFT_VERSION_STRING);
+    EXPECT_EQ(r.reference_run_ns, 5e6);
+    ASSERT_EQ(r.types.size(), 1u);
+    EXPECT_EQ(r.types[0].tasks, 7u);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+// The file is another program's, and may be of another version, or damaged.
+TEST(counter_reading, leaves_out_counters_that_lie_outside_of_their_block) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    char *const base = const_cast<char *>(store_base());
+    const auto &h = *reinterpret_cast<segment_header *>(base);
+    catalogue_entry *e = nullptr;
+    for (std::uint32_t i = 0; i != h.entries && !e; ++i)
+      if (auto &each = *reinterpret_cast<catalogue_entry *>(base + h.catalogue_offset + std::size_t{h.entry_bytes} * i);
+          std::string_view(each.name) == "/threads/count/executed")
+        e = &each;
+    ASSERT_NE(e, nullptr);
+    ASSERT_EQ(value(read_segment(store_base(), true), "/threads/count/executed"), 100);
+    const catalogue_entry whole = *e;
+    const auto reads = [&](auto damage) {
+      *e = whole;
+      damage(*e);
+      const double v = value(read_segment(store_base(), true), "/threads/count/executed");
+      *e = whole;
+      return v;
+    };
+    EXPECT_EQ(reads([](auto &x) { x.words = 0; }), 0);
+    EXPECT_EQ(reads([](auto &x) { x.words = k_duration_buckets + 1; }), 0);
+    EXPECT_EQ(reads([](auto &x) { x.worker_offset += 4; }), 0);
+    EXPECT_EQ(reads([&](auto &x) { x.worker_offset = h.block_bytes; }), 0);
+    EXPECT_EQ(reads([](auto &) {}), 100);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
 
 TEST(counter_reading, computes_the_metrics_of_the_paper_by_its_equations) {
   const auto end = test::in_process({}, [] {
