@@ -24,6 +24,7 @@
 #include "worker/functions.hpp"
 #include "worker/phase.hpp"
 #include "worker/reporting.hpp"
+#include "worker/thread_name.hpp"
 
 #include <weft/task.hpp>
 
@@ -111,7 +112,7 @@ const char *start_worker(runtime &rt, unsigned id) noexcept {
   try {
     worker &w = make_worker(rt, id);
     w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
-    const int failure = w.os_thread.start("weft-worker", &started_worker_main, &w);
+    const int failure = w.os_thread.start(thread_name("weft-worker", id).text, &started_worker_main, &w);
     if (!failure)
       return nullptr;
     w.is_left();

@@ -12,6 +12,7 @@
 #include "task/messages.hpp"
 #include "topo/machine.hpp"
 #include "worker/runtime.hpp"
+#include "worker/thread_name.hpp"
 
 #include <cstring>
 #include <new>
@@ -142,7 +143,8 @@ bool spare_crew::start_thread(spare &s) {
     w.os_thread.join();
   s.seat.begin();
   w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
-  const int e = w.os_thread.start("weft-spare", [](void *p) { static_cast<spare *>(p)->crew->main(*static_cast<spare *>(p)); }, &s);
+  const int e =
+      w.os_thread.start(thread_name("weft-spare", w.id).text, [](void *p) { static_cast<spare *>(p)->crew->main(*static_cast<spare *>(p)); }, &s);
   if (!e) {
     m_started.fetch_add(1, std::memory_order_relaxed); // a count
     return true;

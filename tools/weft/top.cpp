@@ -2,6 +2,7 @@
 // weft top: a running program at a glance, again and again.
 #include "commands.hpp"
 #include "programs.hpp"
+#include "thread_states.hpp"
 #include "top_view.hpp"
 
 #include "base/clock.hpp"
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <poll.h>
+#include <set>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -131,22 +133,26 @@ std::string choose_program() {
 int watch(const program &p, const request &q) {
   const screen s;
   const bool colours = shows_colours();
-  const auto text_of = [&](const reading &now, const reading &spent, std::size_t lines) {
-    const std::string text = q.json ? top_json(now, spent) : top_text(now, spent, lines);
+  const auto text_of = [&](const reading &now, const reading &spent, const std::set<unsigned> &asleep, std::size_t lines) {
+    const std::string text = q.json ? top_json(now, spent, asleep) : top_text(now, spent, asleep, lines);
     return colours && !q.json ? coloured(text) : text;
   };
   reading last = p.read();
   if (!last.alive) { // all that there is to see
-    std::fputs(text_of(last, last, k_all_lines).c_str(), stdout);
+    std::fputs(text_of(last, last, {}, k_all_lines).c_str(), stdout);
     return k_ok;
   }
   for (std::uint64_t next = now_ns();;) {
     next += q.every_ns;
     if (s.wait(next))
       return k_ok;
+    std::set<unsigned> asleep = sleeping_workers(last.pid);
     reading now = p.read();
+    // Before and after: an idle worker sleeps as well.
+    const std::set<unsigned> still = sleeping_workers(last.pid);
+    std::erase_if(asleep, [&still](unsigned id) { return !still.contains(id); });
     const reading spent = difference(now, last);
-    s.show(text_of(now, spent, s.is() ? s.lines() : k_all_lines));
+    s.show(text_of(now, spent, asleep, s.is() ? s.lines() : k_all_lines));
     if (q.once || now.ended || !now.alive)
       return k_ok;
     last = std::move(now);

@@ -19,7 +19,10 @@ double value(const reading &r, const char *name) { return value_of(r, parse_coun
 double of_worker(const reading &r, unsigned id, const char *base) { return value_of(r, parse_counter_name(name_of_worker(base, id))); }
 
 const char *word_of(block_kind k) { return k == block_kind::worker ? "worker" : k == block_kind::spare ? "spare" : "thread"; }
-const char *state_of(const reading::slot &s) { return !s.present ? "outside" : s.idle ? "idle" : "busy"; }
+/// Blocked: what it runs sleeps in the kernel.
+const char *state_of(const reading::slot &s, const std::set<unsigned> &asleep) {
+  return !s.present ? "outside" : s.idle ? "idle" : asleep.contains(s.id) ? "blocked" : "busy";
+}
 
 /// "1.2k", "3.4M"; "-" for NaN.
 std::string short_number(double v) {
@@ -123,7 +126,7 @@ std::string summary(const reading &now, const reading &spent) {
   return text + (reason.empty() ? reason : "idle    " + reason + "\n") + manager_line(now, spent);
 }
 
-std::string worker_lines(const reading &now, const reading &spent, std::size_t most) {
+std::string worker_lines(const reading &now, const reading &spent, const std::set<unsigned> &asleep, std::size_t most) {
   std::string out = "\n  id  kind    state     tasks/s     mean   busy                  queue   steals  sleeps\n";
   const double seconds = static_cast<double>(spent.span_ns) * 1e-9;
   std::size_t shown = 0;
@@ -132,7 +135,7 @@ std::string worker_lines(const reading &now, const reading &spent, std::size_t m
       return out + "  ... " + std::to_string(now.slots.size() - most) + " more; a higher window shows them\n";
     const double overall = of_worker(spent, s.id, "/threads/time/overall"), idle = of_worker(spent, s.id, "/threads/time/idle");
     char line[200];
-    std::snprintf(line, sizeof line, "%4u  %-7s %-8s %8s %8s   [%s] %6s %8s %7s\n", s.id, word_of(s.kind), state_of(s),
+    std::snprintf(line, sizeof line, "%4u  %-7s %-8s %8s %8s   [%s] %6s %8s %7s\n", s.id, word_of(s.kind), state_of(s, asleep),
                   short_number(of_worker(spent, s.id, "/threads/count/cumulative") / seconds).c_str(),
                   short_time(of_worker(spent, s.id, "/threads/time/average")).c_str(), bar(share(overall - idle, overall), 18).c_str(),
                   short_number(of_worker(now, s.id, "/threadqueue/length")).c_str(),
@@ -190,11 +193,11 @@ std::string types_as_json(const reading &spent) {
   return out;
 }
 
-std::string workers_as_json(const reading &now, const reading &spent) {
+std::string workers_as_json(const reading &now, const reading &spent, const std::set<unsigned> &asleep) {
   std::string out;
   for (const auto &s : now.slots) {
     out += std::string(out.empty() ? "" : ",") + "{\"id\":" + std::to_string(s.id) + ",\"kind\":\"" + word_of(s.kind) + "\",\"state\":\"" +
-           state_of(s) + "\"";
+           state_of(s, asleep) + "\"";
     for (const char *name : {"/threads/count/cumulative", "/threads/time/overall", "/threads/time/idle", "/threads/time/management",
                              "/threads/count/stolen", "/threads/count/sleeps", "/threadqueue/length"})
       out += "," + json_text(name) + ":" + json_number(of_worker(spent, s.id, name));
@@ -205,11 +208,11 @@ std::string workers_as_json(const reading &now, const reading &spent) {
 
 } // namespace
 
-std::string top_text(const reading &now, const reading &spent, std::size_t lines) {
+std::string top_text(const reading &now, const reading &spent, const std::set<unsigned> &asleep, std::size_t lines) {
   const std::string before = summary(now, spent), after = type_text(spent, 8) + histogram(spent);
   const auto lines_of = [](const std::string &s) { return static_cast<std::size_t>(std::count(s.begin(), s.end(), '\n')); };
   const std::size_t taken = lines_of(before) + lines_of(after) + 4; // the heading of the workers, and what tells that there are more
-  return before + worker_lines(now, spent, lines > taken ? lines - taken : 1) + after;
+  return before + worker_lines(now, spent, asleep, lines > taken ? lines - taken : 1) + after;
 }
 
 namespace {
@@ -274,7 +277,7 @@ std::string coloured(const std::string &text) {
   return out;
 }
 
-std::string top_json(const reading &now, const reading &spent) {
+std::string top_json(const reading &now, const reading &spent, const std::set<unsigned> &asleep) {
   std::string out = "{\"program\":" + json_text(now.program) + ",\"pid\":" + std::to_string(now.pid) +
                     ",\"running\":" + (now.alive && !now.ended ? "true" : "false") +
                     ",\"seconds\":" + json_number(static_cast<double>(now.taken_ns - now.started_ns) * 1e-9) +
@@ -291,7 +294,7 @@ std::string top_json(const reading &now, const reading &spent) {
   const auto sums = grains(spent);
   for (std::size_t i = 0; i < sums.size(); ++i)
     out += (i ? "," : "") + json_number(sums[i]);
-  return out + "],\"workers\":[" + workers_as_json(now, spent) + "]}\n";
+  return out + "],\"workers\":[" + workers_as_json(now, spent, asleep) + "]}\n";
 }
 
 } // namespace weft_tool

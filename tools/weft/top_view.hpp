@@ -4,14 +4,15 @@
 
 #include "observe/reading.hpp"
 
+#include <set>
 #include <string>
 
 namespace weft_tool {
 
-/// At most `lines` lines where there are more workers than fit; all of the rest.
-[[nodiscard]] std::string top_text(const weft::rt::reading &now, const weft::rt::reading &spent, std::size_t lines);
+/// At most `lines` lines where there are more workers than fit; all of the rest. `asleep`: workers whose threads sleep in the kernel.
+[[nodiscard]] std::string top_text(const weft::rt::reading &now, const weft::rt::reading &spent, const std::set<unsigned> &asleep, std::size_t lines);
 /// One line.
-[[nodiscard]] std::string top_json(const weft::rt::reading &now, const weft::rt::reading &spent);
+[[nodiscard]] std::string top_json(const weft::rt::reading &now, const weft::rt::reading &spent, const std::set<unsigned> &asleep);
 
 /// The same text for a terminal that shows colours.
 [[nodiscard]] std::string coloured(const std::string &text);
