@@ -31,6 +31,11 @@ void judge::judge_one(record &r, const circumstances &c) const {
   if (has_slept(r, c.now)) {
     if (r.is == verdict::suspect)
       r.sleep = m_world.waits_for(r.seen.tid);
+    if (r.sleep.what == thread_wait::kind::none) { // it has just been woken
+      r.sleep = {};
+      r.is = verdict::going;
+      return;
+    }
     r.is = r.is == verdict::suspect || r.is == verdict::blocked ? verdict::blocked : verdict::suspect;
     return;
   }
@@ -92,7 +97,7 @@ unsigned judge::needless(std::uint64_t now) {
   m_locks.begin();
   for (const record &r : m_records)
     if (r.is == verdict::blocked)
-      m_locks.count(r.seen.tid, r.sleep);
+      m_locks.count(r.sleep);
   return m_locks.needless(std::max(workers(), 1u), now);
 }
 

@@ -10,7 +10,6 @@ namespace weft::inline v0 {
 namespace rt {
 
 void lock_queues::begin() {
-  m_waiters.clear();
   for (queue &q : m_queues)
     q.waiters = 0;
 }
@@ -20,20 +19,18 @@ lock_queues::queue *lock_queues::queue_of(std::uintptr_t lock) {
   return at == m_queues.end() ? nullptr : &*at;
 }
 
-void lock_queues::count(int tid, const thread_wait &w) {
+void lock_queues::count(const thread_wait &w) {
   if (w.what != thread_wait::kind::lock)
     return;
+  queue *q = queue_of(w.address);
   try {
-    m_waiters.reserve(m_waiters.size() + 1);
-    if (!queue_of(w.address))
-      m_queues.push_back({w, {}, 0, 0, 0, true});
+    if (!q)
+      q = &m_queues.emplace_back();
   } catch (const std::bad_alloc &) { // it gets a spare
     return;
   }
-  m_waiters.push_back({tid, w.address});
-  queue &q = *queue_of(w.address);
-  q.lock = w;
-  ++q.waiters;
+  q->lock = w;
+  ++q->waiters;
 }
 
 /// A holder that runs, or waits for its CPU, or sleeps until a time comes, will let go by itself.
@@ -41,22 +38,25 @@ void lock_queues::look_at(queue &q, std::uint64_t now) {
   const lock_holder h = m_world.holder(q.lock);
   const std::uint64_t cpu_ns = h.tid != 0 ? m_world.cpu_ns(h.tid) : 0;
   const bool lives = cpu_ns != 0;
-  if (q.since == 0 || h.free || h.tid != q.held.tid || cpu_ns != q.holder_cpu_ns || (lives && !m_world.sleeps(h.tid)) ||
-      (lives && m_world.waits_for(h.tid).what == thread_wait::kind::clock))
+  q.holder_waits = lives ? m_world.waits_for(h.tid) : thread_wait{};
+  if (q.since == 0 || h.free || h.tid != q.held.tid || cpu_ns != q.holder_cpu_ns || q.holder_waits.what == thread_wait::kind::clock ||
+      (lives && !m_world.sleeps(h.tid)))
     q.since = now;
   q.held = h;
   q.holder_cpu_ns = cpu_ns;
-  q.passes = now - q.since < m_patience_ns;
 }
 
-/// A holder that waits for another of these locks passes on what it holds when it gets that; in a circle nobody does.
-bool lock_queues::passes_on(const queue &q) {
+/// A holder that waits for another of these locks passes on what it holds when it gets that; in a circle nobody does. That a holder waits is believed
+/// when it has not run between two looks: the lock may have been passed on while it was asked about.
+bool lock_queues::passes_on(const queue &q, std::uint64_t now) {
   const queue *at = &q;
   for (std::size_t i = 0; i <= m_queues.size(); ++i) {
-    const auto w = std::find_if(m_waiters.begin(), m_waiters.end(), [at](const waiter &one) { return one.tid == at->held.tid; });
-    if (w == m_waiters.end())
-      return at->passes;
-    at = queue_of(w->lock);
+    if (at->since == now)
+      return true;
+    const queue *const next = at->holder_waits.what == thread_wait::kind::lock ? queue_of(at->holder_waits.address) : nullptr;
+    if (!next)
+      return now - at->since < m_patience_ns;
+    at = next;
   }
   return false;
 }
@@ -67,7 +67,7 @@ unsigned lock_queues::needless(unsigned enough, std::uint64_t now) {
     look_at(q, now);
   unsigned n = 0;
   for (const queue &q : m_queues)
-    if (q.waiters > enough && passes_on(q))
+    if (q.waiters > enough && passes_on(q, now))
       n += q.waiters - enough;
   return n;
 }

@@ -20,7 +20,7 @@ class lock_queues {
 
   /// A round: begin, count each blocked worker, ask.
   void begin();
-  void count(int tid, const thread_wait &w);
+  void count(const thread_wait &w);
   /// Of those counted, how many need no spare, where `enough` waiters of each lock get one.
   [[nodiscard]] unsigned needless(unsigned enough, std::uint64_t now);
 
@@ -28,23 +28,18 @@ class lock_queues {
   struct queue {
     thread_wait lock;
     lock_holder held;
+    thread_wait holder_waits;
     std::uint64_t holder_cpu_ns = 0;
     std::uint64_t since = 0; // nothing of that has changed
     unsigned waiters = 0;
-    bool passes = true; // from holder to holder
-  };
-  struct waiter {
-    int tid;
-    std::uintptr_t lock;
   };
   void look_at(queue &q, std::uint64_t now);
   [[nodiscard]] queue *queue_of(std::uintptr_t lock);
-  [[nodiscard]] bool passes_on(const queue &q);
+  [[nodiscard]] bool passes_on(const queue &q, std::uint64_t now);
 
   const watched &m_world;
   const std::uint64_t m_patience_ns;
   std::vector<queue> m_queues;
-  std::vector<waiter> m_waiters;
 };
 
 } // namespace rt

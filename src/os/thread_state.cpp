@@ -85,11 +85,8 @@ namespace {
 constexpr std::uint64_t k_contended = 2;       // what the C library's locks hold, and are waited for with, while somebody waits
 constexpr std::uint64_t k_futex_op_lock_pi2 = 13; // newer than some kernel headers
 
-/// The number of the system call that a thread sleeps in, and its first four arguments; none for one that runs.
-std::optional<std::array<std::uint64_t, 5>> call_of(int tid) noexcept {
-  char path[64], buffer[256];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
-  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
+/// The number of a system call, and its first four arguments.
+std::optional<std::array<std::uint64_t, 5>> call_in(std::string_view line) noexcept {
   std::array<std::uint64_t, 5> words{};
   const char *at = line.data(), *const end = line.data() + line.size();
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -125,7 +122,12 @@ thread_wait wait_for_futex(std::uint64_t address, std::uint64_t op, std::uint64_
 } // namespace
 
 thread_wait wait_of_thread(int tid) noexcept {
-  const auto call = call_of(tid);
+  char path[64], buffer[256];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+  const std::string_view line = read_beginning(path, buffer, sizeof buffer);
+  if (line.starts_with("running"))
+    return {thread_wait::kind::none};
+  const auto call = call_in(line);
   if (!call)
     return {};
   const auto &[number, first, second, third, fourth] = *call;

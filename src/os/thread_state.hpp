@@ -31,6 +31,7 @@ struct thread_wait {
     other, // or not known
     clock, // a time: it comes back by itself
     lock,  // a mutex of the C library, or one of its kind
+    none,  // it runs, or waits for its cpu
   };
   kind what = kind::other;
   bool word_names_holder = false; // of a lock: as robust mutexes do, and those with priority inheritance

@@ -433,6 +433,24 @@ TEST_F(judge_of_locks_test, and_at_once_where_the_holder_waits_for_it_itself) { 
   EXPECT_GT(t.spares(), 5u);
 }
 
+// Asked about one after the other, a thread may seem to wait for what it has got meanwhile.
+TEST_F(judge_of_locks_test, a_holder_that_has_run_since_the_last_look_waits_for_nothing) {
+  t.held = {1, false};
+  for (int i = 0; i != 100; ++i) {
+    t.people[0].cpu += 1000;
+    all_wait(1);
+  }
+  EXPECT_LE(t.spares(), 3u);
+}
+
+TEST_F(judge_of_locks_test, who_has_just_been_woken_is_not_blocked) {
+  t.people[0].asleep = true;
+  t.waits[1] = {thread_wait::kind::none, false, 0};
+  for (int i = 0; i != 20; ++i)
+    EXPECT_EQ(look().blocked, 0u);
+  EXPECT_EQ(t.spares(), 0u);
+}
+
 TEST_F(judge_of_locks_test, waiters_of_different_locks_do_not_wait_for_each_other) {
   for (int i = 0; i != 60; ++i)
     all_wait(1, 64 + 64 * t.people.size());
