@@ -17,13 +17,30 @@ static int use(const char *file, int flags) {
   return got;
 }
 
+static long resident_kib(void) {
+  long pages = 0;
+  FILE *const f = fopen("/proc/self/statm", "r");
+  if (!f || fscanf(f, "%*d %ld", &pages) != 1)
+    exit(1);
+  fclose(f);
+  return pages * 4;
+}
+
 int main(int argc, char **argv) {
   (void)argc;
-  for (int round = 0; round < 20; ++round)
+  long before = 0;
+  for (int round = 0; round < 400; ++round) {
     if (use(argv[1], RTLD_NOW | (round & 1 ? RTLD_DEEPBIND : 0) | (round & 2 ? RTLD_LOCAL : RTLD_GLOBAL)) != 4950) {
       fprintf(stderr, "plugin: a wrong sum in round %d\n", round);
       return 1;
     }
+    if (round == 100)
+      before = resident_kib();
+  }
+  if (resident_kib() - before > 2048) {
+    fprintf(stderr, "plugin: memory grows from %ld to %ld KiB\n", before, resident_kib());
+    return 1;
+  }
   puts("plugin: ok");
   return 0;
 }
