@@ -28,7 +28,7 @@ using namespace rt;
 }
 
 /// Counts a child where it will be waited for. Throws weft::error, and the task is gone, when that cannot be.
-void count_child(task &t, task &parent) {
+WEFT_INLINE void count_child(task &t, task &parent) {
   if (!t.group) {
     ++parent.owned_children;
     return;

@@ -274,10 +274,13 @@ WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool
 
 /// The end of a task that has several accesses, regions, or had children with accesses.
 WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
-  this_executor()->current = outer; // the thread may have changed
+  executor &now = *this_executor(); // the thread may have changed
+  now.current = outer;
   ready_list ready;
   const std::uint32_t deaths = release_accesses(t, ready);
-  if (end_closure(t, deaths, completed::by_its_body)) [[likely]]
+  if (!t.ops->destroy) [[likely]]
+    end_released(now, t, deaths, in_place, outer);
+  else if (end_closure(t, deaths, completed::by_its_body)) // on another thread, perhaps
     end_released(*this_executor(), t, deaths, in_place, outer);
   return ready.empty() ? nullptr : first_of(ready);
 }
