@@ -218,6 +218,8 @@ TEST(settings, choices_are_their_spellings) {
 TEST(settings, a_wrong_choice_names_all_and_the_nearest) {
   EXPECT_EQ(refusal_of("sched.policy", "steeling"), "setting sched.policy cannot be 'steeling' (from API): it must be one of stealing, delegated, "
                                                     "local-fifo, central, seeded; did you mean 'stealing'?");
+  for (const char *value : {"stealingabc", "stling", "stxxling"}) // letters too many, too few, and wrong ones
+    EXPECT_TRUE(has(refusal_of("sched.policy", value), "did you mean 'stealing'?")) << value;
   EXPECT_FALSE(has(refusal_of("sched.policy", "xyzzy"), "did you mean"));
 }
 
