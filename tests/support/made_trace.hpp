@@ -32,7 +32,9 @@ class made_trace {
 
   made_trace &put(std::uint64_t ns, event e, std::uint32_t task, std::uint16_t type = 0, std::uint64_t a = 0, std::uint64_t b = 0,
                   unsigned slot = 0) {
-    m_streams[slot].push_back({ns, static_cast<std::uint16_t>(e), type, task, a, b});
+    auto &records = m_streams[slot];
+    const auto behind = std::upper_bound(records.begin(), records.end(), ns, [](std::uint64_t time, const auto &r) { return time < r.time; });
+    records.insert(behind, {ns, static_cast<std::uint16_t>(e), type, task, a, b});
     return *this;
   }
   /// What a counter of the program says in the end.
@@ -45,7 +47,6 @@ class made_trace {
     for (const auto &file : std::filesystem::directory_iterator(folder))
       std::filesystem::remove(file.path());
     for (auto &[slot, records] : m_streams) {
-      std::stable_sort(records.begin(), records.end(), [](const auto &x, const auto &y) { return x.time < y.time; });
       weft::rt::packet_header head;
       head.worker = slot;
       head.begin = records.front().time;
