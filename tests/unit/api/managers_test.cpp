@@ -267,7 +267,7 @@ TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_while_others_idl
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(manager_modes, managers_stand_in_the_list_of_the_dispatcher_and_a_long_one_is_named) {
+TEST(manager_modes, managers_are_no_service_and_are_not_reported_as_one) {
   auto end = test::in_process(with(k_hands_on, {{"WEFT_WORKERS", "1"}, {"WEFT_POLL_SLOW", "1ms"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     const auto slow = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
@@ -276,7 +276,7 @@ TEST(manager_modes, managers_stand_in_the_list_of_the_dispatcher_and_a_long_one_
     EXPECT_EQ(cell, 1);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("service 'managers' (place taskwait)")) << end;
+  EXPECT_FALSE(end.said("service '")) << end;
 }
 
 TEST_P(managers, a_hang_is_reported) {
