@@ -6,7 +6,8 @@ set(weft_policies stealing delegated local-fifo central)
 set(weft_deps_systems wait-free locks regions)
 # Regions keep commutative and reducing tasks in the order of their creation, reduce in place: for
 # them both are inout (docs/user/regions.md).
-string(CONCAT weft_not_of_regions "deps_check.names_a_child_that_does_not_take_turns_below_one_that_has_none:"
+string(CONCAT weft_not_of_regions "deps_check.names_objects_of_different_addresses_that_overlap:" # they are ordered there
+  "deps_check.names_a_child_that_does_not_take_turns_below_one_that_has_none:"
   "commutative.a_task_that_is_ready_overtakes_one_that_is_not:"
   "commutative.independent_pairs_run_at_once_whatever_stands_between_them:"
   "reduction.begins_with_the_identity_that_was_given:reduction.children_add_to_the_copies_of_their_parents_reduction:"
@@ -15,7 +16,7 @@ string(CONCAT weft_not_of_regions "deps_check.names_a_child_that_does_not_take_t
   "reduction.branches_of_a_join_add_up:" # in place, by both at once
   "release.of_a_weak_access_holds_no_child_that_comes_later:" # a released region still orders children that come later
   "region.of_children_stay_inside_of_the_objects_that_their_parent_names:" # they touch more than the parent's first element
-  "manager_modes.the_counters_see_*:manager_modes.messages_are_counted_*:manager_modes.managers_stand_in_the_list_*") # nothing is handed on
+  "manager_modes.the_counters_see_*:manager_modes.messages_are_counted_*:manager_modes.managers_are_no_service_*") # nothing is handed on
 # Sanitizers are slow: there each of the others has one number of workers.
 macro(weft_is_left_out turn result)
   math(EXPR ${result} "(${turn} / 3 + ${turn}) % 3")

@@ -76,16 +76,26 @@ TEST(exit, waits_for_tasks_that_nobody_waited_for) {
   EXPECT_EQ(count, 10u) << end;
 }
 
+void leave_two_tasks() {
+  static int x = 0;
+  weft::spawn([] { test::dawdle(); }, weft::out(x), weft::label("early"));
+  weft::spawn([] { test::dawdle(); }, weft::inout(x), weft::label("late"));
+  std::exit(0);
+}
+
 TEST(exit, names_tasks_of_main_that_nothing_waits_for) {
-  auto end = test::in_process(k_rough, [] {
-    static int x = 0;
-    weft::spawn([] { test::dawdle(); }, weft::out(x), weft::label("early"));
-    weft::spawn([] { test::dawdle(); }, weft::inout(x), weft::label("late"));
-    std::exit(0);
-  });
+  test::environment direct = k_rough;
+  direct.insert(direct.end(), {{"WEFT_MANAGE_MODE", "direct"}, {"WEFT_DEPS_SYSTEM", "wait-free"}});
+  auto end = test::in_process(direct, leave_two_tasks);
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_TRUE(end.said("main ends before tasks that it spawned (")) << end;
   EXPECT_TRUE(end.said("'late'")) << end;
+}
+
+TEST(exit, tells_of_tasks_of_main_that_nothing_waits_for_however_they_are_ordered) {
+  auto end = test::in_process(k_rough, leave_two_tasks);
+  EXPECT_TRUE(end.exited(0)) << end;
+  EXPECT_TRUE(end.said("main ends before tasks that it spawned")) << end;
 }
 
 TEST(exit, says_nothing_of_tasks_that_were_waited_for) {
