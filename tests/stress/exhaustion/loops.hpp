@@ -35,6 +35,7 @@ inline void taskloops() {
           weft::num_tasks(10),
           weft::chunk_accesses([](weft::range<int> part) { return weft::inout(cells[static_cast<std::size_t>(part.first())]); }));
   });
+  taskwait(); // a loop with data does not wait
   with_data.check(whole, 2, "a taskloop with data is not whole");
   const bool spawned = attempt([] { weft::taskloop(weft::range(120), [](int i) { left_behind(i); }, weft::grain_size(11), weft::nogroup); });
   taskwait();
