@@ -21,6 +21,7 @@ struct block_once_each {
   omp_model_thread runner;
   blocks state;
   model_var<int> written[Others];
+  model_var<int> place; // what the runner prepares of itself before it blocks, and its waker uses
   model_atomic<int> refused{0};
   void run(int t) {
     if (t > 0) {
@@ -28,10 +29,13 @@ struct block_once_each {
       const auto [accepted, sleeps] = state.unblock();
       if (!accepted)
         refused.fetch_add(1, std::memory_order_relaxed);
-      if (sleeps)
+      if (sleeps) {
+        expect(place.get() == 1, "what the thread has prepared before it blocks is seen by its waker");
         sleeps->signal();
+      }
       return;
     }
+    place.set(1);
     if (state.begin_block(runner))
       while (state.is_blocked(runner))
         runner.wait();
