@@ -354,9 +354,10 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
   return sends_messages() ? end_amid_messages(t, outer, in_place) : end_by_itself(t, outer, in_place);
 }
 
-/// The destructor that was put off has run.
+/// The destructor that was put off has run. It came as a task that is ready, and counts as none.
 WEFT_COLD runnable *end_put_off(task &t, task *outer) {
   this_executor()->current = outer;
+  count(this_executor()->counts->executed, ~std::uint64_t{0});
   ready_list ready;
   if (t.children.done(t.owned_children) || settle_children(t, 0))
     complete(&t, completed::by_its_body, 0, false, ready);

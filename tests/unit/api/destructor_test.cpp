@@ -167,6 +167,7 @@ TEST_P(destructor, runs_on_a_worker_when_another_thread_ends_the_task) {
     EXPECT_EQ(spawned, 2);
     EXPECT_TRUE(on_a_worker);
     other.join();
+    EXPECT_EQ(weft::stats().executed, weft::stats().spawned) << "a destructor alone is no body";
   });
 }
 
