@@ -2,6 +2,7 @@
 // Starting and stopping.
 #include "worker/runtime.hpp"
 
+#include "arch/sanitizer.hpp"
 #include "arch/valgrind.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -279,9 +280,15 @@ void end_tasks(runtime &rt, worker &w) noexcept {
   }
 }
 
+#if defined(WEFT_TSAN)
+constexpr bool k_outlives_exit = false; // ThreadSanitizer looks for threads that were not joined before the library's destructors
+#else
+constexpr bool k_outlives_exit = true;
+#endif
+
 /// Services are the program's, and may use what its destructors end.
 void end_at_exit() {
-  if (!g_threads_compute.load(std::memory_order_relaxed) || timer_has_services())
+  if (!k_outlives_exit || !g_threads_compute.load(std::memory_order_relaxed) || timer_has_services())
     return stop_runtime();
   if (worker *const w = this_worker_or_null(); w && is_started() && can_wait(*w))
     end_tasks(*g_runtime, *w);

@@ -12,6 +12,7 @@
 #include "team.hpp"
 #include "topology.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -46,6 +47,20 @@ template <class F>
 F next_of(const char *name) noexcept {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
+
+/// The same, looked for once. No guarded static: sanitizers call these functions while they set a thread up.
+template <class F>
+struct next_function {
+  const char *name;
+  std::atomic<F> found{nullptr};
+  template <class... Arguments>
+  int operator()(Arguments... arguments) noexcept {
+    F f = found.load(std::memory_order_relaxed); // code, which is there for all
+    if (!f)
+      found.store(f = next_of<F>(name), std::memory_order_relaxed);
+    return f(arguments...);
+  }
+};
 
 /// The lightweight thread that is meant; null: another kind.
 thread *light_self() noexcept { return light_thread_of(thread_pointer()); }
@@ -281,7 +296,7 @@ using namespace weft_omp;
 #define POSIX_API extern "C" __attribute__((visibility("default")))
 
 POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcept {
-  static const auto next = next_of<int (*)(pthread_t, pthread_attr_t *)>("pthread_getattr_np");
+  static constinit next_function<int (*)(pthread_t, pthread_attr_t *)> next{"pthread_getattr_np"};
   const thread *const t = light(handle);
   if (!t)
     return next(handle, into);
@@ -292,7 +307,7 @@ POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcep
 }
 
 POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t *set) noexcept {
-  static const auto next = next_of<int (*)(pthread_t, std::size_t, const cpu_set_t *)>("pthread_setaffinity_np");
+  static constinit next_function<int (*)(pthread_t, std::size_t, const cpu_set_t *)> next{"pthread_setaffinity_np"};
   if (thread *const t = light(handle))
     return pin(*t, bytes, set);
   const int failure = next(handle, bytes, set);
@@ -303,7 +318,7 @@ POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const 
   return failure;
 }
 POSIX_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t *set) noexcept {
-  static const auto next = next_of<int (*)(pthread_t, std::size_t, cpu_set_t *)>("pthread_getaffinity_np");
+  static constinit next_function<int (*)(pthread_t, std::size_t, cpu_set_t *)> next{"pthread_getaffinity_np"};
   const thread *const t = light(handle);
   if (!t)
     return next(handle, bytes, set);
@@ -333,12 +348,12 @@ POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *s
 }
 
 POSIX_API int pthread_getschedparam(pthread_t handle, int *policy, sched_param *p) noexcept {
-  static const auto next = next_of<int (*)(pthread_t, int *, sched_param *)>("pthread_getschedparam");
+  static constinit next_function<int (*)(pthread_t, int *, sched_param *)> next{"pthread_getschedparam"};
   const thread *const t = light(handle);
   return t ? tell_scheduling(*t, policy, p) : next(handle, policy, p);
 }
 POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param *p) noexcept {
-  static const auto next = next_of<int (*)(pthread_t, int, const sched_param *)>("pthread_setschedparam");
+  static constinit next_function<int (*)(pthread_t, int, const sched_param *)> next{"pthread_setschedparam"};
   if (thread *const t = light(handle))
     return schedule(*t, policy, p->sched_priority);
   const int failure = next(handle, policy, p);
@@ -350,19 +365,19 @@ POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_pa
   return failure;
 }
 POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
-  static const auto next = next_of<int (*)(pthread_t, int)>("pthread_setschedprio");
+  static constinit next_function<int (*)(pthread_t, int)> next{"pthread_setschedprio"};
   thread *const t = light(handle);
   return t ? schedule(*t, t->asks.policy, priority) : next(handle, priority);
 }
 
 POSIX_API int pthread_kill(pthread_t handle, int signal) noexcept {
-  static const auto next = next_of<int (*)(pthread_t, int)>("pthread_kill");
+  static constinit next_function<int (*)(pthread_t, int)> next{"pthread_kill"};
   thread *const t = known(handle);
   return t && (t->light || t->in_weft || t->crew->level != 0) ? send(*t, signal)
                                                               : next(handle, signal); // in a region others run on its kernel thread
 }
 POSIX_API int raise(int signal) noexcept {
-  static const auto next = next_of<int (*)(int)>("raise");
+  static constinit next_function<int (*)(int)> next{"raise"};
   thread *const t = light_self();
   if (!t)
     return next(signal);
@@ -372,7 +387,7 @@ POSIX_API int raise(int signal) noexcept {
   return failure ? -1 : 0;
 }
 POSIX_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) noexcept {
-  static const auto next = next_of<int (*)(int, const sigset_t *, sigset_t *)>("pthread_sigmask");
+  static constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> next{"pthread_sigmask"};
   if (thread *const t = light_self())
     return change_mask(*t, how, set, old);
   const int failure = next(how, set, old);
@@ -380,7 +395,7 @@ POSIX_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) noexc
   return failure;
 }
 POSIX_API int sigprocmask(int how, const sigset_t *set, sigset_t *old) noexcept {
-  static const auto next = next_of<int (*)(int, const sigset_t *, sigset_t *)>("sigprocmask");
+  static constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> next{"sigprocmask"};
   thread *const t = light_self();
   if (!t) {
     const int result = next(how, set, old);

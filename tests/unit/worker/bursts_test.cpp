@@ -94,7 +94,7 @@ TEST_P(with_managers, each_blocks_as_many_at_once_as_the_first) {
 INSTANTIATE_TEST_SUITE_P(bursts, with_managers, testing::Values("central", "hybrid", "distributed", "auto"));
 
 TEST(bursts, block_as_many_in_a_forked_child_and_in_its_parent_afterwards) {
-  auto end = test::in_process(usual(), [] {
+  auto end = test::in_process(usual({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}), [] {
     for (int i = 0; i != 3; ++i) {
       burst(100);
       const pid_t child = fork();
