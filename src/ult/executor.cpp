@@ -145,11 +145,11 @@ destination choose(executor &e, frame &f, left_function publish, void *context_o
 
 } // namespace
 
-WEFT_UNINSTRUMENTED void refuse_wait_in(const callback &c) {
+void refuse_wait_in(const callback &c) {
   throw_error(errc::no_block, "%s '%s' must not wait: it is called between tasks; let it unblock a task or spawn one", c.what, c.name);
 }
 
-void suspend(left_function publish, void *context_of_publish, wait_reason why) {
+WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish, wait_reason why) {
   frame f;
   const destination d = choose(*this_executor(), f, publish, context_of_publish, why);
   switch_stack(&f.state, *f.sanitized, d.state, *d.sanitized, d.value);
