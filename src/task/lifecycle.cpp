@@ -280,8 +280,12 @@ WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
   const std::uint32_t deaths = release_accesses(t, ready);
   if (!t.ops->destroy) [[likely]]
     end_released(now, t, deaths, in_place, outer);
-  else if (end_closure(t, deaths, completed::by_its_body)) // on another thread, perhaps
-    end_released(*this_executor(), t, deaths, in_place, outer);
+  else if (end_closure(t, deaths, completed::by_its_body)) { // on another thread, perhaps
+    if (!peek_extra(t)) [[likely]]
+      end_released(*this_executor(), t, deaths, in_place, outer);
+    else // of the destructor: values of its own, or what its children have thrown
+      complete(&t, completed::by_its_body, deaths, in_place && t.parent == outer, ready);
+  }
   return ready.empty() ? nullptr : first_of(ready);
 }
 

@@ -178,6 +178,13 @@ TEST_P(destructor, tells_the_parent_of_a_child_that_fails) {
   });
 }
 
+TEST_P(destructor, tells_the_parent_of_a_child_that_has_failed_when_it_returns) {
+  in_processes([] {
+    weft::spawn(calls_at_its_end([] {}, [] { weft::spawn([] { throw 7; }, weft::if_(false)); }));
+    EXPECT_THROW(weft::taskwait(), int);
+  });
+}
+
 TEST_P(destructor, waits_for_its_own_children_and_throws_nothing_of_the_bodys) {
   in_processes([] {
     std::atomic<int> caught{0};
