@@ -24,7 +24,9 @@ std::uint64_t own_cpu_ns() noexcept {
 } // namespace
 
 int watcher::start() noexcept {
-  return m_thread.start("weft-watcher", [](void *p) { static_cast<watcher *>(p)->run(); }, this, k_stack_bytes);
+  const int e = m_thread.start("weft-watcher", [](void *p) { static_cast<watcher *>(p)->run(); }, this, k_stack_bytes);
+  m_has_thread.store(e == 0, std::memory_order_relaxed); // a number to compare
+  return e;
 }
 
 void watcher::stop() {
@@ -32,6 +34,7 @@ void watcher::stop() {
   os_futex_wake(m_stopping, 1);
   if (!mutant(bug::watcher_stopped_silently))
     m_idle.notify_worker(m_seat);
+  m_has_thread.store(false, std::memory_order_relaxed); // a number to compare
   if (m_thread.joinable())
     m_thread.join();
 }

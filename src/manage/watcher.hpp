@@ -26,6 +26,7 @@ class watcher {
   /// Zero or an errno.
   [[nodiscard]] int start() noexcept;
   void stop();
+  [[nodiscard]] bool has_thread() const noexcept { return m_has_thread.load(std::memory_order_relaxed); } // a number to compare
   /// Any thread: calls examine() of the world, on the watcher's thread.
   void examine_soon() noexcept;
   /// Any thread: it looks, if it rests.
@@ -51,6 +52,7 @@ class watcher {
   const std::size_t m_seat;
   const std::uint64_t m_patience_ns, m_rarest_ns;
   thread m_thread;
+  std::atomic<bool> m_has_thread{false};
   std::uint64_t m_crowd_rest_ns = 0;
   std::uint64_t m_again_ns = 0, m_again_at = 0; // examine again: after how long, and when; 0 for not
   std::atomic<std::uint32_t> m_stopping{0}; // also what it naps on

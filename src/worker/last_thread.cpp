@@ -37,10 +37,14 @@ unsigned adopted_threads(runtime &rt) {
   return n;
 }
 
+/// Threads that come, go or begin to use Weft meanwhile are rather taken for the program's.
 bool only_weft_is_left() {
   runtime *const rt = runtime_or_null();
+  if (!rt)
+    return true;
   constexpr unsigned k_first = 1; // counted by the kernel as long as there are others
-  return !rt || process_threads() + adopted_threads(*rt) <= known_threads(*rt) + k_first;
+  const unsigned before = known_threads(*rt), all = process_threads(), adopted = adopted_threads(*rt);
+  return all != 0 && all + adopted <= std::min(before, known_threads(*rt)) + k_first; // 0: it cannot be known
 }
 
 void *stand_in(void *) noexcept {
@@ -57,11 +61,10 @@ void *stand_in(void *) noexcept {
 } // namespace
 
 unsigned known_threads(runtime &rt) noexcept {
-  const bool watched = rt.max_spares != 0 || rt.cfg.watch_hang != hang_kind::off;
-  unsigned n = watched + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + somebody_stands_in();
+  unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + somebody_stands_in();
   for (unsigned i = 0; i < rt.crew.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
-      n += w->tid.load(std::memory_order_relaxed) != 0 && !w->keeps_time.load(std::memory_order_relaxed);
+      n += w->tid.load(std::memory_order_relaxed) > 0 && !w->keeps_time.load(std::memory_order_relaxed);
   return n;
 }
 
@@ -73,11 +76,14 @@ void stand_for_first_thread() noexcept {
     return;
   pthread_attr_t attributes;
   pthread_t id;
-  if (pthread_attr_init(&attributes) != 0)
-    return;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  (void)pthread_create(&id, &attributes, &stand_in, nullptr); // with the caller's mask
-  pthread_attr_destroy(&attributes);
+  bool begun = false;
+  if (pthread_attr_init(&attributes) == 0) {
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    begun = pthread_create(&id, &attributes, &stand_in, nullptr) == 0; // with the caller's mask
+    pthread_attr_destroy(&attributes);
+  }
+  if (!begun)
+    g_stands_in.store(0, std::memory_order_relaxed); // the next one that ends may have more luck
 }
 
 } // namespace rt

@@ -3,11 +3,15 @@
 #include "hardening/work.hpp"
 #include "support/scale.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -145,6 +149,40 @@ TEST(thread_exit, of_the_first_thread_ends_the_process_after_its_tasks_and_other
   EXPECT_TRUE(end.exited(0)) << end;
   for (const char *said : {"a task ran", "another thread's task ran", "another thread ended", "atexit ran"})
     EXPECT_TRUE(end.said(said)) << said << end;
+}
+
+bool there_is_a_thread(const std::string &name) {
+  for (const auto &task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string line;
+    if (std::getline(std::ifstream(task.path() / "comm"), line) && line == name)
+      return true;
+  }
+  return false;
+}
+
+TEST(thread_exit, of_the_first_thread_waits_for_a_thread_that_has_shut_weft_down) {
+  if (test::k_thread_sanitized)
+    GTEST_SKIP() << "as above";
+  auto end = in_process(k_unwinds, [] {
+    static std::atomic<bool> started{false};
+    std::thread([] {
+      weft::spawn([] {});
+      weft::taskwait();
+      started = true;
+      while (!there_is_a_thread("weft-main"))
+        sched_yield();
+      weft::shutdown();
+      usleep(200'000); // who looks whether only Weft is left does so several times
+      std::puts("another thread ended");
+      std::exit(7);
+    }).detach();
+    while (!started)
+      sched_yield();
+    weft::spawn([] {});
+    pthread_exit(nullptr);
+  });
+  EXPECT_TRUE(end.exited(7)) << end;
+  EXPECT_TRUE(end.said("another thread ended")) << end;
 }
 
 TEST(thread_exit, of_the_first_thread_leaves_its_signals_to_the_process) {
