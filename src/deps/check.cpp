@@ -133,21 +133,25 @@ struct named_object {
   bool written;
   std::string label;
 };
-using named_objects = std::map<std::uintptr_t, named_object>;
+struct named_objects {
+  std::map<std::uintptr_t, named_object> by_address;
+  std::uintptr_t longest = 0; // of all of them
+};
 
 std::mutex g_lock;
 std::unordered_map<const task *, named_objects> g_named; // by the parent; guarded by the lock
 
 /// Another object than that at `low` which has bytes in common with it, and one of the two is written.
-named_objects::const_iterator find_overlap(const named_objects &all, std::uintptr_t low, std::uintptr_t end, bool written) {
-  for (auto i = all.lower_bound(end); i != all.begin();) {
+auto find_overlap(const named_objects &all, std::uintptr_t low, std::uintptr_t end, bool written) {
+  const auto &objects = all.by_address;
+  for (auto i = objects.lower_bound(end); i != objects.begin();) {
     --i;
     if (i->first != low && i->second.end > low && (written || i->second.written))
       return i;
-    if (i->first < low && low - i->first > UINT32_MAX) // the size of an object is no larger
+    if (i->first < low && low - i->first >= all.longest) // nor does any before it reach as far
       break;
   }
-  return all.end();
+  return objects.end();
 }
 
 } // namespace
@@ -161,12 +165,13 @@ void report_overlaps(const task &t, const access *list, std::size_t count) noexc
     const auto low = reinterpret_cast<std::uintptr_t>(a->address);
     const std::uintptr_t end = low + a->bytes;
     const bool written = a->mode != access_mode::in && a->mode != access_mode::weak_in;
-    if (const auto other = find_overlap(all, low, end, written); other != all.end() && is_new(*t.parent, t))
+    if (const auto other = find_overlap(all, low, end, written); other != all.by_address.end() && is_new(*t.parent, t))
       warn(
           "task '%s' names %u bytes at %p, which overlap what task '%s' has named at %p: objects are ordered by their address alone, so nothing orders "
           "these; name the same object in both, or regions",
           label_of(t), a->bytes, a->address, other->second.label.c_str(), reinterpret_cast<const void *>(other->first));
-    const auto [at, fresh] = all.try_emplace(low, named_object{end, written, label_of(t)});
+    all.longest = std::max(all.longest, end - low);
+    const auto [at, fresh] = all.by_address.try_emplace(low, named_object{end, written, label_of(t)});
     at->second.end = std::max(at->second.end, end);
     at->second.written = at->second.written || written;
   }
@@ -176,6 +181,11 @@ void report_overlaps(const task &t, const access *list, std::size_t count) noexc
 void forget_objects(const task &parent) noexcept {
   const std::lock_guard guard(g_lock);
   g_named.erase(&parent);
+}
+
+void forget_objects_in_child() noexcept {
+  ::new (&g_lock) std::mutex; // a thread that is gone may hold it, amid a change
+  ::new (&g_named) std::unordered_map<const task *, named_objects>;
 }
 
 } // namespace rt

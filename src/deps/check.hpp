@@ -22,6 +22,8 @@ WEFT_COLD void report_undeclared(const task &t, const region_scope &its) noexcep
 /// the two is written: accesses are ordered by address alone. Forgets what is named when the children are over.
 WEFT_COLD void report_overlaps(const task &t, const access *list, std::size_t count) noexcept;
 WEFT_COLD void forget_objects(const task &parent) noexcept;
+/// fork(): the tasks are those of the parent process.
+void forget_objects_in_child() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

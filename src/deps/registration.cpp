@@ -243,12 +243,12 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   constexpr std::uint32_t both = k_shares | k_weak;
   if ((all.kinds & both) == both && strengthen(t.accesses(), count)) [[unlikely]]
     all.kinds &= ~std::uint32_t{k_weak};
+  domain &d = domain_of(*t.parent); // which forgets what is noted below
   if (mailbox::checks()) [[unlikely]] {
     report_undeclared(t);
     report_overlaps(t, first, first_count);
     report_overlaps(t, second, second_count);
   }
-  domain &d = domain_of(*t.parent);
   if ((sends_messages() || d.is_hidden()) && leave_to_managers(t, d, all.kinds)) [[unlikely]]
     return false;
   return enter_named(t, d, all.kinds);

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/leak.hpp"
 #include "base/log.hpp"
+#include "deps/check.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
@@ -98,6 +99,7 @@ void after_fork_in_child() {
   forget_stacks_in_child();
   forget_held_in_child();
   forget_places_in_child();
+  forget_objects_in_child();
   if (again)
     return;
   if (g_runtime)
