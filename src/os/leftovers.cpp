@@ -92,7 +92,8 @@ class open_list {
   }
   [[nodiscard]] bool is_ours() const noexcept {
     struct stat s{};
-    return fstat(m_file, &s) == 0 && S_ISREG(s.st_mode) && s.st_nlink == 1 && s.st_uid == geteuid() && (s.st_mode & 077) == 0; // another name: it is written to under that
+    // with another name: a private file of this user, to which somebody else has made a link
+    return fstat(m_file, &s) == 0 && S_ISREG(s.st_mode) && s.st_nlink == 1 && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
   }
   [[nodiscard]] bool lock() const noexcept {
     for (int i = 0; i < k_tries; ++i) {

@@ -61,7 +61,8 @@ void *stand_in(void *) noexcept {
 } // namespace
 
 unsigned known_threads(runtime &rt) noexcept {
-  unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + somebody_stands_in();
+  unsigned n =
+      rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + somebody_stands_in();
   for (unsigned i = 0; i < rt.crew.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
       n += w->tid.load(std::memory_order_relaxed) > 0 && !w->keeps_time.load(std::memory_order_relaxed);

@@ -144,6 +144,14 @@ TEST_F(leftover_list, that_others_could_write_is_not_used) {
   EXPECT_EQ(weft::rt::read_file(list()), before);
 }
 
+TEST_F(leftover_list, that_is_a_link_to_another_file_is_not_written) {
+  const std::string private_file = make("private");
+  fs::permissions(private_file, fs::perms::owner_read | fs::perms::owner_write);
+  ASSERT_EQ(link(private_file.c_str(), list().c_str()), 0);
+  enter(k_three, "a");
+  EXPECT_EQ(weft::rt::read_file(private_file), "x");
+}
+
 TEST_F(leftover_list, that_is_broken_is_read_as_far_as_it_makes_sense) {
   std::ofstream(list()) << "swept x\nnonsense\n1 2\n1 2 3 4 relative\n99999999999999999999999 1 1 1 /x\n";
   ASSERT_EQ(chmod(list().c_str(), 0600), 0);
