@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deps/check.hpp"
 
+#include "base/leak.hpp"
 #include "base/log.hpp"
 #include "deps/access.hpp"
 #include "deps/cohort.hpp"
@@ -13,6 +14,7 @@
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace weft::inline v0 {
 namespace rt {
@@ -139,7 +141,8 @@ struct named_objects {
 };
 
 std::mutex g_lock;
-std::unordered_map<const task *, named_objects> g_named; // by the parent; guarded by the lock
+// By the parent; guarded by the lock. Never destroyed: tasks may outlive static destructors.
+std::unordered_map<const task *, named_objects> *g_named = nullptr;
 
 /// Another object than that at `low` which has bytes in common with it, and one of the two is written.
 auto find_overlap(const named_objects &all, std::uintptr_t low, std::uintptr_t end, bool written) {
@@ -158,7 +161,9 @@ auto find_overlap(const named_objects &all, std::uintptr_t low, std::uintptr_t e
 
 void report_overlaps(const task &t, const access *list, std::size_t count) noexcept try {
   const std::lock_guard guard(g_lock);
-  named_objects &all = g_named[t.parent];
+  if (!g_named)
+    g_named = new std::unordered_map<const task *, named_objects>;
+  named_objects &all = (*g_named)[t.parent];
   for (const access *a = list; a != list + count; ++a) {
     if (!a->address || a->mode >= access_mode::reduction)
       continue;
@@ -180,12 +185,13 @@ void report_overlaps(const task &t, const access *list, std::size_t count) noexc
 
 void forget_objects(const task &parent) noexcept {
   const std::lock_guard guard(g_lock);
-  g_named.erase(&parent);
+  if (g_named)
+    g_named->erase(&parent);
 }
 
 void forget_objects_in_child() noexcept {
   ::new (&g_lock) std::mutex; // a thread that is gone may hold it, amid a change
-  ::new (&g_named) std::unordered_map<const task *, named_objects>;
+  left_for_good(std::exchange(g_named, nullptr));
 }
 
 } // namespace rt
