@@ -411,7 +411,7 @@ void stop_runtime() {
   if (orderly)
     end_tasks(rt, *w);
   g_phase.store(phase::stopped, std::memory_order_release); // O2
-  rt.stopping.store(true, std::memory_order_release); // O3: pairs with the loads before a worker sleeps
+  rt.stopping.store(true, std::memory_order_seq_cst); // O3: pairs with the loads before a worker sleeps; and O3 of spare_seat.hpp
   if (!mutant(bug::stop_wakes_nobody))
     rt.idle.notify_all();
   if ((w && !orderly) || threads_compute())

@@ -11,6 +11,8 @@
 // Orders      O1  starting and running, release; acquire: what comes before a wake-up is seen by the spare, and the frame to be continued is
 //                 written before running is seen.
 //             O2  parked and gone, release; acquire: what the spare did is done.
+//             O3  parked, then the caller's word that all ends; that word, then a wake in vain: all four seq_cst, so a spare that does not see
+//                 the word is seen parked, and woken.
 // Progress    park blocks; all else is wait-free.
 // Reclamation None.
 // Source      A parked thread with a futex word, as usual.
@@ -37,7 +39,7 @@ class spare_seat {
   /// False: it is not parked.
   [[nodiscard]] bool wake() noexcept {
     std::uint32_t was = parked;
-    if (!m_state.compare_exchange_strong(was, starting, std::memory_order_acq_rel, std::memory_order_relaxed)) // O1, O2
+    if (!m_state.compare_exchange_strong(was, starting, std::memory_order_seq_cst, std::memory_order_seq_cst)) // O1, O2, O3
       return false;
     if (!mutant(bug::spare_woken_silently))
       P::futex_wake(m_state, 1);
@@ -64,7 +66,7 @@ class spare_seat {
   }
   /// It has no thread, or cannot work.
   void end() noexcept { m_state.store(gone, std::memory_order_release); } // O2
-  void park() noexcept { m_state.store(parked, std::memory_order_release); } // O2
+  void park() noexcept { m_state.store(parked, std::memory_order_seq_cst); } // O2, O3
   /// A parked one sleeps. False: nobody has woken it by then, and it is gone.
   [[nodiscard]] bool wait(std::int64_t deadline_ns) noexcept {
     for (;;) {

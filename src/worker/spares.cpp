@@ -237,7 +237,8 @@ bool spare_crew::park(spare &s) noexcept {
   if (m_runtime.cfg.watch_hang != hang_kind::off)
     m_runtime.watch.examine_soon(); // the others may have asked while this one was about
   const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
-  return !m_runtime.stopping.load(std::memory_order_acquire) && s.seat.wait(until) && !m_runtime.stopping.load(std::memory_order_acquire); // O3
+  // O3 of spare_seat.hpp
+  return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.seat.wait(until) && !m_runtime.stopping.load(std::memory_order_acquire); // O3
 }
 
 void spare_crew::main(spare &s) noexcept {

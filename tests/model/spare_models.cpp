@@ -123,4 +123,24 @@ struct spare_comes_again {
 const passes<spare_comes_again<true>> s3{"spare_comes_again"};
 const passes<spare_comes_again<false>> s4{"spare_is_woken_by_who_does_not_look"};
 
+/// All ends while it parks: it does not sleep on.
+struct spare_is_stopped {
+  static constexpr int threads = 2;
+  seat s;
+  P::atomic<bool> stopping{false};
+  spare_is_stopped() { s.begin(); }
+  void run(int t) {
+    if (t == 0) {
+      s.park();
+      if (!stopping.load(seq_cst))
+        static_cast<void>(s.wait(0));
+    } else {
+      stopping.store(true, seq_cst);
+      static_cast<void>(s.wake());
+    }
+  }
+  void check() {}
+};
+const passes<spare_is_stopped> s5{"spare_is_stopped"};
+
 } // namespace
