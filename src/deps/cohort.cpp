@@ -157,6 +157,12 @@ bool take_exclusions(task &t) noexcept {
   return !guard || handed_on || guard->take(t);
 }
 
+void forget_turns_in_child() noexcept {
+  for (arbiter_line &a : g_arbiters)
+    if (a.guard.was_used())
+      ::new (&a.guard) task_arbiter;
+}
+
 void find_cohorts(task &t, domain &d) {
   data_access *const records = t.accesses();
   if (t.extent == 1)

@@ -114,6 +114,8 @@ void exclusion_traits::for_each(task &t, F f) {
 /// The task has satisfied accesses: takes what its commutative ones need. False: it waits, and is announced later. A second
 /// call for a task that was handed what it waited for returns true.
 [[nodiscard]] bool take_exclusions(task &t) noexcept;
+/// fork(): who waits for a turn does so in the parent process, and a thread that is gone may have been asking for one.
+void forget_turns_in_child() noexcept;
 
 /// The copies that children of `t` use which reduce in this way; null: `t` does not, and they need copies of their own.
 [[nodiscard]] reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexcept;

@@ -43,6 +43,8 @@ struct exclusion {
 template <class P, class Task, class Traits>
 class arbiter {
  public:
+  [[nodiscard]] bool was_used() const noexcept { return m_age.get() != 0; }
+
   /// True: the task has all that it needs. False: it waits, and who gives up hands it on.
   [[nodiscard]] bool take(Task &t) noexcept {
     m_lock.lock();

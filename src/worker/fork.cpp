@@ -4,6 +4,7 @@
 #include "base/leak.hpp"
 #include "base/log.hpp"
 #include "deps/check.hpp"
+#include "deps/cohort.hpp"
 #include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
@@ -100,6 +101,7 @@ void after_fork_in_child() {
   forget_held_in_child();
   forget_places_in_child();
   forget_objects_in_child();
+  forget_turns_in_child();
   if (again)
     return;
   if (g_runtime)
