@@ -12,8 +12,8 @@
 //             I2  A queue is empty or its exclusion is held; so the head of a line is tried again, and who leaves makes the next the head.
 //             I3  Of tasks that need the same nobody overtakes an older one, nor do others overtake one that needs a single exclusion. Who needs several may be overtaken while not
 //                 all are free; keeping one for it could stop a holder that waits for its children.
-// Orders      O1  holder relaxed: the lock orders it; outside of the lock only a task asks whether it is itself the holder.
 //             I4  A line is ordered by age. m_heads[i][k] is null or the head of a line that waits, once.
+// Orders      O1  holder relaxed: the lock orders it; outside of the lock only a task asks whether it is itself the holder.
 // Progress    Blocking for as long as the lock is held: a walk over the task's exclusions and over the heads in a queue, for each head in the
 //             queue of what is given up. So the time depends on how many different needs wait, and not on how many tasks.
 // Reclamation An exclusion outlives who holds it and who waits for it: they are members of its cohort, or of cohorts below.

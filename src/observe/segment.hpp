@@ -42,7 +42,7 @@ void unmap(segment &s) noexcept;
 void list_segment(segment &s, std::uint64_t bytes) noexcept;
 /// `bytes` in all by now, with what lies beside it. One thread at a time.
 void resize_listed(segment &s, std::uint64_t bytes) noexcept;
-/// Removes it, and what lies beside it.
+/// Removes it, and takes it off that list. What lies beside it goes before.
 void remove_segment(const segment &s) noexcept;
 
 /// A file that only this user, or the system's, can have written: what a stranger has put there is not shown. Root may look at the files of a
