@@ -26,7 +26,7 @@ std::size_t crowd::sort() {
   m_aside.clear();
   m_world.guests().visit([&](layer::guest &g) {
     if (g.tid.load(std::memory_order_relaxed) == 0)
-      return false;
+      return;
     const std::uint32_t turns = g.turns.load(std::memory_order_relaxed); // a hint
     const bool takes_part = turns % 2 != 0 || turns != g.seen_turns;
     g.seen_turns = turns;
@@ -37,7 +37,6 @@ std::size_t crowd::sort() {
       m_aside.push_back(&g);
     else
       m_outside.push_back(&g);
-    return true;
   });
   return inside;
 }
@@ -45,10 +44,11 @@ std::size_t crowd::sort() {
 /// Leaves those outside that have used a part of the time since the last look.
 void crowd::find_computing(std::uint64_t since) {
   std::erase_if(m_outside, [&](layer::guest *g) {
-    const std::uint64_t now = m_world.cpu_ns(g->tid.load(std::memory_order_relaxed)), before = g->seen_cpu_ns;
+    int tid = g->tid.load(std::memory_order_relaxed);
+    const std::uint64_t now = m_world.cpu_ns(tid), before = g->seen_cpu_ns;
     g->seen_cpu_ns = now;
-    if (now == 0)
-      g->tid.store(0, std::memory_order_relaxed); // it has ended and not said so: in the parent of this process
+    if (now == 0) // it has ended and not said so; another thread may have begun with its record
+      g->tid.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
     return now == 0 || before == 0 || (now - before) * k_least_share < since;
   });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads of the program that layers have told of.
 //
-// Roles       Any thread adds. The watcher visits, and leaves out who has ended.
-// Word        m_first; guest::next: of who adds it until it is in the list, then of the watcher.
-// Invariants  I1  Who is added is found by all later visits, until one of them leaves it out.
+// Roles       Any thread adds. The watcher visits.
+// Word        m_first; guest::next: of who adds it until it is in the list, then the same for ever.
+// Invariants  I1  Who is added is found by all later visits: the record of a thread that has ended stays, for another thread that begins with it.
 // Orders      O1  m_first compare_exchange release; load acquire: the guest is complete.
 // Progress    Lock-free.
 // Reclamation None: guests outlive the process's last look.
@@ -29,16 +29,10 @@ class guest_list {
                                           std::memory_order_relaxed)); // O1
   }
 
-  /// Those that `stays` says no about are in the list no more, but for one that is the newest.
   template <class F>
-  void visit(F stays) {
-    Guest *before = nullptr;
-    for (Guest *g = m_first.load(std::memory_order_acquire); g; g = g->next) { // O1
-      if (stays(*g) || !before)
-        before = g;
-      else
-        before->next = g->next;
-    }
+  void visit(F f) {
+    for (Guest *g = m_first.load(std::memory_order_acquire); g; g = g->next) // O1
+      f(*g);
   }
 
  private:

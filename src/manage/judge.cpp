@@ -71,7 +71,6 @@ unsigned judge::helpers() {
     const int tid = g.tid.load(std::memory_order_relaxed);
     const std::uint32_t turns = g.turns.load(std::memory_order_relaxed); // a hint
     n += tid != 0 && (turns % 2 != 0 || turns != g.seen_turns) && !is_worker(tid) && !m_world.sleeps(tid);
-    return true;
   });
   return n;
 }

@@ -76,10 +76,7 @@ void disown_tasks(const runtime &rt) noexcept {
 /// All but perhaps one have ended; its layer knows which.
 void forget_guests_in_child() {
   guests_aside().store(0, std::memory_order_relaxed); // a hint
-  known_guests().visit([](layer::guest &g) {
-    g.tid.store(0, std::memory_order_relaxed);
-    return true;
-  });
+  known_guests().visit([](layer::guest &g) { g.tid.store(0, std::memory_order_relaxed); });
 }
 
 void after_fork_in_child() {

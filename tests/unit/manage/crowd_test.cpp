@@ -3,6 +3,7 @@
 #include "manage/crowd.hpp"
 #include "park/aside_word.hpp"
 
+#include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
 #include <vector>
@@ -202,17 +203,21 @@ TEST_F(crowd_test, what_was_asked_is_withdrawn_with_the_last_region) {
   EXPECT_FALSE(h.people[1].aside.compare_exchange_strong(asked, aside<>::k_aside));
 }
 
-TEST_F(crowd_test, whoever_has_ended_is_left_out) {
+TEST_F(crowd_test, whoever_has_ended_is_left_alone_until_another_one_begins_with_its_record) {
   look();
   compute = {1};
   h.people[2].tid.store(0); // at the end of its thread
   h.used[3] = 0;            // without a word
   look();
   EXPECT_EQ(h.asked, std::vector<int>{2});
-  look();
-  int left = 0;
-  h.all.visit([&](guest &) { return ++left, true; });
-  EXPECT_LE(left, 3); // the newest stays in the list
+  for (const int tid : {3, 4}) {
+    h.people[static_cast<std::size_t>(tid) - 1].tid.store(tid);
+    h.used[static_cast<std::size_t>(tid) - 1] = k_ms;
+  }
+  compute = {1, 2, 3};
+  two_looks();
+  std::sort(h.asked.begin(), h.asked.end());
+  EXPECT_EQ(h.asked, (std::vector<int>{2, 3, 4}));
 }
 
 TEST_F(crowd_test, nobody_is_asked_where_that_is_not_possible) {
