@@ -179,9 +179,26 @@ void iteration::fail(const task &t, std::exception_ptr error) noexcept {
   m_error = std::move(error);
 }
 
+/// The destructors of callables may wait, which a callback must not: a worker runs them on a stack of their own. False: there are none, or there
+/// is no memory for that.
+bool iteration::put_off_end() noexcept try {
+  if (std::none_of(m_tasks.begin(), m_tasks.end(), [](const recorded &r) { return r.body->ops->destroy != nullptr; }))
+    return false;
+  enqueue_ready(make_light_thread(0, [](void *p) { static_cast<iteration *>(p)->end_all(); }, this));
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
 void iteration::finish() noexcept {
-  task &owner = m_owner;
   combine_the_rest();
+  const executor *const e = this_executor(); // null on a thread that only takes events back
+  if (!e || !e->in_callback || !put_off_end())
+    end_all();
+}
+
+void iteration::end_all() noexcept {
+  task &owner = m_owner;
   std::exception_ptr error = std::move(m_error);
   task_extra &x = *peek_extra(owner);
   x.iterated = nullptr;

@@ -171,6 +171,34 @@ TEST_P(destructor, runs_on_a_worker_when_another_thread_ends_the_task) {
   });
 }
 
+TEST_P(destructor, of_a_recorded_task_may_wait_when_a_service_ends_the_task) {
+  in_processes([] {
+    static std::atomic<bool> held{false};
+    static weft::task_ref self;
+    const auto end_it = [](void *) {
+      const bool ended = held.exchange(false);
+      if (ended)
+        weft::decrease_events(self);
+      return ended;
+    };
+    weft::service ends("ends", weft::place::timer, end_it, nullptr);
+    std::atomic<int> waited{0};
+    const auto body = [] {
+      weft::this_task::increase_events();
+      self = weft::this_task::self();
+      held = true;
+    };
+    weft::taskiter(2, [&] {
+      weft::spawn(calls_at_its_end(body, [&] {
+        weft::this_task::sleep_for_ns(1000);
+        ++waited;
+      }));
+    });
+    weft::taskwait();
+    EXPECT_EQ(waited, 1);
+  });
+}
+
 TEST_P(destructor, tells_the_parent_of_a_child_that_fails) {
   in_processes([] {
     weft::spawn(calls_at_its_end([] {}, [] { weft::spawn([] { throw 7; }); }));
