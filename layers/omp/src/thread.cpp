@@ -148,6 +148,11 @@ void thread_ends(void *p) noexcept {
     return; // it was left inside of a region, or tasks of it wait for events: they find what they know
   forget_threads(t);
   let_members_leave(t);
+  team &own = *t.crew;
+  if (const std::int64_t n = slot_of(t).untold()) // of tasks that ended elsewhere: outside of regions there is no barrier before which it tells
+    own.tell(n);
+  if (own.tasks_left() != 0)
+    return; // below its tasks, or on its way to be told
   t.task->end_implicit(t);
   empty_pool(t);
   t_self = t_of_block = nullptr;
