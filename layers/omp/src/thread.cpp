@@ -351,7 +351,7 @@ void forget_after_fork() {
 void register_with_process() {
   static const int once = [] {
     std::atexit(&leave_block);
-    weft::layer::outlive_exit([] { return threads_in_teams() != 0; });
+    weft::layer::outlive_exit([] { return threads_in_teams() > 1; });
     take_turns();
     return pthread_atfork(nullptr, nullptr, &forget_after_fork);
   }();
