@@ -40,7 +40,7 @@ mask_word exchange_mask(int how, const mask_word *set) noexcept {
 // Of a kernel thread.
 thread_local mask_word t_usual_mask = 0, t_mask = 0;
 thread_local bool t_knows_mask = false;
-thread_local int t_policy = 0, t_priority = 0, t_tid = 0;
+thread_local int t_policy = 0, t_priority = 0;
 
 /// The C library's.
 template <class F>
@@ -62,11 +62,17 @@ struct next_function {
   }
 };
 
+/// The thread-local block. A handle is an address as far from that as the caller's own: on some machines they are the same.
+void *block_of(pthread_t handle) noexcept {
+  const auto offset = static_cast<char *>(thread_pointer()) - reinterpret_cast<char *>(pthread_self());
+  return reinterpret_cast<char *>(handle) + offset;
+}
+
 /// The lightweight thread that is meant; null: another kind.
 thread *light_self() noexcept { return light_thread_of(thread_pointer()); }
-thread *light(pthread_t handle) noexcept { return light_thread_of(reinterpret_cast<void *>(handle)); }
+thread *light(pthread_t handle) noexcept { return light_thread_of(block_of(handle)); }
 /// A thread of the program's that OpenMP knows: lightweight ones run below it, too, so what it has asked for is to be known.
-thread *known(pthread_t handle) noexcept { return thread_of(reinterpret_cast<void *>(handle)); }
+thread *known(pthread_t handle) noexcept { return thread_of(block_of(handle)); }
 
 void follow_scheduling(const thread &me) noexcept {
   if (t_policy == me.asks.policy && t_priority == me.asks.priority)
@@ -113,9 +119,6 @@ void follow_mask(const thread &me) noexcept {
 } // namespace
 
 void follow_requests(thread &me) noexcept {
-  if (t_tid == 0)
-    t_tid = static_cast<int>(syscall(SYS_gettid));
-  me.tid_below = t_tid;
   follow_scheduling(me);
   follow_mask(me);
   if ((me.signals.load(std::memory_order_relaxed) & ~me.asks.mask) == 0)
@@ -279,10 +282,15 @@ void note_request(thread &t) noexcept {
     follow_binding(t);
 }
 
-/// Of the calling kernel thread, which has changed it itself.
+/// Of the calling kernel thread, which has changed it itself. Weft does so for a moment, perhaps while a lightweight thread's mask holds there: that is not to become the usual one.
 void note_mask() noexcept {
-  if (t_knows_mask)
-    t_usual_mask = t_mask = exchange_mask(SIG_BLOCK, nullptr);
+  if (!t_knows_mask)
+    return;
+  t_mask = exchange_mask(SIG_BLOCK, nullptr);
+  if (const thread *const t = known_self(); t && t->is_of_program() && !t->in_weft)
+    t_usual_mask = t_mask;
+  else
+    t_usual_mask &= t_mask | ~bit_of(SIGURG); // which the layer lets in
 }
 
 bool is_own(pid_t pid) noexcept { return pid == 0 || pid == static_cast<pid_t>(syscall(SYS_gettid)); }

@@ -65,6 +65,7 @@ std::atomic<bool> g_listens{false};
 constinit thread_local unsigned t_called_off = 0; // of a kernel thread
 thread_local bool t_is_open = false; // of a kernel thread
 thread_local unsigned t_number = 0; // likewise; 0: it has none yet
+thread_local int t_tid = 0; // likewise, the kernel's; known with t_number
 
 std::uintptr_t address_of(const char *symbol) noexcept { return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol)); }
 
@@ -210,6 +211,7 @@ namespace {
 
 [[gnu::cold]] unsigned number_this_one() noexcept {
   static std::atomic<unsigned> g_last{0};
+  note_kernel_thread();
   return t_number = g_last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
@@ -221,11 +223,14 @@ namespace {
 bool others_can_be_called_off() noexcept { return g_listens.load(std::memory_order_relaxed); }
 [[gnu::noinline]] unsigned times_called_off() noexcept { return t_called_off; }
 
+void note_kernel_thread() noexcept { t_tid = static_cast<int>(syscall(SYS_gettid)); }
 unsigned number_of_kernel_thread() noexcept { return t_number ? t_number : number_this_one(); }
 
 void arrive(thread &me) noexcept {
-  if (const unsigned number = number_of_kernel_thread(); me.runs_on != number)
+  if (const unsigned number = number_of_kernel_thread(); me.runs_on != number) {
     me.runs_on = number;
+    me.tid_below = t_tid;
+  }
   if (!t_is_open && g_listens.load(std::memory_order_relaxed)) [[unlikely]]
     open_kernel_thread();
   if (g_binds) [[unlikely]]

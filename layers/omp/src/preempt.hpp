@@ -14,4 +14,7 @@ extern constinit thread_local volatile unsigned t_times_asked;
 /// How often one that did was called off the caller's kernel thread. With its block.
 [[nodiscard]] unsigned times_called_off() noexcept;
 
+/// The caller's kernel thread has a number of the kernel's that is not known, in the child of a fork too.
+void note_kernel_thread() noexcept;
+
 } // namespace weft_omp

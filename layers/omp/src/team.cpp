@@ -123,9 +123,12 @@ team &some_team() {
 
 } // namespace
 
-void forget_retired_teams() noexcept {
+void forget_teams_of_parent(const thread *t) noexcept {
   g_retired.forget();
   g_leaving.store(0, std::memory_order_relaxed);
+  new (&g_busy) basic_thread_count<>;
+  for (const team *c = t ? t->crew : nullptr; c; c = c->outer)
+    g_busy.add(c->size - 1);
 }
 void retire_team(team &c) noexcept { g_retired.put(c); }
 

@@ -112,8 +112,8 @@ team *make_initial_team(thread &t);
 void retire_team(team &c) noexcept;
 /// Of a member that was dismissed, and has used the team for the last time.
 void leave_team(team &c) noexcept;
-/// In the child of a fork: their threads are the parent's.
-void forget_retired_teams() noexcept;
+/// In the child of a fork. `t`: the thread that forked, if OpenMP knows it; all others are the parent's.
+void forget_teams_of_parent(const thread *t) noexcept;
 
 /// Threads of a region that asks for `asked` (0: as the ICVs say). They count as busy from now on; begin_team() is to follow.
 unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) noexcept;

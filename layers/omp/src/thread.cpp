@@ -87,6 +87,7 @@ thread *some_thread(retired<thread> &ended) noexcept {
   if (!t)
     return numbered_thread();
   static_cast<thread_state &>(*t) = thread_state();
+  t->signals.store(0, std::memory_order_relaxed);
   return t;
 }
 
@@ -187,6 +188,8 @@ thread &become_thread() noexcept {
   return *t_of_block;
 }
 
+void forget_after_fork();
+
 } // namespace
 
 thread *self_if_any() noexcept {
@@ -201,8 +204,8 @@ thread &find_self() noexcept {
   if (!t) {
     const int before = errno;
     know_environment();
-    static const bool looked = (look_for_sanitizer(), true);
-    (void)looked;
+    static const bool first = (look_for_sanitizer(), pthread_atfork(nullptr, nullptr, &forget_after_fork) == 0);
+    (void)first;
     errno = before;
     const weft::layer::stack_range stack = weft::layer::own_stack();
     t = stack.low ? &become_visitor(stack) : &become_thread();
@@ -331,9 +334,14 @@ void leave_block() {
 void forget_after_fork() {
   forget_helpers();
   forget_lenders();
+  g_light.forget();
+  g_of_program.forget();
   thread *const t = self_if_any();
+  forget_teams_of_parent(t);
   if (!t)
     return;
+  t->signals.store(0, std::memory_order_relaxed); // sent in the parent
+  note_kernel_thread();
   if (t->light || t->crew->size > 1)
     g_gone.store(true, std::memory_order_relaxed);
   if (t->is_of_program())
@@ -343,17 +351,14 @@ void forget_after_fork() {
   t->hot = nullptr; // its threads are the parent's
   for (team *c = t->crew; c; c = c->outer)
     c->hot = nullptr;
-  forget_retired_teams();
-  g_light.forget();
-  g_of_program.forget();
 }
 
 void register_with_process() {
-  static const int once = [] {
+  static const bool once = [] {
     std::atexit(&leave_block);
     weft::layer::outlive_exit([] { return threads_in_teams() > 1; });
     take_turns();
-    return pthread_atfork(nullptr, nullptr, &forget_after_fork);
+    return true;
   }();
   (void)once;
 }
@@ -397,7 +402,6 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
     return nullptr;
   t->light = true;
   t->life = life;
-  t->signals.store(0, std::memory_order_relaxed);
   inherit_requests(*t, me);
   if (kind != 0)
     t->number_of_kind = kind;

@@ -128,7 +128,7 @@ struct thread_state {
   share_state share;
   standing stands;
   requests asks;
-  loose<int> tid_below{0}; // of the kernel thread, once something was asked; a hint
+  loose<int> tid_below{0}; // of the kernel thread that a lightweight thread was on last; a hint
   shown_standing shown;
   unsigned teams = 1, teams_number = 0; // of a teams region
   void *carrier = nullptr; // thread pointer of the kernel thread below

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern int omp_get_thread_num(void);
@@ -125,6 +126,44 @@ static void signals(void) {
   }
 }
 
+static pthread_t g_spinner;
+static int g_spins;
+
+static void *send_to_spinner(void *none) {
+  while (!__atomic_load_n(&g_spins, __ATOMIC_ACQUIRE))
+    usleep(1000);
+  require(pthread_kill(g_spinner, SIGUSR1) == 0, "a signal to a thread that computes");
+  return none;
+}
+
+/* Nothing else interrupts it. */
+static void spin_until_signalled(void) {
+  pthread_t sender;
+  signal(SIGUSR1, on_signal);
+  g_spins = 0;
+  require(pthread_create(&sender, NULL, send_to_spinner, NULL) == 0, "pthread_create");
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) {
+    t_got = 0;
+    g_spinner = pthread_self();
+    __atomic_store_n(&g_spins, 1, __ATOMIC_RELEASE);
+    while (t_got == 0) {
+    }
+  }
+  require(pthread_join(sender, NULL) == 0, "pthread_join");
+}
+
+/* Threads of the child's run on a kernel thread that has another number. */
+static void spin_in_child(void) {
+  int status = -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    spin_until_signalled();
+    _exit(0);
+  }
+  require(child > 0 && waitpid(child, &status, 0) == child && status == 0, "signals in the child of a fork");
+}
+
 static int is_blocked(int signal) {
   sigset_t now;
   sigemptyset(&now);
@@ -159,6 +198,8 @@ static void masks(void) {
 }
 
 int main(void) {
+  spin_until_signalled(); /* before anything else is asked of any thread */
+  spin_in_child();
   attributes();
   pinning(0);
   pinning(1);
