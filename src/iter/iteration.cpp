@@ -54,6 +54,8 @@ iteration::~iteration() {
       r.body->ops->destroy(detail::storage(r.body));
     free_task(*r.body, own_heap());
   }
+  if (task_extra *x = peek_extra(m_owner)) [[unlikely]]
+    end_locals(*x); // of the destructors: the function that recorded is over
   if (before)
     this_executor()->current = outer; // a destructor may have waited
 }
