@@ -120,7 +120,7 @@ int small_producers(const std::string &what, long n) {
   weft::taskwait();
   const long ran = g_ran;
   std::printf("tasks run: %ld\n", ran);
-  expect_at_most(status("VmHWM"), 32 * k_mib, "resident KiB at most");
+  expect_at_most(status("VmHWM"), 64 * k_mib, "resident KiB at most");
   expect(weft::stats().throttled <= static_cast<std::uint64_t>(ran) / 100 + 10, "times held back", static_cast<long>(weft::stats().throttled));
   return g_wrong;
 }
