@@ -38,8 +38,8 @@ class spare_seat {
 
   /// False: it is not parked.
   [[nodiscard]] bool wake() noexcept {
-    std::uint32_t was = parked;
-    if (!m_state.compare_exchange_strong(was, starting, std::memory_order_seq_cst, std::memory_order_seq_cst)) // O1, O2, O3
+    std::uint32_t was = m_state.load(std::memory_order_seq_cst); // O2, O3
+    if (was != parked || !m_state.compare_exchange_strong(was, starting, std::memory_order_release, std::memory_order_relaxed)) // O1
       return false;
     if (!mutant(bug::spare_woken_silently))
       P::futex_wake(m_state, 1);
