@@ -314,9 +314,9 @@ WEFT_NOINLINE runnable *end_uncommonly(task &t, task *outer, bool in_place);
 /// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
 WEFT_INLINE bool ends_commonly(const task &t, bool (*looks_closer)() noexcept = &mailbox::looks_closer) noexcept {
   const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
-  // `bare` first: destructors of what a taskiter has recorded may spawn below it on another thread meanwhile.
-  return bare && t.children.done(t.owned_children) && !t.has(k_waited_for | detail::k_destroys | detail::k_special) &&
-         (t.extent == 0 || (t.extent == 1 && !looks_closer()));
+  // The count of children last: destructors of what a taskiter has recorded may spawn below it on another thread meanwhile.
+  return bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) && (t.extent == 0 || (t.extent == 1 && !looks_closer())) &&
+         t.children.done(t.owned_children);
 }
 
 WEFT_INLINE runnable *end_commonly(executor &now, task &t, bool in_place, const task *outer) noexcept {
