@@ -83,12 +83,103 @@ static long tree(long depth) {
   return (2L << depth) - 1;
 }
 
+static long in_a_group(long n) {
+  weft_group *group;
+  weft_spawn_options options = WEFT_SPAWN_OPTIONS_INIT;
+  must(weft_group_create(WEFT_POLICY_COLLECT_ALL, &group));
+  options.group = group;
+  for (long i = 0; i < n; ++i)
+    must(weft_spawn(nothing, NULL, 0, NULL, 0, &options, NULL));
+  must(weft_group_wait(group, NULL));
+  must(weft_group_destroy(group));
+  return n;
+}
+static long handles(long n) {
+  for (long i = 0; i < n; ++i) {
+    weft_handle *handle;
+    must(weft_spawn(nothing, NULL, 0, NULL, 0, NULL, &handle));
+    must(weft_handle_wait(handle, NULL));
+    must(weft_handle_destroy(handle));
+  }
+  return n;
+}
+static int join_below(void *arg) {
+  long depth = *(long *)arg - 1;
+  if (depth < 0)
+    return 0;
+  must(weft_join(join_below, &depth, join_below, &depth, NULL));
+  return 0;
+}
+static long joins(long depth) {
+  must(join_below(&depth));
+  return (2L << depth) - 1;
+}
+static weft_mutex *g_mutex;
+static int add_locked(void *arg) {
+  (void)arg;
+  must(weft_mutex_lock(g_mutex));
+  ++g_sum;
+  must(weft_mutex_unlock(g_mutex));
+  return 0;
+}
+static long mutex(long n) {
+  if (g_mutex == NULL)
+    must(weft_mutex_create(&g_mutex));
+  for (long i = 0; i < n; ++i)
+    must(weft_spawn(add_locked, NULL, 0, NULL, 0, NULL, NULL));
+  must(weft_taskwait(NULL));
+  return n;
+}
+static int event(void *arg) {
+  (void)arg;
+  weft_task *self;
+  must(weft_task_self(&self));
+  must(weft_task_increase_events(1));
+  must(weft_task_decrease_events(self, 1));
+  return 0;
+}
+static long events(long n) {
+  const weft_access list[] = {weft_inout(&g_sum)};
+  for (long i = 0; i < n; ++i)
+    must(weft_spawn(event, NULL, 0, list, 1, NULL, NULL));
+  must(weft_taskwait(NULL));
+  return n;
+}
+static long waits_on_data(long n) {
+  const weft_access list[] = {weft_inout(&g_sum)};
+  for (long i = 0; i < n; ++i) {
+    must(weft_spawn(add, NULL, 0, list, 1, NULL, NULL));
+    must(weft_taskwait_on(list, 1));
+  }
+  return n;
+}
+static int release(void *arg) {
+  (void)arg;
+  const weft_access list[] = {weft_inout(&g_sum)};
+  must(weft_release(list, 1));
+  return 0;
+}
+static long released_early(long n) {
+  const weft_access list[] = {weft_inout(&g_sum)};
+  for (long i = 0; i < n; ++i)
+    must(weft_spawn(release, NULL, 0, list, 1, NULL, NULL));
+  must(weft_taskwait(NULL));
+  return n;
+}
+
 static const cliff_row k_rows[] = {
     {"c-independent", "tasks", &independent, {1000, 10000, 100000, 1000000, 10000000}},
     {"c-chain", "tasks", &chain, {1000, 10000, 100000, 1000000}},
     {"c-commutative-pairs", "tasks", &commutative_pairs, {1000, 10000, 100000, 1000000}},
     {"c-priorities", "tasks", &priorities, {1000, 10000, 100000, 1000000}},
     {"c-wait-flag", "tasks", &wait_clause, {1000, 10000, 100000, 1000000}},
+    {"c-group", "tasks", &in_a_group, {1000, 10000, 100000, 1000000}},
+    {"c-handles", "tasks", &handles, {1000, 10000, 100000}},
+    {"c-joins", "levels", &joins, {8, 12, 16, 20}},
+    {"c-mutex", "tasks", &mutex, {1000, 10000, 100000, 1000000}},
+    {"c-events", "tasks", &events, {1000, 10000, 100000, 1000000}},
+    {"c-taskwait-on", "tasks", &waits_on_data, {1000, 10000, 100000, 1000000}},
+    {"c-release", "tasks", &released_early, {1000, 10000, 100000, 1000000}},
     {"c-tree", "levels", &tree, {8, 12, 16, 20}},
 };
 

@@ -4,6 +4,8 @@
 
 #include <weft/weft.hpp>
 
+#include <atomic>
+#include <deque>
 #include <thread>
 #include <vector>
 
@@ -251,6 +253,110 @@ long foreign_threads(long n) {
   return n;
 }
 
+long ready_calls(long n) {
+  return sum_of_tasks(n, [](long) { weft::spawn([] {}, weft::inout(g_sum), weft::onready([](void *) {}, nullptr)); });
+}
+long functions(long n) {
+  static std::atomic<long> left;
+  left = n;
+  for (long i = 0; i < n; ++i)
+    weft::spawn_function([](void *) { left.fetch_sub(1, std::memory_order_release); }, nullptr, nullptr, nullptr);
+  while (left.load(std::memory_order_acquire) != 0)
+    weft::taskyield();
+  return n;
+}
+long streams(long n) {
+  weft::stream in_order("cliffs");
+  weft::function_options options;
+  options.in = &in_order;
+  for (long i = 0; i < n; ++i)
+    weft::spawn_function([](void *) { ++g_sum; }, nullptr, nullptr, nullptr, options);
+  in_order.wait();
+  return n;
+}
+long many_streams(long count) {
+  std::deque<weft::stream> all;
+  for (long i = 0; i < count; ++i)
+    all.emplace_back("cliffs");
+  weft::function_options options;
+  for (long i = 0; i < 200'000; ++i) {
+    options.in = &all[static_cast<std::size_t>(i * 7919 % count)];
+    weft::spawn_function([](void *) {}, nullptr, nullptr, nullptr, options);
+  }
+  for (weft::stream &one : all)
+    one.wait();
+  return 200'000;
+}
+// Each task blocks; the next one of a chain of its own unblocks it.
+long blocked(long n) {
+  static std::vector<weft::task_ref> asleep;
+  asleep.assign(static_cast<std::size_t>(n), {});
+  return sum_of_tasks(n, [](long i) {
+    weft::task_ref &me = asleep[static_cast<std::size_t>(i)];
+    weft::spawn(
+        [&me] {
+          me = weft::this_task::self();
+          weft::spawn([&me] { weft::unblock(me); });
+          weft::this_task::block();
+        },
+        weft::inout(g_cells[i % k_addresses]));
+  });
+}
+// All n tasks are blocked at once before the first is unblocked.
+long blocked_at_once(long n) {
+  static std::vector<weft::task_ref> asleep;
+  static std::atomic<long> count;
+  asleep.assign(static_cast<std::size_t>(n), {});
+  count = 0;
+  for (long i = 0; i < n; ++i)
+    weft::spawn([i] {
+      asleep[static_cast<std::size_t>(i)] = weft::this_task::self();
+      count.fetch_add(1, std::memory_order_release);
+      weft::this_task::block();
+    });
+  while (count.load(std::memory_order_acquire) != n)
+    weft::taskyield();
+  for (weft::task_ref one : asleep)
+    weft::unblock(one);
+  weft::taskwait();
+  return n;
+}
+long task_locals(long n) {
+  static weft::task_local<long> local;
+  return sum_of_tasks(n, [](long) { weft::spawn([] { ++*local; }); });
+}
+long locals_of_a_task(long count) {
+  std::deque<weft::task_local<long>> locals(static_cast<std::size_t>(count));
+  const long tasks = 200'000 / count;
+  for (long i = 0; i < tasks; ++i)
+    weft::spawn([&] {
+      for (weft::task_local<long> &one : locals)
+        ++*one;
+    });
+  weft::taskwait();
+  return tasks * count;
+}
+long waits_on_data(long n) {
+  for (long i = 0; i < n; ++i) {
+    weft::spawn([] { ++g_sum; }, weft::inout(g_sum));
+    weft::taskwait(weft::in(g_sum));
+  }
+  return n;
+}
+long released_early(long n) {
+  return sum_of_tasks(n, [](long) { weft::spawn([] { weft::release(weft::inout(g_sum)); }, weft::inout(g_sum)); });
+}
+long yields(long n) {
+  const long each = n / k_addresses;
+  for (int k = 0; k < k_addresses; ++k)
+    weft::spawn([each] {
+      for (long i = 0; i < each; ++i)
+        weft::taskyield();
+    });
+  weft::taskwait();
+  return each * k_addresses;
+}
+
 const cliff_row k_rows[] = {
     {"independent", "tasks", &independent, {1000, 10'000, 100'000, 1'000'000, 10'000'000}},
     {"group", "tasks", &in_a_group, {1000, 10'000, 100'000, 1'000'000, 10'000'000}},
@@ -284,6 +390,17 @@ const cliff_row k_rows[] = {
     {"long-taskfor", "iterations", &long_taskfor, {100'000, 1'000'000, 10'000'000, 100'000'000}},
     {"taskiter", "rounds", &rounds, {10, 100, 1000, 10'000}},
     {"regions", "blocks", &blocks, {1, 16, 256, 4096}},
+    {"onready", "tasks", &ready_calls, {1000, 10'000, 100'000, 1'000'000}},
+    {"functions", "functions", &functions, {1000, 10'000, 100'000, 1'000'000}},
+    {"stream", "functions", &streams, {1000, 10'000, 100'000, 1'000'000}},
+    {"streams", "streams", &many_streams, {1, 100, 10'000}},
+    {"block", "tasks", &blocked, {1000, 10'000, 100'000, 1'000'000}},
+    {"blocked-at-once", "tasks", &blocked_at_once, {10, 100, 1000, 10'000}},
+    {"task-local", "tasks", &task_locals, {1000, 10'000, 100'000, 1'000'000}},
+    {"task-locals", "variables", &locals_of_a_task, {1, 10, 100, 1000}},
+    {"taskwait-on", "tasks", &waits_on_data, {1000, 10'000, 100'000, 1'000'000}},
+    {"release", "tasks", &released_early, {1000, 10'000, 100'000, 1'000'000}},
+    {"taskyield", "yields", &yields, {1000, 10'000, 100'000, 1'000'000}},
     {"foreign-threads", "tasks", &foreign_threads, {8000, 80'000, 800'000}},
 };
 

@@ -7,13 +7,15 @@
 static long g_sum;
 static long g_cells[64];
 
+/// A body of no instruction that the compiler must keep: GCC removes a construct whose body is empty.
+#define KEEP __asm__ volatile("")
+
 static long tasks(long n) {
 #pragma omp parallel
 #pragma omp single
   for (long i = 0; i < n; ++i) {
 #pragma omp task
-    {
-    }
+    KEEP;
   }
   return n;
 }
@@ -34,8 +36,7 @@ static long addresses(long count) {
     char *const cell = cells + i * 7919 % count;
     (void)cell; // GCC does not see the use
 #pragma omp task depend(inout : cell[0])
-    {
-    }
+    KEEP;
   }
   free(cells);
   return 200000;
@@ -47,8 +48,7 @@ static long mutexinoutset(long n) {
     long *const a = &g_cells[i % 64], *const b = &g_cells[(i * 7 + 3) % 64];
     (void)a, (void)b;
 #pragma omp task depend(mutexinoutset : a[0], b[0])
-    {
-    }
+    KEEP;
   }
   return n;
 }
@@ -73,6 +73,7 @@ static long taskloops(long n) {
   for (long i = 0; i < n; ++i) {
 #pragma omp taskloop grainsize(10)
     for (int k = 0; k < 1000; ++k) {
+      KEEP;
     }
   }
   return n;
@@ -80,8 +81,7 @@ static long taskloops(long n) {
 static long regions(long n) {
   for (long i = 0; i < n; ++i) {
 #pragma omp parallel
-    {
-    }
+    KEEP;
   }
   return n;
 }
@@ -107,6 +107,86 @@ static long criticals(long n) {
   return n;
 }
 
+static long priorities(long n) {
+#pragma omp parallel
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp task priority((int)(i * 7919 % 1000))
+    KEEP;
+  }
+  return n;
+}
+static long taskgroups(long n) {
+#pragma omp parallel
+#pragma omp single
+  for (long i = 0; i < n; ++i) {
+#pragma omp taskgroup
+    {
+#pragma omp task
+      KEEP;
+    }
+  }
+  return n;
+}
+static void nest(long depth) {
+  if (depth == 0)
+    return;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  nest(depth - 1);
+}
+static long nested(long depth) {
+  omp_set_max_active_levels(1 << 20);
+  nest(depth);
+  return depth;
+}
+static long nested_teams(long n) {
+  omp_set_max_active_levels(2);
+#pragma omp parallel
+  for (long i = 0; i < n; ++i) {
+#pragma omp parallel num_threads(2)
+    KEEP;
+  }
+  return n;
+}
+static long singles(long n) {
+#pragma omp parallel
+  for (long i = 0; i < n; ++i) {
+#pragma omp single nowait
+    KEEP;
+  }
+  return n;
+}
+static long ordered(long n) {
+#pragma omp parallel for ordered schedule(dynamic, 1)
+  for (long i = 0; i < n; ++i) {
+#pragma omp ordered
+    KEEP;
+  }
+  return n;
+}
+static long reductions(long n) {
+  long sum = 0;
+  for (long k = 0; k < n; ++k) {
+#pragma omp parallel for reduction(+ : sum)
+    for (long i = 0; i < 64; ++i)
+      sum += i;
+  }
+  return n + (sum == 1);
+}
+static long locks(long n) {
+  static omp_lock_t lock;
+  omp_init_lock(&lock);
+#pragma omp parallel for
+  for (long i = 0; i < n; ++i) {
+    omp_set_lock(&lock);
+    ++g_sum;
+    omp_unset_lock(&lock);
+  }
+  omp_destroy_lock(&lock);
+  return n;
+}
+
 static const cliff_row k_rows[] = {
     {"omp-tasks", "tasks", &tasks, {1000, 10000, 100000, 1000000}},
     {"omp-chain", "tasks", &chain, {1000, 10000, 100000, 1000000}},
@@ -117,6 +197,14 @@ static const cliff_row k_rows[] = {
     {"omp-parallel", "regions", &regions, {10, 100, 1000, 10000}},
     {"omp-barrier", "barriers", &barriers, {10, 100, 1000, 10000}},
     {"omp-dynamic", "iterations", &dynamic, {1000, 10000, 100000, 1000000}},
+    {"omp-priorities", "tasks", &priorities, {1000, 10000, 100000, 1000000}},
+    {"omp-taskgroup", "groups", &taskgroups, {1000, 10000, 100000, 1000000}},
+    {"omp-nested-depth", "levels", &nested, {1, 2, 8, 32}},
+    {"omp-nested-teams", "regions", &nested_teams, {10, 100, 1000}},
+    {"omp-single", "constructs", &singles, {1000, 10000, 100000, 1000000}},
+    {"omp-ordered", "iterations", &ordered, {1000, 10000, 100000, 1000000}},
+    {"omp-reduction", "loops", &reductions, {10, 100, 1000, 10000}},
+    {"omp-lock", "iterations", &locks, {1000, 10000, 100000, 1000000}},
     {"omp-critical", "iterations", &criticals, {1000, 10000, 100000, 1000000}},
 };
 
