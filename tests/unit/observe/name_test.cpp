@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "observe/layout.hpp"
 #include "observe/name.hpp"
 
 #include <gtest/gtest.h>
@@ -61,6 +62,9 @@ TEST(counter_name, patterns_match_any_part) {
   EXPECT_FALSE(matches("/a/?", "/a/bc"));
   EXPECT_FALSE(matches("a*b", "abc"));
   EXPECT_FALSE(matches("", "a"));
+  EXPECT_TRUE(matches("a**", "a")) << "what follows the text may be any number of stars";
+  EXPECT_FALSE(matches("a*?", "a"));
+  EXPECT_TRUE(matches("*?b", "aab")) << "a star takes more when what follows it does not match";
 }
 
 TEST(counter_name, of_a_program_has_two_parts_and_none_of_a_formula) {
@@ -68,7 +72,12 @@ TEST(counter_name, of_a_program_has_two_parts_and_none_of_a_formula) {
     EXPECT_TRUE(is_plain_name(good)) << good;
   for (const char *bad : {"app/hits", "/app", "/app/", "/app//x", "/app/hi ts", "/app{total}/x", "/statistics/x", "/arithmetics/add", "/app/*"})
     EXPECT_FALSE(is_plain_name(bad)) << bad;
-  EXPECT_FALSE(is_plain_name("/app/" + std::string(100, 'x')));
+  EXPECT_TRUE(is_plain_name("/aZ09-_/azAZ09")) << "the first and the last of each range";
+  for (const char beside : {'`', '{', '@', '[', '/', ':', '^', ',', '.'})
+    EXPECT_FALSE(is_plain_name(std::string("/app/x") + beside + (beside == '/' ? "" : "y"))) << beside;
+  const std::size_t room = sizeof(catalogue_entry::name) - 1; // the last byte ends it
+  EXPECT_TRUE(is_plain_name("/app/" + std::string(room - 5, 'x')));
+  EXPECT_FALSE(is_plain_name("/app/" + std::string(room - 4, 'x')));
 }
 
 TEST(counter_name, lists_are_split_at_commas_but_not_inside_of_formulas) {

@@ -127,6 +127,69 @@ TEST(counter_reading, computes_the_metrics_of_the_paper_by_its_equations) {
     EXPECT_NEAR(value(r, "/threads/time/duration-p50"), 1000, 250);
     EXPECT_NEAR(value(r, "/threads/time/duration-p99"), 100'000, 25'000);
     EXPECT_GT(value(r, "/memory/resident"), 100'000);
+    EXPECT_EQ(value(r, "/threads/time/average-management"), 200);
+    EXPECT_NEAR(value(r, "/threads/time/average-phase"), 120'000 / 110., 1e-9);
+    EXPECT_NEAR(value(r, "/threads/time/average-phase-overhead"), 80'000 / 110., 1e-9);
+    EXPECT_EQ(value(r, "/threads/time/cumulative-overhead"), 80'000);
+    EXPECT_EQ(value(r, "/runtime/uptime"), static_cast<double>(r.span_ns));
+    EXPECT_NEAR(value(r, "/threads/rate"), 100 / (static_cast<double>(r.span_ns) * 1e-9), 1e-6);
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_reading, counts_what_was_created_and_is_accessed_in_each_of_its_ways) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    counter_block &c = block_of_slot(1, block_kind::worker);
+    put(c.rounds, 8);
+    put(c.waited, 5);
+    put(c.free_at_once, 3);
+    put(c.more_accesses, 2);
+    const reading r = read_segment(store_base(), true);
+    EXPECT_EQ(value(r, "/threads/count/spawned"), 60 + 60 + 5 + 3);
+    EXPECT_EQ(value(r, "/threads/count/cumulative"), 30 + 70 + 8);
+    EXPECT_EQ(value(r, "/threads/count/cumulative-phases"), 30 + 70 + 8 + 5 + 5);
+    EXPECT_EQ(value(r, "/dependencies/count/accesses"), 5 + 3 + 2);
+    put(c.successors, 1000); // read later than what it is taken from: no look is less than none
+    EXPECT_EQ(value(read_segment(store_base(), true), "/threads/count/pending-accesses"), 4);
+    put(c.idle, 200'000);
+    EXPECT_EQ(value(read_segment(store_base(), true), "/threads{worker#1}/time/cumulative"), 0) << "nor is time";
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_reading, wait_time_says_nothing_without_the_reference) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    store_header().reference_task_ns = 0;
+    const reading r = read_segment(store_base(), true);
+    EXPECT_TRUE(std::isnan(value(r, "/threads/time/average-wait")));
+    EXPECT_TRUE(std::isnan(value(r, "/threads/time/wait-per-core")));
+  });
+  EXPECT_TRUE(end.exited(0)) << end;
+}
+
+TEST(counter_reading, workers_count_when_they_are_there_or_have_run) {
+  const auto end = test::in_process({}, [] {
+    open(false);
+    fill();
+    reading r = read_segment(store_base(), true);
+    ASSERT_GE(r.slots.size(), 2u);
+    for (auto &slot : r.slots)
+      slot.present = slot.idle = false;
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/workers"), 2) << "both have run and left";
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/active"), 0);
+    r.slots[0].present = true;
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/active"), 1);
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/idle"), 0);
+    r.slots[0].idle = true;
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/active"), 0);
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/idle"), 1);
+    EXPECT_EQ(value(r, "/threads{worker#1}/count/instantaneous/active"), 0);
+    r.resident_bytes = 0;
+    EXPECT_TRUE(std::isnan(value(r, "/memory/resident"))) << "not known of a program that has ended";
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -393,6 +456,21 @@ TEST(counter_format, writes_csv_json_and_open_metrics) {
     EXPECT_NE(metrics.find("weft_threads_idle_rate_percent"), std::string::npos) << metrics;
     EXPECT_TRUE(metrics.ends_with("# EOF\n"));
     EXPECT_NE(write_open_metrics(r, true).find("weft_threads_count_executed_total{worker=\"1\"} 70\n"), std::string::npos);
+    const auto two = evaluator("/threads/time/duration,/threads/time/duration").evaluate(r, r);
+    const std::string twice = write_values(output_format::json, r, two, true);
+    EXPECT_NE(twice.find("]],\"/threads/time/duration\":[["), std::string::npos) << twice;
+    EXPECT_NE(json.find("\"running\":true"), std::string::npos) << json;
+    reading gone = r;
+    gone.alive = false;
+    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"), std::string::npos);
+    gone = r;
+    gone.ended = true;
+    EXPECT_NE(write_values(output_format::json, gone, values, true).find("\"running\":false"), std::string::npos);
+    EXPECT_EQ(write_values(output_format::csv, r, values, false), csv.substr(csv.find('\n') + 1)) << "the head comes once";
+    const std::string whole = write_open_metrics(r, false);
+    for (const char *name : {"weft_memory_resident_bytes", "weft_threads_idle_rate_percent", "weft_threads_time_average_nanoseconds"})
+      EXPECT_NE(whole.find(std::string("# TYPE ") + name + " gauge\n# HELP "), std::string::npos) << name;
+    EXPECT_NE(whole.find("# TYPE weft_threads_count_cumulative counter\n"), std::string::npos);
     EXPECT_EQ(json_text("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
     EXPECT_EQ(number_text(0.5), "0.5");
     EXPECT_EQ(number_text(1e15), "1000000000000000");
