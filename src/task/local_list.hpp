@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values by key, newest first: those of a task's task_local variables.
+// Values by key: those of a task's task_local variables. A tree finds them, a list keeps the order in which they were made.
 //
-// Roles       The task's body and, inside join(), its branches on other workers: find and add. The one who ends the body: take.
-// Word        The newest value, or null; a value names the next older one.
-// Invariants  I1  A value is never taken from the list before the body has ended.  I2  A key is in the list once.
-// Orders      O1  compare-exchange release, with O2: a value is whole before it is found. Older ones are carried on by the
-//                 read-modify-writes behind them.
-//             O2  load acquire, and the failing compare-exchange, with O1.
-// Progress    Looking is wait-free, adding lock-free.
-// Reclamation By who takes, alone.
+// Roles       Users: the task's body and, inside join(), its branches on other workers; they find and add. Ender: the thread
+//             that ends the body; it takes the values, newest first.
+// Words       root and below: a binary tree. The lowest bit of a key chooses the branch at the root, the next bit the branch
+//             below it, and so on; a value is where its path ends. Keys are numbered one after the other, so the tree is even.
+//             newest: the head of the list; a value names the next older one.
+// Invariants  I1  A value leaves neither tree nor list before the body has ended.
+//             I2  A key is in the tree once: users that add the same key compare-exchange the same word.
+//             I3  A value that was taken has no key, so no user finds it. It stays in the tree as a step to others until all
+//                 are taken: the ender frees values afterwards.
+// Orders      O1  root and below compare-exchange release, with O2: a value is whole before it is found.
+//             O2  root and below load acquire, and the failing compare-exchange, with O1.
+// Progress    Finding is wait-free, adding lock-free.
+// Reclamation By the ender, after the last value was taken.
 // Checked by  tests/model/local_models.cpp, tests/unit/api/task_local_test.cpp
 #pragma once
 
@@ -20,11 +25,12 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What a value has in front.
+/// Comes first in a value.
 template <class P = real_atomics>
 struct local_link {
+  typename P::template atomic<local_link *> below[2]{};
   typename P::template var<local_link *> older{};
-  typename P::template var<std::uint64_t> key{};
+  typename P::template var<std::uint64_t> key{}; ///< 0: was taken
 };
 
 template <class P = real_atomics>
@@ -32,34 +38,48 @@ class local_list {
  public:
   using link = local_link<P>;
 
-  /// The value of `key`, or null.
-  [[nodiscard]] link *find(std::uint64_t key) const noexcept { return find_from(m_newest.load(std::memory_order_acquire), key); } // O2
-  /// `fresh`; or, when a branch of a join was faster, its value of that key: then `fresh` stays the caller's.
+  /// Returns the value of `key`, or null.
+  [[nodiscard]] link *find(std::uint64_t key) const noexcept {
+    link *at = m_root.load(std::memory_order_acquire); // O2
+    for (std::uint64_t path = key; at && at->key.get() != key; path >>= 1)
+      at = at->below[path & 1].load(std::memory_order_acquire); // O2
+    return at;
+  }
+  /// Adds `fresh` and returns it; or, when a branch of a join was faster, returns its value of that key: then `fresh` stays the caller's.
   [[nodiscard]] link &add(link &fresh) noexcept {
-    link *newest = m_newest.load(std::memory_order_acquire); // O2
-    do {
-      if (link *other = find_from(newest, fresh.key.get()); other && !mutant(bug::local_made_twice))
-        return *other;
+    const std::uint64_t key = fresh.key.get();
+    word *place = &m_root;
+    for (std::uint64_t path = key;; path >>= 1) {
+      link *at = place->load(std::memory_order_acquire); // O2
+      if (!at && place->compare_exchange_strong(at, &fresh, order_unless(bug::local_added_relaxed, std::memory_order_release), // O1
+                                                std::memory_order_acquire))                                                    // O2
+        break;
+      if (at->key.get() == key && !mutant(bug::local_made_twice))
+        return *at;
+      place = &at->below[path & 1];
+    }
+    link *newest = m_newest.load(std::memory_order_relaxed); // the ender reads the list, after the branches have joined
+    do
       fresh.older.set(newest);
-    } while (!m_newest.compare_exchange_weak(newest, &fresh, order_unless(bug::local_added_relaxed, std::memory_order_release), // O1
-                                             std::memory_order_acquire)); // O2
+    while (!m_newest.compare_exchange_weak(newest, &fresh, std::memory_order_relaxed, std::memory_order_relaxed));
     return fresh;
   }
-  /// The newest, which is in the list no more; or null. What adds meanwhile is the destructor of one that was taken.
+  /// Takes the newest; null when none is left. Ender. Users that add meanwhile are destructors of values that were taken.
   [[nodiscard]] link *take() noexcept {
     link *newest = m_newest.load(std::memory_order_relaxed); // alone
-    if (newest)
+    if (newest) {
       m_newest.store(newest->older.get(), std::memory_order_relaxed);
+      newest->key.set(0); // I3
+    } else {
+      m_root.store(nullptr, std::memory_order_relaxed);
+    }
     return newest;
   }
 
  private:
-  static link *find_from(link *newest, std::uint64_t key) noexcept {
-    while (newest && newest->key.get() != key)
-      newest = newest->older.get();
-    return newest;
-  }
-  typename P::template atomic<link *> m_newest{nullptr};
+  using word = typename P::template atomic<link *>;
+  word m_root{nullptr};
+  word m_newest{nullptr};
 };
 
 } // namespace rt

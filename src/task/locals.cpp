@@ -12,9 +12,9 @@ namespace {
 
 /// In one block in front of the value.
 struct local_value : local_link<> {
-  void (*destroy)(void *) noexcept;
-  std::size_t offset; // from here to the value
-  std::size_t alignment;
+  void (*destroy)(void *) noexcept = nullptr;
+  std::size_t offset = 0; // from here to the value
+  std::size_t alignment = 0;
   [[nodiscard]] void *value() noexcept { return reinterpret_cast<char *>(this) + offset; }
 };
 
@@ -31,7 +31,11 @@ local_value *make(std::uint64_t key, const detail::local_ops &ops, const void *v
   void *block = ::operator new(offset + ops.bytes, std::align_val_t{alignment}, std::nothrow);
   if (!block)
     throw_error(errc::out_of_resources, "no memory for a task_local value (%zu bytes)", ops.bytes);
-  auto *v = ::new (block) local_value{{{}, {key}}, ops.destroy, offset, alignment};
+  auto *v = ::new (block) local_value{};
+  v->key.set(key);
+  v->destroy = ops.destroy;
+  v->offset = offset;
+  v->alignment = alignment;
   try {
     ops.construct(v->value(), variable);
   } catch (...) {
@@ -39,11 +43,6 @@ local_value *make(std::uint64_t key, const detail::local_ops &ops, const void *v
     throw;
   }
   return v;
-}
-
-void destroy(local_value &v) noexcept {
-  v.destroy(v.value());
-  free_block(v);
 }
 
 } // namespace
@@ -56,14 +55,25 @@ void *find_local(const task_extra &x, std::uint64_t key) noexcept {
 void *add_local(task_extra &x, std::uint64_t key, const detail::local_ops &ops, const void *variable) {
   local_value *fresh = make(key, ops, variable);
   local_value &one = whole(x.locals.add(*fresh));
-  if (&one != fresh)
-    destroy(*fresh);
+  if (&one != fresh) {
+    fresh->destroy(fresh->value());
+    free_block(*fresh);
+  }
   return one.value();
 }
 
 void end_locals(task_extra &x) noexcept {
-  while (local_link<> *newest = x.locals.take()) // its destructor may still use the older ones
-    destroy(whole(*newest));
+  local_link<> *over = nullptr;
+  while (local_link<> *newest = x.locals.take()) {
+    newest->older.set(over);
+    over = newest;
+    whole(*newest).destroy(whole(*newest).value()); // may still use the older ones, and make new ones
+  }
+  while (over) {
+    local_value &v = whole(*over);
+    over = over->older.get();
+    free_block(v);
+  }
 }
 
 } // namespace rt

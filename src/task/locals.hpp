@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task-local values: a list in the task's extra block (local_list.hpp).
+// Task-local values, in the task's extra block (local_list.hpp).
 #pragma once
 
 #include "task/task.hpp"

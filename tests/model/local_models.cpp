@@ -50,5 +50,6 @@ struct locals_of_two_branches {
 };
 const passes<locals_of_two_branches<1>> l1{"locals_of_one_variable"};
 const passes<locals_of_two_branches<2>> l2{"locals_of_two_variables"};
+const passes<locals_of_two_branches<3>> l3{"locals_of_three_variables"};
 
 } // namespace

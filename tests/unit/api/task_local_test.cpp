@@ -5,6 +5,7 @@
 #include <weft/weft.hpp>
 
 #include <atomic>
+#include <deque>
 #include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
@@ -137,6 +138,51 @@ TEST(task_local, a_destructor_may_spawn_wait_and_make_values) {
   EXPECT_EQ(spawned, 1);
   EXPECT_EQ(counted::made, 1);
   EXPECT_EQ(counted::alive, 0);
+}
+
+TEST(task_local, a_value_that_was_destroyed_is_found_no_more) {
+  static std::vector<int> order;
+  static weft::task_local<counted> again;
+  order.clear();
+  counted::reset();
+  struct looks {
+    ~looks() { order.push_back(again->value++); } // of the second one, which is older than `again` was
+  };
+  weft::task_local<looks> first, second;
+  weft::spawn([&] {
+    (void)*first;
+    (void)*second;
+    again->value = 7; // newest: destroyed first
+  });
+  weft::taskwait();
+  EXPECT_EQ(order, (std::vector<int>{0, 0})) << "each destructor makes one anew, which is then the newest";
+  EXPECT_EQ(counted::made, 3);
+  EXPECT_EQ(counted::alive, 0);
+}
+
+TEST(task_local, a_task_may_have_a_thousand_and_loses_them_newest_first) {
+  static std::vector<int> ended;
+  ended.clear();
+  struct numbered {
+    int number = -1;
+    ~numbered() { ended.push_back(number); }
+  };
+  std::deque<weft::task_local<numbered>> all(1000);
+  for (int round = 0; round < 3; ++round) { // the second time as the first
+    ended.clear();
+    weft::spawn([&] {
+      for (int i = 0; i < 1000; ++i) {
+        EXPECT_EQ(all[static_cast<std::size_t>(i)]->number, -1);
+        all[static_cast<std::size_t>(i)]->number = i;
+      }
+      for (int i = 0; i < 1000; ++i)
+        EXPECT_EQ(all[static_cast<std::size_t>(i)]->number, i);
+    });
+    weft::taskwait();
+    ASSERT_EQ(ended.size(), 1000u);
+    for (int i = 0; i < 1000; ++i)
+      EXPECT_EQ(ended[static_cast<std::size_t>(i)], 999 - i);
+  }
 }
 
 TEST(task_local, both_branches_of_a_join_see_the_value_of_the_caller) {
