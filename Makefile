@@ -130,6 +130,7 @@ format:
 
 lint:
 	tools/check/lint
+	tools/check/words
 	tools/check/snippets
 	tools/check/readme
 	tools/check/messages
