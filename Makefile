@@ -131,6 +131,7 @@ format:
 lint:
 	tools/check/lint
 	tools/check/words
+	tools/check/commits
 	tools/check/snippets
 	tools/check/readme
 	tools/check/messages
