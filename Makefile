@@ -82,7 +82,7 @@ bench: configure
 	$(BUILD)/bin/weft-bench
 
 # Everything, in build/<preset>; warnings are errors there. The sanitizers watch the library, not the model checker. Each part is built, then tested
-# (full-gcc does both); test-full builds one while it tests another, and one after the other of each. What a part adds, and may take: CONTRIBUTING.md.
+# (full-gcc does both); test-full builds one while it tests another, and one after the other of each. What a part adds: CONTRIBUTING.md; what it takes: docs/benchmarks/test_time.md.
 parts = gcc clang static boost tsan asan mutants debug aarch64
 oldest = gcc-11 clang-14
 .PHONY: test-full cross full-fuzz $(foreach part,$(parts) $(oldest),full-$(part) full-build-$(part) full-run-$(part))
