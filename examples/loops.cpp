@@ -29,9 +29,9 @@ int main() {
   weft::taskwait();
 
   // One task: its accesses are held once, and workers with nothing else to do take chunks of it.
-  weft::taskfor(weft::range(n), [&](int i) { y[i] -= 1; }, weft::inout(y), weft::label("shared"));
+  weft::taskfor(weft::range(n), [&](int i) { y[i] -= 1; }, weft::inout(weft::region(y)), weft::label("shared"));
   double largest = 0;
-  weft::spawn([&] { largest = *std::max_element(y.begin(), y.end()); }, weft::in(y));
+  weft::spawn([&] { largest = *std::max_element(y.begin(), y.end()); }, weft::in(weft::region(y)));
   weft::taskwait();
 
   // A task for each block of a rectangle.

@@ -31,7 +31,7 @@ int main() {
 
   std::string longest;
   for (const char *word : {"warp", "shuttle", "weft", "heddle"})
-    weft::spawn([&, word] { longer(weft::reduction_local(longest), word); }, weft::reduction(longest, longer, std::string()));
+    weft::spawn([&, word] { longer(weft::reduction_local(longest), word); }, weft::reduction(weft::object(longest), longer, std::string()));
 
   std::vector<int> particles[2];
   for (int i = 0; i < 10; ++i) // any order, one at a time, both vectors together
@@ -40,7 +40,7 @@ int main() {
           particles[0].push_back(i);
           particles[1].push_back(-i);
         },
-        weft::commutative(particles[0]), weft::commutative(particles[1]));
+        weft::commutative(weft::object(particles[0])), weft::commutative(weft::object(particles[1])));
 
   std::atomic<int> hits{0};
   for (int i = 0; i < 10; ++i)

@@ -15,7 +15,7 @@ int main() {
         weft::release(weft::out(header)); // whoever needs no more may start
         body = std::vector<int>(header, 7);
       },
-      weft::out(header), weft::out(body), weft::label("produce"));
+      weft::out(header), weft::out(weft::object(body)), weft::label("produce"));
   weft::spawn([&] { seen = header; }, weft::in(header), weft::label("look at the header"));
   weft::taskwait();
   std::printf("%zu cells announced, %zu there\n", seen, body.size());

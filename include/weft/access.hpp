@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace weft::inline v0 {
 
@@ -43,64 +45,162 @@ constexpr std::uint32_t bytes_of() noexcept { // 1: the type is incomplete
   else
     return 1;
 }
+
+template <class V>
+concept has_data_and_size = requires(V &v) {
+  *v.data();
+  v.size();
+};
+/// Whether the elements of a container are not the object itself, so that they have other addresses. Of std::array they are: like a C array
+/// it has the address of its first element and the bytes of all.
+template <class V>
+constexpr bool elements_are_elsewhere() noexcept {
+  if constexpr (!has_data_and_size<V>)
+    return false;
+  else if constexpr (requires { std::tuple_size<V>::value; })
+    return std::tuple_size<V>::value != 0 && std::tuple_size<V>::value * sizeof(*std::declval<V &>().data()) != sizeof(V);
+  else
+    return true;
+}
+template <class T>
+[[nodiscard]] access access_to(T &object, access_mode mode) noexcept {
+  return {address_of(object), mode, bytes_of<T>()};
+}
+template <class T>
+[[nodiscard]] access access_to_checked(T &object, access_mode mode) noexcept {
+  static_assert(!elements_are_elsewhere<std::remove_const_t<T>>(), // in() adds a const that data() need not allow
+                "this access names the address of the container, which is not that of its elements: write weft::region(v) for the elements, or "
+                "weft::object(v) for the container itself");
+  return access_to(object, mode);
+}
 } // namespace detail
+
+/// An object itself, whatever its elements are: `in(object(v))` is ordered with all other accesses to `object(v)`, and with none to `v[0]` or
+/// `region(v)`. It names a container that tasks fill, resize, move or replace, an empty one, too. The clauses refuse a container with data()
+/// and size() without object() or region() (<weft/region.hpp>). Of anything else `object(x)` means what `x` means.
+///
+///     weft::spawn([&] { v = read(); }, weft::out(weft::object(v)));
+///     weft::spawn([&] { print(v); }, weft::in(weft::object(v)));
+///
+/// A value of one pointer, which every clause takes in place of an object, reduction() too. It costs nothing, never throws and does not touch
+/// the object. Among regions it has the bytes of the container, not those of its elements. A temporary is refused.
+template <class T>
+class object {
+ public:
+  explicit object(T &named) noexcept : m_named(named) {} ///< the object must outlive the tasks that name it
+  object(const T &&) = delete; ///< no other task could name a temporary
+  [[nodiscard]] T &get() const noexcept { return m_named; } ///< the object that was named
+
+ private:
+  T &m_named;
+};
 
 /// @{
 /// Each of these names an object; none costs anything, throws or touches it. A temporary is refused: it has no address that
-/// another task could name.
+/// another task could name. So is a container with data() and size(), such as std::vector, std::string or std::span: its address is not that of
+/// its elements, so that `in(v)` and `out(v[0])` would not be ordered. Write `region(v)` for the elements, or `object(v)` for the container
+/// itself. C arrays and std::array have the address of their first element, and are taken.
 template <class T>
 [[nodiscard]] access in(const T &object) noexcept {
-  return {detail::address_of(object), access_mode::in, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::in);
+}
+template <class T>
+[[nodiscard]] access in(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::in);
 }
 template <class T>
 access in(const T &&) = delete;
 template <class T>
 [[nodiscard]] access out(T &object) noexcept {
-  return {detail::address_of(object), access_mode::out, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::out);
+}
+template <class T>
+[[nodiscard]] access out(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::out);
 }
 template <class T>
 [[nodiscard]] access inout(T &object) noexcept {
-  return {detail::address_of(object), access_mode::inout, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::inout);
+}
+template <class T>
+[[nodiscard]] access inout(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::inout);
 }
 template <class T>
 [[nodiscard]] access weak_in(const T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_in, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::weak_in);
+}
+template <class T>
+[[nodiscard]] access weak_in(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::weak_in);
 }
 template <class T>
 access weak_in(const T &&) = delete;
 template <class T>
 [[nodiscard]] access weak_out(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_out, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::weak_out);
+}
+template <class T>
+[[nodiscard]] access weak_out(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::weak_out);
 }
 template <class T>
 [[nodiscard]] access weak_inout(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_inout, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::weak_inout);
+}
+template <class T>
+[[nodiscard]] access weak_inout(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::weak_inout);
 }
 /// @}
 
+/// @{
 /// The task writes the object together with its neighbours: consecutive siblings that name it `concurrent` are ordered with
 /// all others, but not among themselves. They keep out of each other's way by themselves, with atomics or a lock.
 template <class T>
 [[nodiscard]] access concurrent(T &object) noexcept {
-  return {detail::address_of(object), access_mode::concurrent, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::concurrent);
 }
+template <class T>
+[[nodiscard]] access concurrent(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::concurrent);
+}
+/// @}
+/// @{
 /// The task writes the object in turns with its neighbours: consecutive siblings that name it `commutative` run in any
 /// order, one at a time. A task with several commutative accesses takes all of them at once, so such tasks never wait for each other in
 /// a circle; the one that became ready first is tried first. The turn ends when the access is released. Cost: a
 /// spin lock for a few instructions, before the body and after it.
 template <class T>
 [[nodiscard]] access commutative(T &object) noexcept {
-  return {detail::address_of(object), access_mode::commutative, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::commutative);
 }
+template <class T>
+[[nodiscard]] access commutative(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::commutative);
+}
+/// @}
+/// @{
 /// Only children touch the object, as `concurrent` tasks: they are ordered as if the children of all neighbours were siblings.
 template <class T>
 [[nodiscard]] access weak_concurrent(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_concurrent, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::weak_concurrent);
 }
+template <class T>
+[[nodiscard]] access weak_concurrent(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::weak_concurrent);
+}
+/// @}
+/// @{
 /// Only children touch the object, as `commutative` tasks: the children of all neighbours take turns.
 template <class T>
 [[nodiscard]] access weak_commutative(T &object) noexcept {
-  return {detail::address_of(object), access_mode::weak_commutative, detail::bytes_of<T>()};
+  return detail::access_to_checked(object, access_mode::weak_commutative);
 }
+template <class T>
+[[nodiscard]] access weak_commutative(object<T> named) noexcept {
+  return detail::access_to(named.get(), access_mode::weak_commutative);
+}
+/// @}
 
 } // namespace weft::inline v0

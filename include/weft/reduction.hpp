@@ -69,6 +69,14 @@ struct reduction_kind {
 };
 
 template <class T>
+constexpr void refuse_container() noexcept {
+  static_assert(
+      !elements_are_elsewhere<T>(),
+      "this reduction names the address of the container, which is not that of its elements: write weft::reduction(v.data(), count, op) for "
+      "the elements, or weft::reduction(weft::object(v), op) for the container itself (there is no reduction of a weft::region(v))");
+}
+
+template <class T>
 constexpr T lowest_of() noexcept {
   using limits = std::numeric_limits<T>;
   return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
@@ -217,6 +225,7 @@ class reduction_clause {
   access_mode m_mode;
 };
 
+/// @{
 /// The task adds to `object` by `op`, together with its neighbours: consecutive siblings that name the object with the same operation
 /// run in any order, at once, and are ordered with all others. In its body the task adds to reduction_local(object) only: a copy that
 /// begins with the identity. The copies are added to the object when the last of these tasks has released it and something else has come: a
@@ -231,17 +240,32 @@ class reduction_clause {
 /// sum of floating point may differ in its last digits from run to run. An exception from `op` counts as a failing child of the parent, which its
 /// taskwait() rethrows; copies that were not added are dropped. Below a task that itself reduces the object by the same operation,
 /// weakly or not, the copies are that task's. Errors, from spawn: invalid_argument for a negative count, or for two
-/// operations on one address in one task's list.
+/// operations on one address in one task's list. A container with data() and size() is refused, as by the other accesses: name its elements
+/// (`v.data()`, count), or with object(v) the container, which `op` combines as a whole.
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> reduction(T &object, Op) noexcept {
+  detail::refuse_container<T>();
   return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::reduction};
 }
+template <class T, reduces<T> Op>
+  requires detail::has_identity<Op, T>
+[[nodiscard]] reduction_clause<T> reduction(object<T> named, Op) noexcept {
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::reduction};
+}
+/// @}
+/// @{
 /// With an identity, which is copied before spawn returns.
 template <class T, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> reduction(T &object, Op, const std::type_identity_t<T> &identity) noexcept {
+  detail::refuse_container<T>();
   return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
 }
+template <class T, reduces<T> Op>
+[[nodiscard]] reduction_clause<T> reduction(object<T> named, Op, const std::type_identity_t<T> &identity) noexcept {
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
+}
+/// @}
 /// Of `count` objects in a row; 0 names nothing. The address is that of the first.
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
@@ -264,11 +288,22 @@ template <class T, std::size_t N, reduces<T> Op>
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> weak_reduction(T &object, Op) noexcept {
+  detail::refuse_container<T>();
   return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::weak_reduction};
 }
 template <class T, reduces<T> Op>
+  requires detail::has_identity<Op, T>
+[[nodiscard]] reduction_clause<T> weak_reduction(object<T> named, Op) noexcept {
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::weak_reduction};
+}
+template <class T, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> weak_reduction(T &object, Op, const std::type_identity_t<T> &identity) noexcept {
+  detail::refuse_container<T>();
   return {std::addressof(object), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::weak_reduction};
+}
+template <class T, reduces<T> Op>
+[[nodiscard]] reduction_clause<T> weak_reduction(object<T> named, Op, const std::type_identity_t<T> &identity) noexcept {
+  return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::weak_reduction};
 }
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>

@@ -33,12 +33,6 @@ struct region_dimension {
 inline constexpr std::ptrdiff_t k_unbounded = PTRDIFF_MAX;
 inline constexpr unsigned k_region_dimensions = 3;
 
-template <class V>
-concept has_data_and_size = requires(V &v) {
-  *v.data();
-  v.size();
-};
-
 } // namespace detail
 
 /// An array of one to three dimensions, or a part of one. Each call of range(), span() or all() says which part of the next
@@ -54,8 +48,8 @@ concept has_data_and_size = requires(V &v) {
 /// label of its task (weft::error, errc::invalid_argument). A null address is ignored, whatever the extents.
 class region {
  public:
-  /// All of a C array (of up to three dimensions), of a std::array, std::vector or std::span; or, from a pointer, elements of which
-  /// the parts say how many.
+  /// All of a C array (of up to three dimensions); the elements that a container with data() and size() has now, such as std::array, std::vector,
+  /// std::string or std::span (none: the region is ignored); or, from a pointer, elements of which the parts say how many.
   template <class V>
     requires(!std::is_same_v<std::remove_cvref_t<V>, region>)
   explicit region(V &&v) noexcept {

@@ -147,7 +147,7 @@ TEST(reduction, begins_with_the_identity_that_was_given) {
           if (static_cast<int>(mine.size()) < i)
             mine = std::string(static_cast<std::size_t>(i), 'x');
         },
-        weft::reduction(x, longest, std::string("four")));
+        weft::reduction(weft::object(x), longest, std::string("four")));
   weft::taskwait();
   EXPECT_EQ(x, std::string(19, 'x'));
   EXPECT_EQ(wrong, 0);

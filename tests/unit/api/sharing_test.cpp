@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <gtest/gtest.h>
+#include <initializer_list>
 #include <vector>
 
 namespace {
@@ -364,7 +365,8 @@ TEST(sharing, two_kinds_in_one_list_are_an_inout) {
 }
 
 TEST(sharing, a_cohort_alone_at_the_end_of_a_body_is_passed_on) {
-  for (auto make : {&weft::concurrent<int>, &weft::commutative<int>}) {
+  using maker = weft::access (*)(int &);
+  for (const maker make : std::initializer_list<maker>{&weft::concurrent, &weft::commutative}) {
     int x = 0, seen = -1;
     weft::spawn([&] { weft::spawn([&] { dawdle(), x = 7; }, make(x)); }, weft::weak_inout(x));
     weft::spawn([&] { seen = x; }, weft::in(x));

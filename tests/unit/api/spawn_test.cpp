@@ -59,7 +59,7 @@ TEST(spawn, inout_tasks_on_one_address_run_in_order_of_creation) {
   std::vector<int> order;
   const int n = test::scaled(2000);
   for (int i = 0; i != n; ++i)
-    weft::spawn([&order, i] { order.push_back(i); }, weft::inout(order));
+    weft::spawn([&order, i] { order.push_back(i); }, weft::inout(weft::object(order)));
   weft::taskwait();
   ASSERT_EQ(order.size(), static_cast<std::size_t>(n));
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
@@ -376,7 +376,7 @@ TEST(spawn, children_of_a_final_task_run_in_place_and_in_order) {
           order.push_back(3);
         });
         order.push_back(4);
-        weft::spawn([&] { order.push_back(5); }, weft::inout(order));
+        weft::spawn([&] { order.push_back(5); }, weft::inout(weft::object(order)));
         order.push_back(6);
       },
       weft::final());

@@ -31,9 +31,9 @@ TEST(taskiter, reduces_for_the_reader_of_the_round) {
       50,
       [&] {
         spawn_adders(x, 10);
-        weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+        weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(weft::object(seen)));
       },
-      weft::inout(x), weft::inout(seen));
+      weft::inout(x), weft::inout(weft::object(seen)));
   weft::taskwait();
   ASSERT_EQ(seen.size(), 50u);
   for (long r = 0; r != 50; ++r)
@@ -45,7 +45,7 @@ TEST(taskiter, reduces_for_who_comes_next_whatever_the_round) {
   std::vector<long> seen;
   weft::taskiter(30, [&] {
     spawn_adders(x, 4); // one team with those at the end of the round before
-    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(weft::object(seen)));
     weft::spawn([&] { x *= 2; }, weft::inout(x));
     spawn_adders(x, 3);
     weft::spawn([&] { weft::reduction_local(x) += 100; }, weft::reduction(x, weft::sum));
@@ -187,7 +187,7 @@ TEST(taskiter, children_add_to_the_copies) {
           },
           weft::reduction(x, weft::sum), weft::concurrent(y));
     }
-    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(weft::object(seen)));
   });
   weft::taskwait();
   ASSERT_EQ(seen.size(), 20u);
@@ -206,7 +206,7 @@ TEST(taskiter, children_alone_add_in_each_round) {
             weft::spawn([&] { weft::reduction_local(x) += 1; }, weft::reduction(x, weft::sum));
         },
         weft::weak_reduction(x, weft::sum));
-    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(weft::object(seen)));
   });
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector<long>{3, 6, 9, 12, 15, 18}));

@@ -90,7 +90,7 @@ TEST(taskiter, orders_objects_and_regions_together_whichever_comes_first) {
   weft::taskiter(20, [&] {
     weft::spawn([&] { weft::taskyield(), p.second += p.first; }, weft::inout(p));
     weft::spawn([&] { p.first += p.second % 7; }, weft::inout(region(both, 1)), weft::in(p.second));
-    weft::spawn([&] { seen.push_back(p.second); }, weft::in(p.second), weft::inout(seen));
+    weft::spawn([&] { seen.push_back(p.second); }, weft::in(p.second), weft::inout(weft::object(seen)));
   });
   weft::taskwait();
   int first = 1, second = 1;
@@ -110,7 +110,7 @@ TEST(taskiter, among_regions_reduces_in_place) {
       weft::spawn([&x, i] { weft::reduction_local(x) += i; }, weft::reduction(x, weft::sum));
     weft::spawn([&] { v[0] = x; }, weft::in(x), weft::out(region(v).span(0, 2)));
     weft::spawn([&] { weft::reduction_local(x) += 5; }, weft::reduction(x, weft::sum));
-    weft::spawn([&] { seen.push_back(v[0]); }, weft::in(region(v)), weft::inout(seen));
+    weft::spawn([&] { seen.push_back(v[0]); }, weft::in(region(v)), weft::inout(weft::object(seen)));
   });
   weft::taskwait();
   ASSERT_EQ(seen.size(), 25u);

@@ -145,7 +145,8 @@ TEST(taskiter, calls_a_move_only_closure_by_reference) {
   auto counter = std::make_shared<int>(0);
   alive = counter;
   weft::taskiter(4, [&seen, counter = std::move(counter)]() mutable {
-    weft::spawn([&seen, own = std::make_unique<std::shared_ptr<int>>(std::move(counter))] { seen.push_back(++**own); }, weft::inout(seen));
+    weft::spawn([&seen, own = std::make_unique<std::shared_ptr<int>>(std::move(counter))] { seen.push_back(++**own); },
+                weft::inout(weft::object(seen)));
   });
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector{1, 2, 3, 4}));
@@ -169,7 +170,7 @@ TEST(taskiter, recorded_tasks_nest) {
                 weft::inout(x));
         },
         weft::inout(x));
-    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(weft::object(seen)));
   });
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector{3, 6, 9, 12, 15, 18, 21, 24, 27, 30}));
@@ -245,7 +246,7 @@ weft::task_local<int> rounds(0);
 
 TEST(taskiter, task_local_values_are_those_of_one_run) {
   std::vector<int> seen;
-  weft::taskiter(3, [&] { weft::spawn([&] { seen.push_back(++*rounds); }, weft::inout(seen)); });
+  weft::taskiter(3, [&] { weft::spawn([&] { seen.push_back(++*rounds); }, weft::inout(weft::object(seen))); });
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector{1, 1, 1}));
 }
@@ -322,7 +323,7 @@ TEST(taskiter, nests) {
   std::vector<int> seen;
   weft::taskiter(3, [&] {
     weft::taskiter(4, [&] { weft::spawn([&] { ++x; }, weft::inout(x)); }, weft::inout(x));
-    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+    weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(weft::object(seen)));
   });
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector{4, 8, 12}));
@@ -548,9 +549,9 @@ TEST(taskiter, commutative_tasks_take_turns) {
       [&] {
         for (int i = 0; i != 4; ++i)
           weft::spawn([&] { ++x; }, weft::commutative(x), weft::in(x));
-        weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(seen));
+        weft::spawn([&] { seen.push_back(x); }, weft::in(x), weft::inout(weft::object(seen)));
       },
-      weft::commutative(seen));
+      weft::commutative(weft::object(seen)));
   weft::taskwait();
   EXPECT_EQ(seen, (std::vector{4, 8, 12, 16, 20, 24, 28, 32, 36, 40}));
 }

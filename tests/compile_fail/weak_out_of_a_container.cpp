@@ -1,0 +1,9 @@
+// expect: assert.*this access names the address of the container.*weft::region\(v\) for the elements, or weft::object\(v\) for the container
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/weft.hpp>
+
+#include <vector>
+
+void f(std::vector<double> &v) {
+  weft::spawn([] {}, weft::weak_out(v)); // children touch elements, which are elsewhere
+}
