@@ -9,6 +9,7 @@
 
 #include "affinity.hpp"
 #include "api.hpp"
+#include "preempt.hpp"
 #include "team.hpp"
 #include "topology.hpp"
 
@@ -83,13 +84,19 @@ void follow_scheduling(const thread &me) noexcept {
   syscall(SYS_sched_setscheduler, 0, t_policy, &p); // it was allowed when the thread asked
 }
 
+/// What the layer lets in on kernel threads that OpenMP threads come to.
+mask_word mask_of_own() noexcept {
+  const int signal = own_signal();
+  return bit_of(SIGURG) | (signal ? bit_of(signal) : 0);
+}
+
 /// The layer's own signal, and faults, stay as the worker has them.
 void follow_mask(const thread &me) noexcept {
   if (!t_knows_mask) {
     t_usual_mask = t_mask = exchange_mask(SIG_BLOCK, nullptr);
     t_knows_mask = true;
   }
-  mask_word kept = bit_of(SIGURG);
+  mask_word kept = mask_of_own();
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
     kept |= bit_of(fault);
   const mask_word wanted = me.asks.has_mask ? (me.asks.mask & ~kept) | (t_usual_mask & kept) : t_usual_mask;
@@ -284,13 +291,14 @@ void note_request(thread &t) noexcept {
 
 /// Of the calling kernel thread, which has changed it itself. Weft does so for a moment, perhaps while a lightweight thread's mask holds there: that is not to become the usual one.
 void note_mask() noexcept {
+  close_kernel_thread();
   if (!t_knows_mask)
     return;
   t_mask = exchange_mask(SIG_BLOCK, nullptr);
   if (const thread *const t = known_self(); t && t->is_of_program() && !t->in_weft)
     t_usual_mask = t_mask;
   else
-    t_usual_mask &= t_mask | ~bit_of(SIGURG); // which the layer lets in
+    t_usual_mask &= t_mask | ~mask_of_own();
 }
 
 bool is_own(pid_t pid) noexcept { return pid == 0 || pid == static_cast<pid_t>(syscall(SYS_gettid)); }

@@ -8,7 +8,8 @@
 // else could continue; and for a task that has asked for the number of its CPU, which holds until it waits (weft/layer/task_source.hpp). The watcher asks again soon.
 //
 // A thread that waits in the kernel for a lock (a mutex, pthread_once, the guard of a static) is left as well, wherever it called from, when a program's own thread can go on only below it: the
-// kernel has taken it back to the call, which it makes again wherever it goes on. What it holds meanwhile it would hold asleep, too.
+// kernel has taken it back to the call, which it makes again wherever it goes on. What it holds meanwhile it would hold asleep, too. Where SIGURG is the program's, or ignored, these waits, and nothing
+// else, are interrupted by another signal.
 #include "preempt.hpp"
 
 #include "posix.hpp"
@@ -36,6 +37,10 @@ namespace {
 // What nothing else uses it for is why Go chose it, too: ignored by default, so a stray one does no harm.
 constexpr int k_signal = SIGURG;
 constexpr std::size_t k_kernel_mask_bytes = 8;
+
+// A real-time signal that would have ended the program when the first region began, which shows that the program does not use it; 0: there is none. It interrupts waits for locks where k_signal is not to be had.
+std::atomic<int> g_second_signal{0};
+std::atomic<bool> g_second_listens{false};
 
 struct range {
   std::uintptr_t low = 0, high = 0;
@@ -135,7 +140,7 @@ void stand_aside_if_spinning(thread &t, std::uintptr_t at) noexcept {
     weft::layer::stand_aside(t.guest, k_longest_aside_ns);
 }
 
-void on_signal(int, siginfo_t *, void *p) {
+void on_signal(int number, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
   thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
@@ -144,7 +149,7 @@ void on_signal(int, siginfo_t *, void *p) {
   if (!t || spin_locks_held() != 0)
     return;
   const bool waits = !g_code.may_leave(instruction_of(u));
-  if (waits && !waits_for_word(u))
+  if (waits ? !waits_for_word(u) : number != k_signal)
     return;
   if (t->is_of_program() && !t->in_weft && t->crew->level == 0)
     return stand_aside_if_spinning(*t, instruction_of(u));
@@ -158,27 +163,57 @@ void on_signal(int, siginfo_t *, void *p) {
   errno = before;
 }
 
-/// False: the signal is the program's.
-bool ask(int tid) {
+bool is_ours(int signal) noexcept {
   struct sigaction now{};
-  if (!g_listens.load(std::memory_order_relaxed))
-    return false;
-  if (sigaction(k_signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal)
-    return syscall(SYS_tgkill, getpid(), tid, k_signal) == 0;
-  g_listens.store(false, std::memory_order_relaxed); // the program has a handler of its own by now
-  return false;
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal;
 }
 
 /// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
-bool install() noexcept {
+bool install(int signal) noexcept {
   if (k_under_tsan)
     return false; // it delivers signals late, at calls that it knows
   struct sigaction before{}, ours{};
-  if (sigaction(k_signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
+  if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
     return false;
   ours.sa_sigaction = &on_signal;
   ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER; // no mask changes: the handler may return on another kernel thread
-  return sigaction(k_signal, &ours, nullptr) == 0;
+  return sigaction(signal, &ours, nullptr) == 0;
+}
+
+/// With the caller's mask: who waits for a signal by other means than a handler blocks it.
+int find_second_signal() noexcept {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) { // the first and the last are what programs and tools use
+    struct sigaction now{};
+    if (!sigismember(&blocked, signal) && sigaction(signal, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+      return signal;
+  }
+  return 0;
+}
+
+/// k_signal is the program's.
+void give_up_signal() noexcept {
+  g_listens.store(false, std::memory_order_relaxed);
+  const int second = g_second_signal.load(std::memory_order_relaxed);
+  g_second_listens.store(second != 0 && install(second), std::memory_order_relaxed);
+}
+
+/// Only one that waits in the kernel. False: it is not told.
+bool call_off(int tid) {
+  const int second = g_second_signal.load(std::memory_order_relaxed);
+  return g_second_listens.load(std::memory_order_relaxed) && weft::layer::has_gone_to_sleep(tid) && is_ours(second) &&
+         syscall(SYS_tgkill, getpid(), tid, second) == 0;
+}
+
+/// False: it is not told, for the signal is the program's.
+bool ask(int tid) {
+  if (!g_listens.load(std::memory_order_relaxed))
+    return call_off(tid);
+  if (is_ours(k_signal))
+    return syscall(SYS_tgkill, getpid(), tid, k_signal) == 0;
+  give_up_signal(); // the program has a handler of its own by now
+  return false;
 }
 
 } // namespace
@@ -194,7 +229,11 @@ void take_turns() noexcept {
   dl_iterate_phdr(&note_library, &g_code);
   if (const auto at = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
     g_code.yield = {at, at + k_length_of_yield};
-  g_listens.store(install(), std::memory_order_relaxed);
+  g_second_signal.store(find_second_signal(), std::memory_order_relaxed);
+  if (install(k_signal))
+    g_listens.store(true, std::memory_order_relaxed);
+  else
+    give_up_signal();
   weft::layer::on_overstay(&ask); // who cannot be asked gets a thread to stand in
 }
 
@@ -204,9 +243,9 @@ namespace {
 [[gnu::cold]] void open_kernel_thread() noexcept {
   sigset_t just_it;
   sigemptyset(&just_it);
-  sigaddset(&just_it, k_signal);
+  sigaddset(&just_it, own_signal());
   pthread_sigmask(SIG_UNBLOCK, &just_it, nullptr);
-  t_is_open = true;
+  t_is_open = true; // after note_mask()
 }
 
 [[gnu::cold]] unsigned number_this_one() noexcept {
@@ -220,7 +259,14 @@ namespace {
 [[gnu::noinline]] int spin_locks_held() noexcept { return t_spin_locks; }
 [[gnu::noinline]] void count_spin_locks(int by) noexcept { t_spin_locks += by; }
 
-bool others_can_be_called_off() noexcept { return g_listens.load(std::memory_order_relaxed); }
+int own_signal() noexcept {
+  if (g_listens.load(std::memory_order_relaxed))
+    return k_signal;
+  return g_second_listens.load(std::memory_order_relaxed) ? g_second_signal.load(std::memory_order_relaxed) : 0;
+}
+void close_kernel_thread() noexcept { t_is_open = false; }
+
+bool others_can_be_interrupted() noexcept { return g_listens.load(std::memory_order_relaxed); }
 [[gnu::noinline]] unsigned times_called_off() noexcept { return t_called_off; }
 
 void note_kernel_thread() noexcept { t_tid = static_cast<int>(syscall(SYS_gettid)); }
@@ -231,7 +277,7 @@ void arrive(thread &me) noexcept {
     me.runs_on = number;
     me.tid_below = t_tid;
   }
-  if (!t_is_open && g_listens.load(std::memory_order_relaxed)) [[unlikely]]
+  if (!t_is_open && own_signal() != 0) [[unlikely]]
     open_kernel_thread();
   if (g_binds) [[unlikely]]
     follow_binding(me);

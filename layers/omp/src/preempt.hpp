@@ -9,8 +9,13 @@ void take_turns() noexcept;
 /// How often that was asked of the thread whose block is in use.
 extern constinit thread_local volatile unsigned t_times_asked;
 
-/// Whether one that waits in the kernel for a lock can be.
-[[nodiscard]] bool others_can_be_called_off() noexcept;
+/// The signal that does it, or 0.
+[[nodiscard]] int own_signal() noexcept;
+/// The caller's kernel thread may block it from now on: it is let in when an OpenMP thread comes there next.
+void close_kernel_thread() noexcept;
+
+/// Whether one that computes can be.
+[[nodiscard]] bool others_can_be_interrupted() noexcept;
 /// How often one that did was called off the caller's kernel thread. With its block.
 [[nodiscard]] unsigned times_called_off() noexcept;
 

@@ -273,7 +273,7 @@ constexpr unsigned k_least_kept = 16, k_most_kept = 1024; // times that a thread
 
 /// Of a program's own thread.
 bool keeps_place(thread &me) noexcept {
-  if (!others_can_be_called_off())
+  if (!others_can_be_interrupted())
     return true;
   if (me.keeps_place == 0)
     return false;

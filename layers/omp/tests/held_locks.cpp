@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads give way, or wait in OpenMP, while they hold a lock for which the others wait in the kernel: the program's own thread, too, which goes on only where another one waits by then.
+// Threads give way, or wait in OpenMP, while they hold a lock for which the others wait in the kernel: the program's own thread, too, which goes on only where another one waits by then. Also where the first thread
+// blocks all signals from some time on (DEAF 1), or the program comes to have a handler of its own for SIGURG (DEAF 2); and where it is started with SIGURG ignored.
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
 #include <omp.h>
 #include <pthread.h>
@@ -58,6 +61,42 @@ void inside_of_a_lock(int threads) {
   omp_destroy_lock(&lock);
   if (taken != long{threads} * k_rounds)
     fail("a lock inside of a mutex", taken);
+}
+
+/// The first thread waits with the mutex for an OpenMP lock, whose holder gives it back when a third thread has come to wait for the mutex; that one runs on the first one's kernel thread where there are two workers.
+void below_the_first_thread() {
+  static omp_lock_t lock;
+  std::atomic<bool> locked{false}, held{false}, comes{false};
+  omp_init_lock(&lock);
+#pragma omp parallel num_threads(3)
+  switch (omp_get_thread_num()) {
+  case 0:
+    while (!locked)
+      sched_yield();
+    pthread_mutex_lock(&g_mutex);
+    held = true;
+    omp_set_lock(&lock);
+    omp_unset_lock(&lock);
+    pthread_mutex_unlock(&g_mutex);
+    break;
+  case 1: {
+    const timespec ms{0, 1'000'000};
+    omp_set_lock(&lock);
+    locked = true;
+    while (!comes) {
+    }
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, nullptr); // lets nobody else run here
+    omp_unset_lock(&lock);
+    break;
+  }
+  default:
+    while (!held)
+      sched_yield();
+    comes = true;
+    pthread_mutex_lock(&g_mutex);
+    pthread_mutex_unlock(&g_mutex);
+  }
+  omp_destroy_lock(&lock);
 }
 
 /// `once` calls its argument once, whoever comes first; the others wait for its end.
@@ -121,10 +160,26 @@ void semaphores(int threads) {
     fail("semaphores", passed);
 }
 
+#if defined(DEAF)
+void become_deaf() {
+#pragma omp parallel
+  usleep(10);
+  sigset_t all;
+  sigfillset(&all);
+  if (DEAF == 1)
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  else
+    std::signal(SIGURG, [](int) {});
+}
+#else
+void become_deaf() {}
+#endif
+
 } // namespace
 
 int main() {
   const int threads = omp_get_max_threads();
+  become_deaf();
   for (int round = 0; round < 2; ++round) { // the second time as well as the first
     with_mutex("usleep", threads, [] { usleep(10); });
     with_mutex("sched_yield", threads, [] { sched_yield(); });
@@ -134,6 +189,7 @@ int main() {
       usleep(10);
     });
     inside_of_a_lock(threads);
+    below_the_first_thread();
     all_once(threads, round);
     semaphores(threads);
   }
