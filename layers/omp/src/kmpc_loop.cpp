@@ -80,11 +80,15 @@ bool deal_in_turn(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c,
     *stride = bounds<T, S>::distance(all.low, all.at(c * n));
     return (chunks - 1) % n == me;
   }
-  const auto [first, end] = even_share(chunks, n, me);
-  give_run(all, first * c, first < end ? std::min(total, (end - 1) * c + std::min(c, total - (end - 1) * c)) : 0, low, high);
-  const T out = all.high == all.limit() ? all.high : static_cast<T>(all.step > 0 ? all.high + 1 : all.high - 1);
+  // Where the loop ends with its type, every value is one of its iterations' as far as the caller can tell, and only a run whose end passes the end of the type before its begin does is led out of the loop:
+  // one of two iterations at least. (From a loop of one iteration no stride leads out.)
+  const bool to_the_end = all.high == all.limit();
+  const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c, units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;
+  const auto [first, end] = even_share(units, n, me);
+  give_run(all, std::min(first * unit, total), first == end ? 0 : end == units ? total : end * unit, low, high);
+  const T out = to_the_end ? all.high : static_cast<T>(all.step > 0 ? all.high + 1 : all.high - 1);
   *stride = bounds<T, S>::distance(*low, out);
-  return first < end && end == chunks;
+  return first < end && end == units;
 }
 
 template <class T, class S>

@@ -81,6 +81,23 @@ static void check(const char *what, uint64_t total, uint64_t chunk, int n, unsig
     }                                                                                                                                                \
     check("static, " #SUFFIX, (uint64_t)total, in_turn ? (uint64_t)chunk : 0, n, 1);                                                                 \
   }                                                                                                                                                  \
+  /* A loop that ends with its type, upwards or downwards. */                                                                                        \
+  static void to_the_end_##SUFFIX(T limit, int step, T total, S chunk, int n) {                                                                      \
+    _Pragma("omp parallel num_threads(n)") {                                                                                                         \
+      const T from = (T)(step > 0 ? limit - (total - 1) : limit + (total - 1));                                                                      \
+      T low = from, high = limit;                                                                                                                    \
+      S stride = 1;                                                                                                                                  \
+      int last = 0;                                                                                                                                  \
+      __kmpc_for_static_init_##SUFFIX(0, omp_get_thread_num(), 33, &last, &low, &high, &stride, step, chunk);                                        \
+      for (int rounds = 0; rounds < most && (step > 0 ? low <= high : low >= high); ++rounds) {                                                      \
+        note((uint64_t)(T)(step > 0 ? low - from : from - low), (uint64_t)(T)(step > 0 ? high - from : from - high));                                \
+        __builtin_add_overflow(low, (T)stride, &low);                                                                                                \
+        __builtin_add_overflow(high, (T)stride, &high);                                                                                              \
+      }                                                                                                                                              \
+      __atomic_fetch_add(&lasts, last != 0, __ATOMIC_RELAXED);                                                                                       \
+    }                                                                                                                                                \
+    check("static, to the end, " #SUFFIX, (uint64_t)total, 0, n, 1);                                                                                 \
+  }                                                                                                                                                  \
   static void asked_for_##SUFFIX(int schedule, T total, S chunk, int n) {                                                                            \
     _Pragma("omp parallel num_threads(n)") {                                                                                                         \
       T low, high;                                                                                                                                   \
@@ -96,6 +113,11 @@ static void check(const char *what, uint64_t total, uint64_t chunk, int n, unsig
   }                                                                                                                                                  \
   static void all_##SUFFIX(T limit, S most_of_chunk) {                                                                                               \
     for (int n = 1; n <= 7; n += 2) {                                                                                                                \
+      for (T total = 2; total <= 9; ++total)                                                                                                         \
+        for (S chunk = 1; chunk <= 10; ++chunk) {                                                                                                    \
+          to_the_end_##SUFFIX(limit, 1, total, chunk, n);                                                                                            \
+          to_the_end_##SUFFIX((T)(limit + 1), -1, total, chunk, n);                                                                                  \
+        }                                                                                                                                            \
       in_turn_##SUFFIX(1, most_of_chunk, n, 0);                                                                                                      \
       in_turn_##SUFFIX(1000, most_of_chunk, n, 0);                                                                                                   \
       in_turn_##SUFFIX(1000, 1, n, 1);                                                                                                               \
