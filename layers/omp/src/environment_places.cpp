@@ -4,6 +4,7 @@
 
 #include "family.hpp"
 #include "thread.hpp"
+#include "topology.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -159,12 +160,15 @@ void read_said_places(globals &g, const char *value) {
   const bool good = parse_places(value, g.places, &missing);
   if (good && missing < 0)
     return;
-  if (missing >= 0) { // GCC's runtime takes none of them, LLVM's those that there are
-    if (!is_of_llvm() || g.places.empty())
+  if (missing >= 0) { // GCC's runtime takes none of them, LLVM's those that there are, and binds nobody where there is none
+    if (!is_of_llvm()) {
       g.places.clear();
-    if (!is_of_llvm())
       return void(bad("OMP_PLACES", value, "of cpus that the machine has"));
-    warn("OMP_PLACES is '%s'; there is no cpu %d; it is left out", value, missing);
+    }
+    const bool any = !g.places.empty();
+    if (!any)
+      g.places = {process_cpus()};
+    warn("OMP_PLACES is '%s'; there is no cpu %d; %s", value, missing, any ? "it is left out" : "threads are not bound");
     return;
   }
   constexpr char k_form[] = "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}";
