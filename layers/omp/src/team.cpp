@@ -281,7 +281,7 @@ void end_team(thread &t) {
 namespace {
 
 void drop_team(team &c) noexcept {
-  if (c.leaving.fetch_sub(1, std::memory_order_acq_rel) != 1) // O9
+  if (!c.leaving.leave())
     return;
   c.orders.send({}, 0); // the last one is not for those who come
   retire_team(c);
@@ -306,7 +306,7 @@ void dismiss(thread &t, team *c) {
       ++members;
     }
   g_leaving.fetch_add(members, std::memory_order_relaxed);
-  c->leaving.store(members + 1, std::memory_order_relaxed); // O9: the orders, or nothing, come after it
+  c->leaving.begin(members);
   c->orders.send({}, k_most_members);
   for (unsigned i = 1; members != 0 && i < c->capacity; ++i)
     if (thread *const m = c->members[i]) {

@@ -4,6 +4,7 @@
 
 #include "barrier_words.hpp"
 #include "orders.hpp"
+#include "retired.hpp"
 #include "share.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
@@ -67,7 +68,7 @@ struct launch_order : region_body {
 //             region leaves a team to the next one. A team is left when all members that were dismissed have gone.
 // Orders      O5  copied store release, load acquire: the data that it points to.
 //             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
-//             O9  leaving fetch_sub acq_rel: who gives the team to others comes after all that its members did with it.
+//             leaving: retired.hpp.
 struct team : barrier_words<> {
   bool shows_affinity = false;
   loose<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
@@ -89,7 +90,7 @@ struct team : barrier_words<> {
   icvs settings; // of the implicit tasks
   team *hot = nullptr; // of regions that member 0 begins
   team *next_retired = nullptr;
-  std::atomic<unsigned> leaving{0}; // O9: members that were dismissed and have not left, and who dismissed them
+  basic_leaving_count<> leaving;
 
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};

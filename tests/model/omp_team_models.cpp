@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/retired.hpp, orders.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
+// team.cpp, and the end of light_main() of thread.cpp.
+#include "omp_parts.hpp"
+
+#include "layers/omp/src/orders.hpp"
+#include "layers/omp/src/retired.hpp"
+
+#include <cstdint>
+
+namespace {
+
+using namespace weft_model;
+using enum std::memory_order;
+using P = omp_atomics;
+
+struct member {
+  omp_model_thread place_to_wait;
+  P::plain<member *> next_retired;
+};
+
+template <int Members>
+struct dismissed_team {
+  weft_omp::basic_orders<int, P> orders;
+  weft_omp::basic_leaving_count<P> leaving;
+  P::plain<member *> members[Members];
+  P::plain<int> regions{1}; // what those that use it write
+  P::plain<dismissed_team *> next_retired;
+};
+
+/// Thread 0 ends and dismisses the members that come behind it; each leaves its data, and the last of all leaves the team.
+template <int Members>
+struct dismissal {
+  using team = dismissed_team<Members>;
+  static constexpr int none = 99; // an order that nobody is to see
+  team c;
+  member all[Members];
+  weft_omp::basic_retired<team, P> teams;
+  weft_omp::basic_retired<member, P> ended;
+  model_var<int> work[Members];
+  void drop() {
+    if (!c.leaving.leave())
+      return;
+    for (auto &w : work)
+      expect(w.get() == 1, "the last one comes after all that the others did with the team");
+    c.orders.send(none, 0);
+    teams.put(c);
+  }
+  void dismiss() {
+    c.leaving.begin(Members);
+    c.orders.send(0, Members + 1);
+    for (int i = 0; i < Members; ++i) {
+      member *const m = c.members[i];
+      c.members[i] = nullptr;
+      m->place_to_wait.signal(); // it may have left, and another thread may wait there
+    }
+    drop();
+  }
+  void serve(int i) {
+    std::uint64_t known = c.orders.k_none;
+    while (!c.orders.are_for(static_cast<unsigned>(i) + 1, known))
+      all[i].place_to_wait.wait_for([&] { return c.orders.are_just(known); });
+    expect(c.orders.last() == 0, "it is dismissed");
+    work[i].set(1);
+    drop();
+    ended.put(all[i]);
+  }
+  dismissal() {
+    for (int i = 0; i < Members; ++i)
+      c.members[i] = &all[i];
+  }
+};
+
+/// Two members: the team is put away once.
+struct leaving_once : dismissal<2> {
+  static constexpr int threads = 3;
+  void run(int t) {
+    if (t == 0)
+      dismiss();
+    else
+      serve(t - 1);
+  }
+  void check() {
+    expect(teams.take() == &c && !teams.take(), "the team is put away once");
+    expect(ended.take() && ended.take() && !ended.take(), "so are its members");
+  }
+};
+const passes<leaving_once> a{"omp_leaving_once"};
+
+/// Another thread takes the team as soon as it is there, and uses it.
+struct leaving_to_the_next : dismissal<1> {
+  static constexpr int threads = 3;
+  bool took = false;
+  void run(int t) {
+    if (t == 0)
+      return dismiss();
+    if (t == 1)
+      return serve(0);
+    team *const next = teams.take();
+    if (!next)
+      return;
+    took = true;
+    expect(next == &c && !static_cast<member *>(next->members[0]), "its members are gone");
+    next->members[0] = &all[0];
+    next->leaving.begin(1);
+    next->regions = 2;
+    next->orders.send(1, 2);
+    std::uint64_t known = next->orders.k_none;
+    expect(next->orders.are_for(1, known) && next->orders.last() == 1, "what the next thread orders stands");
+  }
+  void check() { expect((teams.take() == nullptr) == took, "the team is in one pair of hands"); }
+};
+const passes<leaving_to_the_next> b{"omp_leaving_to_the_next"};
+
+/// Another thread takes the data of the member that has left, and waits there for something else: the dismisser's signal may come just then.
+struct leaving_a_place_to_wait : dismissal<1> {
+  static constexpr int threads = 3;
+  model_atomic<int> round{0};
+  member *again = nullptr; // of who has the member's data
+  void wait_again() {
+    again->place_to_wait.wait_for([this] { return round.load(seq_cst) == 0; });
+    while (round.load(acquire) == 0)
+      again->place_to_wait.wait_for([this] { return round.load(seq_cst) == 0; });
+  }
+  void run(int t) {
+    if (t == 0)
+      return dismiss();
+    if (t == 1) {
+      serve(0);
+      again = ended.take();
+      return wait_again();
+    }
+    round.store(1, seq_cst);
+    all[0].place_to_wait.wake();
+  }
+  void check() { expect(again == &all[0], "the data of the member were there"); }
+};
+const passes<leaving_a_place_to_wait> d{"omp_leaving_a_place_to_wait"};
+
+} // namespace
