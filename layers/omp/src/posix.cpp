@@ -10,13 +10,16 @@
 #include "affinity.hpp"
 #include "api.hpp"
 #include "preempt.hpp"
+#include "sanitizer.hpp"
 #include "team.hpp"
 #include "topology.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 #include <dlfcn.h>
@@ -49,19 +52,41 @@ F next_of(const char *name) noexcept {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-/// The same, looked for once. No guarded static: sanitizers call these functions while they set a thread up.
+/// The same, found when the library is loaded: dlsym() is not to be called in a handler of a signal. A call that comes earlier, as sanitizers make while they set a thread up, looks for it itself.
 template <class F>
 struct next_function {
   const char *name;
   std::atomic<F> found{nullptr};
+  void find() noexcept {
+    if (!found.load(std::memory_order_relaxed)) // code, which is there for all
+      found.store(next_of<F>(name), std::memory_order_relaxed);
+  }
   template <class... Arguments>
   int operator()(Arguments... arguments) noexcept {
-    F f = found.load(std::memory_order_relaxed); // code, which is there for all
-    if (!f)
-      found.store(f = next_of<F>(name), std::memory_order_relaxed);
-    return f(arguments...);
+    find();
+    return found.load(std::memory_order_relaxed)(arguments...);
   }
 };
+constinit next_function<int (*)(pthread_t, pthread_attr_t *)> g_next_pthread_getattr_np{"pthread_getattr_np"};
+constinit next_function<int (*)(pthread_t, std::size_t, const cpu_set_t *)> g_next_pthread_setaffinity_np{"pthread_setaffinity_np"};
+constinit next_function<int (*)(pthread_t, std::size_t, cpu_set_t *)> g_next_pthread_getaffinity_np{"pthread_getaffinity_np"};
+constinit next_function<int (*)(pthread_t, int *, sched_param *)> g_next_pthread_getschedparam{"pthread_getschedparam"};
+constinit next_function<int (*)(pthread_t, int, const sched_param *)> g_next_pthread_setschedparam{"pthread_setschedparam"};
+constinit next_function<int (*)(pthread_t, int)> g_next_pthread_setschedprio{"pthread_setschedprio"};
+constinit next_function<int (*)(pthread_t, int)> g_next_pthread_kill{"pthread_kill"};
+constinit next_function<int (*)(int)> g_next_raise{"raise"};
+constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_pthread_sigmask{"pthread_sigmask"};
+constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_sigprocmask{"sigprocmask"};
+constinit next_function<int (*)(const sigset_t *, int *)> g_next_sigwait{"sigwait"};
+constinit next_function<int (*)(const sigset_t *, siginfo_t *)> g_next_sigwaitinfo{"sigwaitinfo"};
+constinit next_function<int (*)(const sigset_t *, siginfo_t *, const timespec *)> g_next_sigtimedwait{"sigtimedwait"};
+
+[[gnu::constructor]] void find_next_functions() noexcept {
+  const auto find = [](auto &...all) { (all.find(), ...); };
+  find(g_next_pthread_getattr_np, g_next_pthread_setaffinity_np, g_next_pthread_getaffinity_np, g_next_pthread_getschedparam,
+       g_next_pthread_setschedparam, g_next_pthread_setschedprio, g_next_pthread_kill, g_next_raise, g_next_pthread_sigmask, g_next_sigprocmask,
+       g_next_sigwait, g_next_sigwaitinfo, g_next_sigtimedwait);
+}
 
 /// The thread-local block. A handle is an address as far from that as the caller's own: on some machines they are the same.
 void *block_of(pthread_t handle) noexcept {
@@ -106,15 +131,21 @@ void follow_mask(const thread &me) noexcept {
   exchange_mask(SIG_SETMASK, &wanted);
 }
 
-/// With the thread's own block, on its stack: handlers run, or what the signals do by themselves is done.
+/// Of the caller. What a thread of the program blocks the kernel knows.
+mask_word blocked_by(const thread &me) noexcept { return me.block ? me.asks.mask : exchange_mask(SIG_BLOCK, nullptr); }
+
+/// With the thread's own block, on its stack: handlers run, or what the signals do by themselves is done. Those that the thread blocks stay: with the kernel thread they would be anybody's who waits for a signal there.
 [[gnu::noinline]] void deliver_pending(thread &me) noexcept {
-  while (const mask_word due = me.signals.load(std::memory_order_acquire) & ~me.asks.mask) { // O1
+  while (const mask_word all = me.signals.load(std::memory_order_acquire)) { // O1
+    const mask_word due = all & ~blocked_by(me);
+    if (due == 0)
+      return;
     const int signal = __builtin_ctzll(due) + 1;
     const mask_word only = bit_of(signal);
     if (!(me.signals.fetch_and(~only, std::memory_order_acq_rel) & only)) // O1
       continue;
     const int before = errno;
-    const mask_word mask = exchange_mask(SIG_UNBLOCK, me.block ? &only : nullptr); // of a thread of the program the kernel knows what it blocks
+    const mask_word mask = exchange_mask(SIG_UNBLOCK, &only);
     count_spin_locks(1); // a handler is not left for another thread: the kernel thread has its mask
     syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
     count_spin_locks(-1);
@@ -150,6 +181,67 @@ void inherit_requests(thread &t, const thread &creator) noexcept {
 }
 
 namespace {
+
+/// One of those that were sent to the thread; 0: there is none.
+int take_signal(thread &t, mask_word wanted, siginfo_t *info) noexcept {
+  while (const mask_word due = t.signals.load(std::memory_order_acquire) & wanted) { // O1
+    const int signal = __builtin_ctzll(due) + 1;
+    if (!(t.signals.fetch_and(~bit_of(signal), std::memory_order_acq_rel) & bit_of(signal))) // O1
+      continue;
+    if (info) {
+      *info = {};
+      info->si_signo = signal;
+      info->si_code = SI_TKILL;
+      info->si_pid = getpid();
+      info->si_uid = getuid();
+    }
+    return signal;
+  }
+  return 0;
+}
+
+constexpr long k_second = 1'000'000'000;
+
+std::int64_t now_ns() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * k_second + t.tv_nsec;
+}
+
+/// As sigtimedwait(); `limit` null: for ever. The kernel knows of signals to the process; what is sent to a thread stands with it. It is asked for a while at a
+/// time, because a signal that is sent just then interrupts nothing.
+int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const timespec *limit) noexcept {
+  constexpr std::int64_t k_while_ns = 10'000'000;
+  mask_word wanted = 0;
+  std::memcpy(&wanted, &set, sizeof wanted);
+  const std::int64_t begin = now_ns();
+  for (std::int64_t ns = 0;; ns = k_while_ns) {
+    if (const int signal = take_signal(t, wanted, info))
+      return signal;
+    if (limit)
+      ns = std::clamp<std::int64_t>(limit->tv_sec * k_second + limit->tv_nsec - (now_ns() - begin), 0, ns);
+    const timespec rest{0, ns};
+    const unsigned asked = t_times_asked;
+    const int signal = static_cast<int>(syscall(SYS_rt_sigtimedwait, &wanted, info, &rest, sizeof wanted));
+    if (signal > 0)
+      return signal;
+    const bool goes_on = errno == EAGAIN || (errno == EINTR && t_times_asked != asked);
+    if (!goes_on || (limit && now_ns() - begin >= limit->tv_sec * k_second + limit->tv_nsec))
+      return -1;
+    give_way(t);
+  }
+}
+
+/// Who waits for signals by itself: null is left to the C library.
+thread *waits_here() noexcept {
+  thread *const t = k_under_tsan ? nullptr : known_self();
+  if (!t || spin_locks_held() != 0)
+    return nullptr;
+  return (t->block ? t->block == thread_pointer()
+                   : t->is_of_program() && !t->in_weft && (t->crew->level != 0 || t->signals.load(std::memory_order_relaxed) != 0))
+             ? t
+             : nullptr;
+}
 
 /// A change of what `t` has asked for: at once where that is the caller, else when it comes to a worker.
 template <class F>
@@ -205,6 +297,7 @@ int pin(thread &t, std::size_t bytes, const cpu_set_t *set) {
 }
 
 int schedule(thread &t, int policy, int priority) {
+  policy &= ~SCHED_RESET_ON_FORK; // which the next thread there might not be allowed to take back
   const int least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
   if (least < 0 || priority < least || priority > most)
     return EINVAL;
@@ -292,13 +385,37 @@ void note_request(thread &t) noexcept {
 /// Of the calling kernel thread, which has changed it itself. Weft does so for a moment, perhaps while a lightweight thread's mask holds there: that is not to become the usual one.
 void note_mask() noexcept {
   close_kernel_thread();
-  if (!t_knows_mask)
+  thread *const t = known_self();
+  const bool asked = t && t->is_of_program() && !t->in_weft;
+  if (t_knows_mask) {
+    t_mask = exchange_mask(SIG_BLOCK, nullptr);
+    t_usual_mask = asked ? t_mask : t_usual_mask & (t_mask | ~mask_of_own());
+  }
+  if (asked)
+    take_signals(*t);
+}
+
+/// `t` null: OpenMP does not know it.
+void note_scheduling(thread *t, int policy, int priority) noexcept {
+  if (!t)
     return;
-  t_mask = exchange_mask(SIG_BLOCK, nullptr);
-  if (const thread *const t = known_self(); t && t->is_of_program() && !t->in_weft)
-    t_usual_mask = t_mask;
-  else
-    t_usual_mask &= t_mask | ~mask_of_own();
+  t->asks.policy = policy;
+  t->asks.priority = priority;
+  note_request(*t);
+}
+
+int policy_of(const thread &t) noexcept {
+  int policy = 0;
+  sched_param p{};
+  tell_scheduling(t, &policy, &p);
+  return policy;
+}
+
+int result_of(int failure) noexcept {
+  if (failure == 0)
+    return 0;
+  errno = failure;
+  return -1;
 }
 
 bool is_own(pid_t pid) noexcept { return pid == 0 || pid == static_cast<pid_t>(syscall(SYS_gettid)); }
@@ -312,10 +429,9 @@ using namespace weft_omp;
 #define POSIX_API extern "C" __attribute__((visibility("default")))
 
 POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcept {
-  static constinit next_function<int (*)(pthread_t, pthread_attr_t *)> next{"pthread_getattr_np"};
   const thread *const t = light(handle);
   if (!t)
-    return next(handle, into);
+    return g_next_pthread_getattr_np(handle, into);
   if (const int failure = pthread_attr_init(into))
     return failure;
   const int failure = pthread_attr_setstack(into, reinterpret_cast<void *>(t->stack_low), t->stack_bytes);
@@ -323,10 +439,9 @@ POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcep
 }
 
 POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t *set) noexcept {
-  static constinit next_function<int (*)(pthread_t, std::size_t, const cpu_set_t *)> next{"pthread_setaffinity_np"};
   if (thread *const t = light(handle))
     return pin(*t, bytes, set);
-  const int failure = next(handle, bytes, set);
+  const int failure = g_next_pthread_setaffinity_np(handle, bytes, set);
   if (thread *const t = failure ? nullptr : known(handle)) {
     t->asks.cpus = list_of(bytes, set);
     note_request(*t);
@@ -334,10 +449,9 @@ POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const 
   return failure;
 }
 POSIX_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t *set) noexcept {
-  static constinit next_function<int (*)(pthread_t, std::size_t, cpu_set_t *)> next{"pthread_getaffinity_np"};
   const thread *const t = light(handle);
   if (!t)
-    return next(handle, bytes, set);
+    return g_next_pthread_getaffinity_np(handle, bytes, set);
   const std::vector<int> *const cpus = cpus_of(*t);
   std::memset(set, 0, bytes);
   for (const int cpu : cpus ? *cpus : process_cpus()) {
@@ -358,70 +472,101 @@ POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *s
     return result;
   }
   const int failure = pin(*t, bytes, set);
-  if (failure)
-    errno = failure;
-  return failure ? -1 : 0;
+  return result_of(failure);
 }
 
 POSIX_API int pthread_getschedparam(pthread_t handle, int *policy, sched_param *p) noexcept {
-  static constinit next_function<int (*)(pthread_t, int *, sched_param *)> next{"pthread_getschedparam"};
   const thread *const t = light(handle);
-  return t ? tell_scheduling(*t, policy, p) : next(handle, policy, p);
+  return t ? tell_scheduling(*t, policy, p) : g_next_pthread_getschedparam(handle, policy, p);
 }
 POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param *p) noexcept {
-  static constinit next_function<int (*)(pthread_t, int, const sched_param *)> next{"pthread_setschedparam"};
   if (thread *const t = light(handle))
     return schedule(*t, policy, p->sched_priority);
-  const int failure = next(handle, policy, p);
-  if (thread *const t = failure ? nullptr : known(handle)) {
-    t->asks.policy = policy;
-    t->asks.priority = p->sched_priority;
-    note_request(*t);
-  }
+  const int failure = g_next_pthread_setschedparam(handle, policy, p);
+  if (failure == 0)
+    note_scheduling(known(handle), policy, p->sched_priority);
   return failure;
 }
 POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
-  static constinit next_function<int (*)(pthread_t, int)> next{"pthread_setschedprio"};
   thread *const t = light(handle);
-  return t ? schedule(*t, t->asks.policy, priority) : next(handle, priority);
+  if (t)
+    return schedule(*t, policy_of(*t), priority);
+  const int failure = g_next_pthread_setschedprio(handle, priority);
+  if (thread *const of_program = failure == 0 ? known(handle) : nullptr) // the kernel knows its policy; the C library, what was asked for there
+    note_scheduling(of_program, static_cast<int>(syscall(SYS_sched_getscheduler, of_program->guest.tid.load(std::memory_order_relaxed))), priority);
+  return failure;
+}
+POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *p) noexcept {
+  if (thread *const t = is_own(pid) && p ? light_self() : nullptr)
+    return result_of(schedule(*t, policy, p->sched_priority));
+  const int result = static_cast<int>(syscall(SYS_sched_setscheduler, pid, policy, p));
+  if (result == 0 && is_own(pid))
+    note_scheduling(known(pthread_self()), policy, p->sched_priority);
+  return result;
+}
+POSIX_API int sched_setparam(pid_t pid, const sched_param *p) noexcept {
+  if (thread *const t = is_own(pid) && p ? light_self() : nullptr)
+    return result_of(schedule(*t, policy_of(*t), p->sched_priority));
+  const int result = static_cast<int>(syscall(SYS_sched_setparam, pid, p));
+  if (result == 0 && is_own(pid))
+    note_scheduling(known(pthread_self()), static_cast<int>(syscall(SYS_sched_getscheduler, 0)), p->sched_priority);
+  return result;
 }
 
 POSIX_API int pthread_kill(pthread_t handle, int signal) noexcept {
-  static constinit next_function<int (*)(pthread_t, int)> next{"pthread_kill"};
   thread *const t = known(handle);
   return t && (t->light || t->in_weft || t->crew->level != 0) ? send(*t, signal)
-                                                              : next(handle, signal); // in a region others run on its kernel thread
+                                                              : g_next_pthread_kill(handle, signal); // in a region others run on its kernel thread
 }
 POSIX_API int raise(int signal) noexcept {
-  static constinit next_function<int (*)(int)> next{"raise"};
   thread *const t = light_self();
   if (!t)
-    return next(signal);
+    return g_next_raise(signal);
   const int failure = send(*t, signal);
-  if (failure)
-    errno = failure;
-  return failure ? -1 : 0;
+  return result_of(failure);
 }
 POSIX_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) noexcept {
-  static constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> next{"pthread_sigmask"};
   if (thread *const t = light_self())
     return change_mask(*t, how, set, old);
-  const int failure = next(how, set, old);
+  const int failure = g_next_pthread_sigmask(how, set, old);
   note_mask();
   return failure;
 }
 POSIX_API int sigprocmask(int how, const sigset_t *set, sigset_t *old) noexcept {
-  static constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> next{"sigprocmask"};
   thread *const t = light_self();
   if (!t) {
-    const int result = next(how, set, old);
+    const int result = g_next_sigprocmask(how, set, old);
     note_mask();
     return result;
   }
   const int failure = change_mask(*t, how, set, old);
-  if (failure)
-    errno = failure;
-  return failure ? -1 : 0;
+  return result_of(failure);
+}
+
+POSIX_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const timespec *limit) {
+  thread *const t = waits_here();
+  if (!t || (limit && (limit->tv_sec < 0 || limit->tv_sec > k_second || limit->tv_nsec < 0 || limit->tv_nsec >= k_second)))
+    return g_next_sigtimedwait(set, info, limit);
+  return wait_for_signal(*t, *set, info, limit);
+}
+POSIX_API int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
+  thread *const t = waits_here();
+  return t ? wait_for_signal(*t, *set, info, nullptr) : g_next_sigwaitinfo(set, info);
+}
+POSIX_API int sigwait(const sigset_t *set, int *signal) {
+  thread *const t = waits_here();
+  if (!t)
+    return g_next_sigwait(set, signal);
+  const int before = errno;
+  int got = 0;
+  do
+    got = wait_for_signal(*t, *set, nullptr, nullptr);
+  while (got < 0 && errno == EINTR);
+  const int failure = got < 0 ? errno : 0;
+  errno = before;
+  if (failure == 0)
+    *signal = got;
+  return failure;
 }
 
 #define ALSO_OLD(NAME, NODE, OLD)                                                                                                                    \

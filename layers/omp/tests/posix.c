@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What POSIX says of threads holds for OpenMP threads: attributes, cpus, scheduling, signals and their masks, each of its own. Takes any number of cpus. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -93,6 +94,43 @@ static void scheduling(void) {
     require(pthread_setschedparam(pthread_self(), SCHED_OTHER, &p) == EINVAL, "a priority that the policy has not");
     p.sched_priority = 0;
     require(pthread_setschedparam(pthread_self(), SCHED_OTHER, &p) == 0, "back");
+  }
+}
+
+/* Each thread's own, by the functions that take a number of the kernel's, and over barriers; priorities where they are allowed. */
+enum way { set_both, then_number, then_handle, ways };
+static void scheduling_by_number(enum way way, int policy, int first_priority) {
+#pragma omp parallel
+  {
+    const int asks = omp_get_thread_num() % 2 == 0, own = first_priority + (way != set_both && first_priority > 0);
+    struct sched_param p = {.sched_priority = first_priority};
+    if (asks) {
+      require(sched_setscheduler(0, policy, &p) == 0, "sched_setscheduler");
+      p.sched_priority = own;
+      require(way != then_number || sched_setparam(0, &p) == 0, "sched_setparam");
+      require(way != then_handle || pthread_setschedprio(pthread_self(), own) == 0, "pthread_setschedprio");
+      p.sched_priority = 1000;
+      require(sched_setparam(0, &p) == -1 && errno == EINVAL && sched_setscheduler(0, policy, &p) == -1 && errno == EINVAL,
+              "a priority that there is none of");
+    }
+    for (int r = 0; r < rounds; ++r) {
+#pragma omp barrier
+      require(sched_getscheduler(0) == (asks ? policy : SCHED_OTHER), "a policy is its thread's");
+      require(sched_getparam(0, &p) == 0 && p.sched_priority == (asks ? own : 0), "a priority is its thread's");
+    }
+    p.sched_priority = 0;
+    require(sched_setscheduler(0, SCHED_OTHER, &p) == 0, "back");
+  }
+}
+
+static void all_by_number(void) {
+  const struct sched_param least = {.sched_priority = 1}, none = {.sched_priority = 0};
+  const int may = sched_setscheduler(0, SCHED_RR, &least) == 0;
+  require(!may || sched_setscheduler(0, SCHED_OTHER, &none) == 0, "back");
+  for (enum way way = set_both; way < ways; ++way) {
+    scheduling_by_number(way, SCHED_BATCH, 0);
+    if (may)
+      scheduling_by_number(way, SCHED_RR, 1);
   }
 }
 
@@ -197,13 +235,95 @@ static void masks(void) {
   /* What the first thread blocks, new ones begin with. */
 }
 
+/* Signals that are waited for: those to a thread, which come first or meanwhile, and those to the process. */
+static void waiting(void) {
+  sigset_t one, two;
+  sigemptyset(&one);
+  sigemptyset(&two);
+  sigaddset(&one, SIGUSR1);
+  sigaddset(&two, SIGUSR2);
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num(), n = omp_get_num_threads();
+    const struct timespec little = {.tv_sec = 0, .tv_nsec = 3000000}, much = {.tv_sec = 100, .tv_nsec = 0};
+    siginfo_t info;
+    g_all[me] = pthread_self();
+    require(pthread_sigmask(SIG_BLOCK, &one, NULL) == 0 && pthread_sigmask(SIG_BLOCK, &two, NULL) == 0, "pthread_sigmask");
+#pragma omp barrier
+    errno = 0;
+    require(sigtimedwait(&one, &info, &little) == -1 && errno == EAGAIN, "no signal within the time");
+#pragma omp barrier
+    for (int r = 0; r < 3; ++r) {
+      int got = 0;
+      if (me == r % n)
+        usleep(20000); /* the next one waits by then */
+      require(pthread_kill(g_all[(me + 1) % n], SIGUSR1) == 0, "pthread_kill");
+      if (r == 0)
+        require(sigwait(&one, &got) == 0 && got == SIGUSR1, "sigwait");
+      else if (r == 1)
+        require(sigwaitinfo(&one, &info) == SIGUSR1 && info.si_signo == SIGUSR1 && info.si_code == SI_TKILL && info.si_pid == getpid(),
+                "sigwaitinfo");
+      else
+        require(sigtimedwait(&one, NULL, &much) == SIGUSR1, "sigtimedwait");
+#pragma omp barrier
+    }
+    require(sigtimedwait(&one, NULL, &little) == -1, "each of them once");
+    if (me == 0)
+      require(kill(getpid(), SIGUSR2) == 0, "kill");
+    if (me == n - 1)
+      require(sigwaitinfo(&two, &info) == SIGUSR2 && info.si_code == SI_USER, "a signal to the process");
+#pragma omp barrier
+    require(pthread_sigmask(SIG_UNBLOCK, &one, NULL) == 0 && pthread_sigmask(SIG_UNBLOCK, &two, NULL) == 0, "pthread_sigmask");
+  }
+}
+
+static volatile int g_counts, g_looked_for;
+
+/* In place of the C library's: who asks for a symbol while nobody may. The caller stays the one that RTLD_NEXT is about. */
+void *dlsym(void *handle, const char *name) {
+  static void *(*real)(void *, const char *);
+  if (!real)
+    real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+  g_looked_for += g_counts;
+  return real(handle, name);
+}
+
+/* The functions may be called in handlers, from the first time on. */
+static void from_handler(int number) {
+  sigset_t none, set;
+  pthread_attr_t a;
+  cpu_set_t cpus;
+  struct sched_param p;
+  int policy = 0;
+  (void)number;
+  sigemptyset(&none);
+  g_counts = 1;
+  require(pthread_sigmask(SIG_BLOCK, &none, NULL) == 0 && sigprocmask(SIG_BLOCK, &none, &set) == 0, "masks in a handler");
+  require(pthread_kill(pthread_self(), 0) == 0, "pthread_kill in a handler");
+  require(pthread_getattr_np(pthread_self(), &a) == 0 && pthread_attr_destroy(&a) == 0, "pthread_getattr_np in a handler");
+  require(pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus) == 0 && pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus) == 0,
+          "cpus in a handler");
+  require(pthread_getschedparam(pthread_self(), &policy, &p) == 0 && pthread_setschedparam(pthread_self(), policy, &p) == 0 &&
+              pthread_setschedprio(pthread_self(), p.sched_priority) == 0,
+          "scheduling in a handler");
+  g_counts = 0;
+}
+
+static void handlers(void) {
+  signal(SIGUSR2, from_handler);
+  require(raise(SIGUSR2) == 0 && g_looked_for == 0, "nothing is looked for in a handler");
+}
+
 int main(void) {
+  handlers(); /* before any of these functions was called */
   spin_until_signalled(); /* before anything else is asked of any thread */
   spin_in_child();
   attributes();
   pinning(0);
   pinning(1);
   scheduling();
+  all_by_number();
+  waiting();
   signals();
   signals();
   masks();
