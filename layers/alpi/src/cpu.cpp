@@ -47,8 +47,19 @@ numbers &all_numbers() {
 constexpr std::uint64_t k_none = ~std::uint64_t{0};
 constinit thread_local std::uint64_t t_last = k_none; // that the kernel thread had
 
+/// Of a thread that has ended, whose number the kernel gave to this one: it would count as lent while this one runs.
+void give_back_of_predecessor(numbers &all, int tid) {
+  for (std::uint64_t n = 0; n < all.count; ++n) {
+    const std::lock_guard guard(all.cells[n].lock);
+    if (all.cells[n].lent_to == tid)
+      all.cells[n].lent_to = 0;
+  }
+}
+
 std::uint64_t take(numbers &all) {
   const int tid = gettid(), worker = weft::worker_id();
+  if (t_last == k_none)
+    give_back_of_predecessor(all, tid);
   const std::uint64_t turn = weft::executed_by(worker);
   const std::uint64_t first = t_last != k_none ? t_last : static_cast<std::uint64_t>(worker) % all.count;
   for (std::uint64_t i = 0; i < all.count; ++i) {
@@ -83,7 +94,7 @@ int alpi_cpu_logical_id(uint64_t *logical_id) {
   if (!self)
     return ALPI_ERR_OUTSIDE_TASK;
   if (owner_of(self) == owner::other_layer)
-    weft::layer::offered_tasks()->stay(address_of(self));
+    weft::layer::offered_tasks()->stay(address_of(self), true);
   return guarded([&] {
     while ((*logical_id = take(all_numbers())) == k_none)
       sched_yield(); // as many tasks compute as there are CPUs
