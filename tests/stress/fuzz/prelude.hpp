@@ -95,7 +95,7 @@ inline constexpr const char *k_chaos = R"(void chaos() {
           if (i == 4)
             throw failed();
         },
-        weft::inout(mine));
+        weft::inout(weft::object(mine)));
   }
   expect_throw("the wait of a cancelled group lost an exception", [&] { group.wait(); });
   expect(order[0] == std::vector<int>({0, 2, 4}), "a task ran after an exception before it had cancelled it");

@@ -352,7 +352,7 @@ class parallel_run {
             if (i == 4)
               throw flagged{c.task.id};
           },
-          weft::inout(mine));
+          weft::inout(weft::object(mine)));
     }
     waits(c, true, "the wait of a cancelled group", [&] { group.wait(); });
     expect(order[0] == std::vector<int>({0, 2, 4}), c, "a task ran after an exception before it had cancelled it");

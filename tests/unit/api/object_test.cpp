@@ -101,14 +101,28 @@ TEST(object, orders_tasks_that_fill_grow_and_read_a_container_that_was_empty) {
   weft::taskwait();
 }
 
-TEST(object, is_not_ordered_with_the_elements_of_the_container) {
+TEST(object, is_not_ordered_with_an_element_of_the_container) {
+  std::vector<int> v(4);
+  test::gate of_vector, of_element;
+  bool met[2] = {};
+  weft::spawn([&] { of_vector.open(), met[0] = of_element.pass(); }, weft::inout(object(v)));
+  weft::spawn([&] { of_element.open(), met[1] = of_vector.pass(); }, weft::inout(v[0]));
+  weft::taskwait();
+  EXPECT_TRUE(met[0] && met[1]) << "one waited for the other";
+}
+
+TEST(object, among_regions_has_other_bytes_than_the_elements_of_the_container) {
   std::vector<int> v(4);
   test::gate of_vector, of_elements;
   bool met[2] = {};
-  weft::spawn([&] { of_vector.open(), met[0] = of_elements.pass(); }, weft::inout(object(v)));
-  weft::spawn([&] { of_elements.open(), met[1] = of_vector.pass(); }, weft::inout(v[0]), weft::inout(region(v).span(1, 3)));
+  int x = 0;
+  weft::spawn([&] { of_vector.open(), met[0] = of_elements.pass(); }, weft::inout(object(v)),
+              weft::in(region(&x, 1))); // from here on all are regions
+  weft::spawn([&] { of_elements.open(), met[1] = of_vector.pass(); }, weft::inout(region(v)));
+  weft::spawn([&] { v.clear(); }, weft::inout(object(v)), weft::inout(region(v)));
   weft::taskwait();
   EXPECT_TRUE(met[0] && met[1]) << "one waited for the other";
+  EXPECT_TRUE(v.empty());
 }
 
 TEST(object, stands_in_lists_in_loops_and_in_release) {

@@ -40,11 +40,11 @@ TEST(taskfor, holds_its_accesses_until_the_last_iteration) {
   constexpr int n = 200;
   std::vector<int> x(n, 1);
   for (int s = 0; s != 4; ++s) {
-    weft::taskfor(weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::inout(x), weft::grain_size(3));
-    weft::taskfor(weft::range(n - 1, -1, -1), [&](int i) { x[static_cast<std::size_t>(i)] += 1; }, weft::inout(x), weft::grain_size(7));
+    weft::taskfor(weft::range(n), [&](int i) { x[static_cast<std::size_t>(i)] *= 2; }, weft::inout(weft::object(x)), weft::grain_size(3));
+    weft::taskfor(weft::range(n - 1, -1, -1), [&](int i) { x[static_cast<std::size_t>(i)] += 1; }, weft::inout(weft::object(x)), weft::grain_size(7));
   }
   int sum = 0;
-  weft::spawn([&] { sum = std::count(x.begin(), x.end(), 31); }, weft::in(x));
+  weft::spawn([&] { sum = std::count(x.begin(), x.end(), 31); }, weft::in(weft::object(x)));
   weft::taskwait();
   EXPECT_EQ(sum, n);
 }
