@@ -10,23 +10,25 @@
 namespace weft::inline v0 {
 namespace rt {
 
-crew::crew(const crew &other) : m_first(other.m_first), m_more(other.m_more) {
+accessor_set::accessor_set(const accessor_set &other) : m_first(other.m_first), m_more(other.m_more) {
   if (m_first)
     m_first->retain();
   for (region_scope *s : m_more)
     s->retain();
 }
 
-crew::crew(crew &&other) noexcept : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) { other.m_more.clear(); }
+accessor_set::accessor_set(accessor_set &&other) noexcept : m_first(std::exchange(other.m_first, nullptr)), m_more(std::move(other.m_more)) {
+  other.m_more.clear();
+}
 
-crew &crew::operator=(crew &&other) noexcept {
+accessor_set &accessor_set::operator=(accessor_set &&other) noexcept {
   std::swap(m_first, other.m_first);
   m_more.swap(other.m_more);
   other.clear();
   return *this;
 }
 
-void crew::reserve_one() {
+void accessor_set::reserve_one() {
   if (!m_first || m_more.size() < m_more.capacity())
     return;
   drop_ended();
@@ -34,7 +36,7 @@ void crew::reserve_one() {
     m_more.reserve(std::max<std::size_t>(4, m_more.capacity() * 2));
 }
 
-void crew::add(region_scope &s) noexcept {
+void accessor_set::add(region_scope &s) noexcept {
   s.retain();
   if (!m_first)
     m_first = &s;
@@ -42,7 +44,7 @@ void crew::add(region_scope &s) noexcept {
     m_more.push_back(&s);
 }
 
-void crew::clear() noexcept {
+void accessor_set::clear() noexcept {
   if (m_first)
     std::exchange(m_first, nullptr)->drop();
   for (region_scope *s : m_more)
@@ -50,7 +52,7 @@ void crew::clear() noexcept {
   m_more.clear();
 }
 
-void crew::remove(region_scope &s) noexcept {
+void accessor_set::remove(region_scope &s) noexcept {
   if (const auto at = std::find(m_more.begin(), m_more.end(), &s); at != m_more.end()) {
     m_more.erase(at);
   } else if (m_first == &s) {
@@ -63,7 +65,7 @@ void crew::remove(region_scope &s) noexcept {
   s.drop();
 }
 
-void crew::drop_ended() noexcept {
+void accessor_set::drop_ended() noexcept {
   std::erase_if(m_more, [](region_scope *s) {
     const bool gone = s->has_ended();
     if (gone)
@@ -80,11 +82,13 @@ void crew::drop_ended() noexcept {
   m_more.pop_back();
 }
 
-bool crew::any_live() const noexcept {
+bool accessor_set::any_live() const noexcept {
   return m_first && (!m_first->has_ended() || std::any_of(m_more.begin(), m_more.end(), [](const region_scope *s) { return !s->has_ended(); }));
 }
 
-bool crew::contains(const region_scope &s) const noexcept { return m_first == &s || std::find(m_more.begin(), m_more.end(), &s) != m_more.end(); }
+bool accessor_set::contains(const region_scope &s) const noexcept {
+  return m_first == &s || std::find(m_more.begin(), m_more.end(), &s) != m_more.end();
+}
 
 region_map::noted region_map::s_nothing_noted[2];
 

@@ -65,14 +65,14 @@ class piece_list {
 };
 
 /// Tasks that a fragment names. Naming one keeps its memory, not its place in the order: those that have ended count as gone.
-class crew {
+class accessor_set {
  public:
-  crew() noexcept = default;
-  crew(const crew &other);
-  crew(crew &&other) noexcept;
-  crew &operator=(crew &&other) noexcept;
-  crew &operator=(const crew &) = delete;
-  ~crew() { clear(); }
+  accessor_set() noexcept = default;
+  accessor_set(const accessor_set &other);
+  accessor_set(accessor_set &&other) noexcept;
+  accessor_set &operator=(accessor_set &&other) noexcept;
+  accessor_set &operator=(const accessor_set &) = delete;
+  ~accessor_set() { clear(); }
 
   /// Makes room for one more; may drop those that have ended. Throws std::bad_alloc, with nothing changed.
   void reserve_one();
@@ -101,8 +101,8 @@ class crew {
 struct fragment {
   std::uintptr_t end = 0;
   touch kind = touch::write; // of `last`
-  crew last;                 // who touched it last: one writer, or all that share it; who does not share waits for these
-  crew before;               // who came before those that share it; who joins them waits for these
+  accessor_set last;                 // who touched it last: one writer, or all that share it; who does not share waits for these
+  accessor_set before;               // who came before those that share it; who joins them waits for these
 };
 
 /// Fragments by their first byte; they have no byte in common. Beside the tree stands a table of fragments by the hash of their first

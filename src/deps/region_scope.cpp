@@ -159,15 +159,15 @@ void region_scope::note_copy(region_scope &where) {
 
 /// A weak access: what the task would wait for, its children wait for.
 void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
-  const crew &last = joins ? f.before : f.last;
+  const accessor_set &last = joins ? f.before : f.last;
   if (!last.any_live())
     return;
   fragment mine;
   mine.end = f.end;
-  mine.last = crew(last);
+  mine.last = accessor_set(last);
   if (!joins) {
     mine.kind = f.kind;
-    mine.before = crew(f.before);
+    mine.before = accessor_set(f.before);
   }
   mine.last.for_each([&](region_scope &s) { s.note_copy(*this); });
   mine.before.for_each([&](region_scope &s) { s.note_copy(*this); });
@@ -176,7 +176,7 @@ void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
 
 /// All of linking that may fail.
 void region_scope::reserve_links(const fragment &f, const region_piece &p) {
-  const crew &earlier = shares(f.kind, p.kind) ? f.before : f.last;
+  const accessor_set &earlier = shares(f.kind, p.kind) ? f.before : f.last;
   if (!p.weak)
     earlier.for_each([](region_scope &s) { make_room(s.m_successors, [](region_scope *) { return false; }); });
 }
@@ -253,7 +253,7 @@ struct region_scope::remainder {
   std::uintptr_t low, end;
   const fragment *mine;
 
-  [[nodiscard]] const crew &heirs() const noexcept { return mine->last.any_live() ? mine->last : mine->before; }
+  [[nodiscard]] const accessor_set &heirs() const noexcept { return mine->last.any_live() ? mine->last : mine->before; }
 };
 
 std::vector<region_scope::remainder> region_scope::remainders() {
@@ -278,7 +278,7 @@ bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t whic
 
 /// In a fragment that names this one, its heirs, or nobody, take its place.
 void region_scope::replace_me_in(fragment &f, const fragment &mine, region_scope &where) {
-  const auto add = [&](crew &to, const crew &from) {
+  const auto add = [&](accessor_set &to, const accessor_set &from) {
     from.for_each([&](region_scope &s) {
       if (to.contains(s))
         return;
@@ -288,7 +288,7 @@ void region_scope::replace_me_in(fragment &f, const fragment &mine, region_scope
     });
     to.remove(*this);
   };
-  const crew &heirs = mine.last.any_live() ? mine.last : mine.before;
+  const accessor_set &heirs = mine.last.any_live() ? mine.last : mine.before;
   if (f.before.contains(*this))
     add(f.before, heirs);
   if (!f.last.contains(*this))

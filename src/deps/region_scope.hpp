@@ -181,7 +181,7 @@ class region_scope : public domain {
 };
 
 template <class F>
-void crew::for_each(F &&f) const {
+void accessor_set::for_each(F &&f) const {
   if (m_first && !m_first->has_ended())
     f(*m_first);
   for (region_scope *s : m_more)

@@ -17,7 +17,7 @@ std::atomic<std::uint32_t> g_nobody{0}; // what the watcher naps on
 bool all_have_stopped(runtime &rt) noexcept {
   if (rt.gate.visitors())
     return false;
-  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+  for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (is_about(rt, i))
       return false;
   return true;

@@ -127,7 +127,7 @@ visit::visit() noexcept : m_gate(nullptr) {
 
 /// Whatever goes on by itself. The timer before the work: when it rests, what its last call made ready is seen.
 bool hang_check::nothing_is_pending() const {
-  return !timer_has_services() && !m_runtime.clock.is_busy() && !m_runtime.producers.holds_any() && !m_runtime.crew.has_work() &&
+  return !timer_has_services() && !m_runtime.clock.is_busy() && !m_runtime.producers.holds_any() && !m_runtime.spare_threads.has_work() &&
          !m_runtime.confined.has_work();
 }
 
@@ -135,7 +135,7 @@ bool hang_check::nothing_is_pending() const {
 bool hang_check::somebody_is_about() const {
   if (m_runtime.gate.visitors() || m_runtime.manage.is_about())
     return true;
-  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
+  for (unsigned i = 0; i < m_runtime.spare_threads.slots(); ++i)
     if (is_about(m_runtime, i))
       return true;
   return false;
@@ -149,7 +149,7 @@ bool hang_check::others_may_act() const {
 
 std::uint64_t hang_check::progress() const {
   std::uint64_t sum = 1;
-  for (unsigned i = 0; i < m_runtime.crew.slots(); ++i)
+  for (unsigned i = 0; i < m_runtime.spare_threads.slots(); ++i)
     if (worker *w = m_runtime.slots[i].load(std::memory_order_acquire)) { // O4
       const counter_block &c = *w->counts;
       sum += peek(c.executed) + peek(c.rounds) + created(c) + peek(c.suspended);
@@ -199,7 +199,7 @@ constexpr std::uint64_t k_halt_limit_ns = 500'000'000; // that workers may be ke
 /// Their tasks are not looked at: those may end meanwhile.
 std::vector<std::string> who_is_about(runtime &rt) {
   std::vector<std::string> notes;
-  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+  for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (is_about(rt, i))
       notes.push_back("worker " + std::to_string(i) + " has begun no task for " + std::to_string(k_halt_limit_ns / 1'000'000) +
                       " ms: it runs a long one, or the program's own code; so nothing is known of tasks");

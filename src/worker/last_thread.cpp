@@ -31,7 +31,7 @@ bool somebody_stands_in() noexcept { return g_stands_in.load(std::memory_order_r
 unsigned adopted_threads(runtime &rt) {
   start_lock lock;
   unsigned n = 0;
-  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+  for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_relaxed))
       n += w->adopted && !w->keeps_time.load(std::memory_order_relaxed);
   return n;
@@ -63,7 +63,7 @@ void *stand_in(void *) noexcept {
 unsigned known_threads(runtime &rt) noexcept {
   unsigned n =
       rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + somebody_stands_in();
-  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+  for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
       n += w->tid.load(std::memory_order_relaxed) > 0 && !w->keeps_time.load(std::memory_order_relaxed);
   return n;

@@ -22,7 +22,7 @@ living::living(runtime &rt, bool amid) : m_amid(amid) {
 
 void living::find_roots(runtime &rt) {
   for_each_suspended([](frame &f, void *self) { static_cast<living *>(self)->meet(f); }, this);
-  for (unsigned i = 0; i < rt.crew.slots(); ++i)
+  for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (worker *w = rt.slots[i].load(std::memory_order_acquire); w && w->suspended) // O1: pairs with make_worker
       meet(*w->suspended);
   for_each_held(
@@ -35,7 +35,7 @@ void living::find_roots(runtime &rt) {
 
 /// What workers have in hand, and what stands in their own queues.
 void living::find_ready(runtime &rt) {
-  for (unsigned i = 0; i < rt.crew.slots(); ++i) {
+  for (unsigned i = 0; i < rt.spare_threads.slots(); ++i) {
     worker *w = rt.slots[i].load(std::memory_order_acquire); // O1
     if (!w)
       continue;

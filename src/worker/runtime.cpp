@@ -369,8 +369,9 @@ runtime::runtime()
       manage(cfg, this_machine(), workers, slot_limit), most_searchers(static_cast<std::uint32_t>(std::max(1, this_machine().effective_cpus() - 1))),
       spin_ns(static_cast<std::uint64_t>(cfg.spin_us.count()) * 1000u),
       successor_odds(static_cast<std::uint32_t>(cfg.sched_immediate_successor * double{UINT32_MAX})), plain_odds(successor_odds),
-      crew(*this, max_spares), hangs(*this), watch(crew, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u,
-                                                   hang_patience_ns(cfg), static_cast<std::uint64_t>(cfg.watch_limit.count()) * 1000u) {
+      spare_threads(*this, max_spares), hangs(*this),
+      watch(spare_threads, idle, slot_limit, static_cast<std::uint64_t>(cfg.watch_compute.count()) * 1000u, hang_patience_ns(cfg),
+            static_cast<std::uint64_t>(cfg.watch_limit.count()) * 1000u) {
   use_locked_dependencies(cfg.deps_system == deps_kind::locks);
   check_declarations(cfg.deps_check);
   use_regions(cfg.deps_system == deps_kind::regions);
@@ -418,7 +419,7 @@ void stop_runtime() {
     return end_counting(rt, false),
            print_summary(rt); // exit() inside a task: its worker cannot wait for itself, nor for ever; the process is about to end
   rt.watch.stop();
-  rt.crew.stop();
+  rt.spare_threads.stop();
   for (unsigned id = 1; id < rt.workers; ++id)
     if (worker *other = rt.slots[id].load(std::memory_order_relaxed); other && other->os_thread.joinable())
       other->os_thread.join();

@@ -102,7 +102,7 @@ class runtime {
   // The same as long as no task has had a priority, and then 0: more is to be looked at.
   std::atomic<std::uint32_t> plain_odds;
   std::atomic<bool> has_priorities{false};
-  spare_crew crew;
+  spare_pool spare_threads;
   hang_check hangs;
   sleep_gate<> gate; // passed by who ends its sleep
   watcher watch;

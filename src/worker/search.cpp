@@ -242,7 +242,7 @@ runnable *wait_for_some(worker &w) {
     const slept s = sleep(w, m);
     if (s.found)
       return s.found;
-    if (s.in_vain && w.stand_in && rt.crew.leaves(*w.stand_in))
+    if (s.in_vain && w.stand_in && rt.spare_threads.leaves(*w.stand_in))
       return nullptr;
     if (m == mood::asks)
       m = mood::settled;

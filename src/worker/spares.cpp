@@ -37,11 +37,11 @@ std::atomic<unsigned> &guests_aside() noexcept { return g_guests_aside; }
 
 // ---- what the watcher sees ------------------------------------------------------------------------------------------
 
-unsigned spare_crew::slots() const { return m_runtime.used_slots.load(std::memory_order_acquire); } // O3: pairs with make_worker
+unsigned spare_pool::slots() const { return m_runtime.used_slots.load(std::memory_order_acquire); } // O3: pairs with make_worker
 
 /// Threads of the user beyond the first are no workers: when they block, nobody runs less than before. But what they run while they wait may keep them from
 /// going on.
-bool spare_crew::read(unsigned slot, reading &r) const {
+bool spare_pool::read(unsigned slot, reading &r) const {
   worker *w = m_runtime.slots[slot].load(std::memory_order_acquire); // O3
   if (!w)
     return false;
@@ -58,9 +58,9 @@ bool spare_crew::read(unsigned slot, reading &r) const {
   return true;
 }
 
-bool spare_crew::somebody_looks() const { return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0; }
+bool spare_pool::somebody_looks() const { return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0; }
 
-bool spare_crew::has_work() const {
+bool spare_pool::has_work() const {
   if (m_runtime.ready->has_work() || (has_managers() && !m_runtime.manage.nothing_queued()))
     return true;
   for (unsigned i = 0; i < slots(); ++i)
@@ -69,18 +69,18 @@ bool spare_crew::has_work() const {
   return false;
 }
 
-void spare_crew::publish() { publish_counters(m_runtime, false); }
+void spare_pool::publish() { publish_counters(m_runtime, false); }
 
-bool spare_crew::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || anyone_at(place::idle)); }
+bool spare_pool::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || anyone_at(place::idle)); }
 
-std::uint64_t spare_crew::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
-bool spare_crew::sleeps(int tid) const { return thread_sleeps(tid); }
-thread_wait spare_crew::waits_for(int tid) const { return wait_of_thread(tid); }
-lock_holder spare_crew::holder(const thread_wait &lock) const { return holder_of(lock); }
+std::uint64_t spare_pool::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
+bool spare_pool::sleeps(int tid) const { return thread_sleeps(tid); }
+thread_wait spare_pool::waits_for(int tid) const { return wait_of_thread(tid); }
+lock_holder spare_pool::holder(const thread_wait &lock) const { return holder_of(lock); }
 
 // ---- what it does ---------------------------------------------------------------------------------------------------
 
-bool spare_crew::add_spare() {
+bool spare_pool::add_spare() {
   const std::uint64_t failed = m_failed_at.load(std::memory_order_relaxed);
   if (failed && now_ns() - failed < k_retry_ns)
     return false;
@@ -93,7 +93,7 @@ bool spare_crew::add_spare() {
 }
 
 /// A new one.
-bool spare_crew::recruit() {
+bool spare_pool::recruit() {
   if (m_all.size() >= m_runtime.max_spares) {
     warn_once(g_said_most,
               "%u spare threads stand in for workers that are stuck, and more are: tasks will wait; raise watch.max_spares, or let "
@@ -109,7 +109,7 @@ bool spare_crew::recruit() {
     if (!w)
       return false;
     fresh->is = w;
-    fresh->crew = this;
+    fresh->pool = this;
     w->root.label = "spare";
     m_all.push_back(std::move(fresh));
   } catch (const std::bad_alloc &) {
@@ -120,7 +120,7 @@ bool spare_crew::recruit() {
 }
 
 /// One that is parked or gone.
-bool spare_crew::add(spare &s) {
+bool spare_pool::add(spare &s) {
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
   if (s.seat.wake() || start_thread(s))
     return true;
@@ -129,7 +129,7 @@ bool spare_crew::add(spare &s) {
 }
 
 /// One that was retired and still works: what would take it out of work is taken back, unless it was faster.
-bool spare_crew::recall(spare &s) {
+bool spare_pool::recall(spare &s) {
   if (!s.is->own_frame.take())
     return false;
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
@@ -137,14 +137,14 @@ bool spare_crew::recall(spare &s) {
   return true;
 }
 
-bool spare_crew::start_thread(spare &s) {
+bool spare_pool::start_thread(spare &s) {
   worker &w = *s.is;
   if (w.os_thread.joinable())
     w.os_thread.join();
   s.seat.begin();
   w.tid.store(worker::k_begins, std::memory_order_relaxed); // a hint for the watcher
   const int e =
-      w.os_thread.start(thread_name("weft-spare", w.id).text, [](void *p) { static_cast<spare *>(p)->crew->main(*static_cast<spare *>(p)); }, &s);
+      w.os_thread.start(thread_name("weft-spare", w.id).text, [](void *p) { static_cast<spare *>(p)->pool->main(*static_cast<spare *>(p)); }, &s);
   if (!e) {
     m_started.fetch_add(1, std::memory_order_relaxed); // a count
     return true;
@@ -157,7 +157,7 @@ bool spare_crew::start_thread(spare &s) {
   return false;
 }
 
-void spare_crew::retire_spare(unsigned slot) {
+void spare_pool::retire_spare(unsigned slot) {
   worker &w = *m_runtime.slots[slot].load(std::memory_order_relaxed); // read() has seen it
   if (!w.stand_in->seat.retire())
     return;
@@ -166,23 +166,23 @@ void spare_crew::retire_spare(unsigned slot) {
     make_ready(*w.thread_frame);
 }
 
-bool spare_crew::may_be_asked() const { return why_private().empty(); }
-void spare_crew::answer() { m_runtime.hangs.answer(); }
+bool spare_pool::may_be_asked() const { return why_private().empty(); }
+void spare_pool::answer() { m_runtime.hangs.answer(); }
 
-bool spare_crew::can_ask() const { return overstayers_are_asked(); }
+bool spare_pool::can_ask() const { return overstayers_are_asked(); }
 
-bool spare_crew::ask(int tid) {
+bool spare_pool::ask(int tid) {
   auto *const f = g_ask.load(std::memory_order_acquire); // O4
   return f && f(tid);
 }
 
-guest_list<layer::guest> &spare_crew::guests() { return known_guests(); }
-unsigned spare_crew::cpus() const { return static_cast<unsigned>(this_machine().effective_cpus()); }
-std::uint64_t spare_crew::process_cpu_ns() const { return rt::process_cpu_ns(); }
-std::uint64_t spare_crew::preemptions() const { return process_preemptions(); }
+guest_list<layer::guest> &spare_pool::guests() { return known_guests(); }
+unsigned spare_pool::cpus() const { return static_cast<unsigned>(this_machine().effective_cpus()); }
+std::uint64_t spare_pool::process_cpu_ns() const { return rt::process_cpu_ns(); }
+std::uint64_t spare_pool::preemptions() const { return process_preemptions(); }
 
 /// The first is a thread of the program's, and may be anywhere.
-unsigned spare_crew::busy() const {
+unsigned spare_pool::busy() const {
   unsigned n = 0;
   reading r;
   for (unsigned slot = 1; slot < slots(); ++slot)
@@ -190,16 +190,16 @@ unsigned spare_crew::busy() const {
   return n;
 }
 
-bool spare_crew::examine() { return m_runtime.hangs.examine(); }
+bool spare_pool::examine() { return m_runtime.hangs.examine(); }
 
-bool spare_crew::leaves(spare &s) noexcept {
+bool spare_pool::leaves(spare &s) noexcept {
   if (!s.seat.leave())
     return false;
   m_running.fetch_sub(1, std::memory_order_relaxed); // a count
   return true;
 }
 
-void spare_crew::stop() {
+void spare_pool::stop() {
   for (auto &s : m_all) {
     static_cast<void>(s->seat.wake());
     if (s->is->os_thread.joinable())
@@ -210,7 +210,7 @@ void spare_crew::stop() {
 // ---- a spare's thread -----------------------------------------------------------------------------------------------
 
 /// Works until it is not needed. False: it cannot.
-bool spare_crew::stand_in(spare &s) noexcept {
+bool spare_pool::stand_in(spare &s) noexcept {
   worker &w = *s.is;
   try {
     suspend(
@@ -232,7 +232,7 @@ bool spare_crew::stand_in(spare &s) noexcept {
 }
 
 /// Sleeps until it is needed. False: it has not been for long, or the runtime stops.
-bool spare_crew::park(spare &s) noexcept {
+bool spare_pool::park(spare &s) noexcept {
   s.seat.park();
   if (m_runtime.cfg.watch_hang != hang_kind::off)
     m_runtime.watch.examine_soon(); // the others may have asked while this one was about
@@ -241,7 +241,7 @@ bool spare_crew::park(spare &s) noexcept {
   return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.seat.wait(until) && !m_runtime.stopping.load(std::memory_order_acquire); // O3
 }
 
-void spare_crew::main(spare &s) noexcept {
+void spare_pool::main(spare &s) noexcept {
   worker &w = *s.is;
   settle_on_thread(w);
   {

@@ -24,12 +24,12 @@ namespace rt {
 
 struct worker;
 class runtime;
-class spare_crew;
+class spare_pool;
 
 struct spare {
   spare_seat<> seat;
   worker *is = nullptr;
-  spare_crew *crew = nullptr;
+  spare_pool *pool = nullptr;
 };
 
 /// How a thread that keeps others waiting is asked to let go, which returns false where it cannot hear; null: nobody is asked. Of layers.
@@ -44,9 +44,9 @@ void ask_overstayers(bool (*ask)(int tid)) noexcept;
 [[nodiscard]] inline std::uint64_t kept_ns(const settings &cfg) noexcept { return static_cast<std::uint64_t>(cfg.watch_spare_idle.count()) * 1000u; }
 
 /// What the watcher sees of a runtime, and does to it.
-class spare_crew final : public watched {
+class spare_pool final : public watched {
  public:
-  spare_crew(runtime &rt, unsigned most) : m_runtime(rt), m_allowed(most > 0) {}
+  spare_pool(runtime &rt, unsigned most) : m_runtime(rt), m_allowed(most > 0) {}
 
   unsigned slots() const override;
   bool read(unsigned slot, reading &r) const override;

@@ -19,7 +19,7 @@ struct own_stack {
 };
 
 /// What both do, and what is known of it afterwards.
-struct crew_of_one {
+struct one_spare {
   seat s;
   frame_slot<own_stack, P> slot;
   own_stack stack;
@@ -63,7 +63,7 @@ struct crew_of_one {
 template <int Looks>
 struct spare_is_recalled {
   static constexpr int threads = 2;
-  crew_of_one c;
+  one_spare c;
   spare_is_recalled() { c.s.begin(); }
   void run(int t) {
     if (t == 0)
@@ -94,7 +94,7 @@ template <bool Looks>
 struct spare_comes_again {
   static constexpr int threads = 2;
   static constexpr int rounds = 2;
-  crew_of_one c;
+  one_spare c;
   model_var<int> told[rounds] = {};
   spare_comes_again() { c.s.park(); }
   void work(int i) {

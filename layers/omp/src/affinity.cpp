@@ -79,7 +79,7 @@ unsigned start_of(const thread &t, const partition &whole) noexcept {
 
 } // namespace
 
-void place_members(team &c, const thread &first, unsigned clause) noexcept {
+void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
   if (g_globals.places.empty())
     return;
   const partition whole = partition_of(first);

@@ -7,10 +7,10 @@
 
 namespace weft_omp {
 
-struct team;
+struct omp_team;
 
 /// Gives each member a place, and the partition of it, as the ICV or the clause says.
-void place_members(team &c, const thread &first, unsigned bind_clause) noexcept;
+void place_members(omp_team &c, const thread &first, unsigned bind_clause) noexcept;
 
 /// The same for the initial thread of a league's team, as KMP_TEAMS_PROC_BIND says.
 void place_league(thread &t, unsigned teams, unsigned number) noexcept;
@@ -28,7 +28,7 @@ inline void settle(thread &t) {
 }
 
 /// OMP_DISPLAY_AFFINITY, of who begins a region: whether the members are to tell where they stand, for something has changed for one of them.
-[[gnu::cold]] void compare_standings(team &c) noexcept;
+[[gnu::cold]] void compare_standings(omp_team &c) noexcept;
 /// The calling member tells it, if so.
 void show_affinity(const thread &t) noexcept;
 /// A line, where the user looks for it.

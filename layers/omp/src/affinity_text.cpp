@@ -49,7 +49,7 @@ std::string host() {
 
 /// A letter, or the letter for a long name.
 std::string field_value(const thread &t, char letter) {
-  const team &c = *t.crew;
+  const omp_team &c = *t.team;
   switch (letter) {
   case 't':
     return std::to_string(t.teams_number);
@@ -133,7 +133,7 @@ void print_affinity(const char *format) noexcept {
   std::fwrite(text.data(), 1, text.size(), is_of_llvm() ? stdout : stderr);
 }
 
-void compare_standings(team &c) noexcept {
+void compare_standings(omp_team &c) noexcept {
   bool shows = false;
   for (unsigned i = 0; i < c.size; ++i) {
     thread &m = *c.members[i];
@@ -144,7 +144,7 @@ void compare_standings(team &c) noexcept {
 }
 
 void show_affinity(const thread &t) noexcept {
-  if (t.crew->shows_affinity) [[unlikely]]
+  if (t.team->shows_affinity) [[unlikely]]
     print_affinity(nullptr);
 }
 

@@ -49,8 +49,8 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
 }
 OMP_API int omp_get_place_num() {
   const thread &t = self();
-  const bool is_on_first = is_of_llvm() ? g_globals.places.empty() : t.crew->level == 0; // where it was put nowhere
-  return t.stands.place < 0 && !told_places().empty() && (is_on_first || t.crew->level == 0) ? 0 : t.stands.place;
+  const bool is_on_first = is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // where it was put nowhere
+  return t.stands.place < 0 && !told_places().empty() && (is_on_first || t.team->level == 0) ? 0 : t.stands.place;
 }
 OMP_API int omp_get_partition_num_places() {
   const thread &t = self();

@@ -37,18 +37,18 @@ unsigned thread_limit_of(void **list) noexcept {
 void run_on_host(int device, void (*body)(void *), void **addresses, unsigned thread_limit = 0) {
   refuse_mandatory(device);
   thread &t = self();
-  team *const c = make_initial_team(t);
+  omp_team *const c = make_initial_team(t);
   struct {
-    team *crew;
+    omp_team *team;
     omp_task *task;
     unsigned number, teams, teams_number;
     share_state share;
     standing stands;
-  } const before{t.crew, t.task, t.number, t.teams, t.teams_number, t.share, t.stands};
+  } const before{t.team, t.task, t.number, t.teams, t.teams_number, t.share, t.stands};
   if (thread_limit)
     c->settings.thread_limit = thread_limit;
   c->implicit[0].group = nullptr;
-  t.crew = c;
+  t.team = c;
   t.task = &c->implicit[0];
   t.number = 0;
   t.teams = 1;
@@ -57,7 +57,7 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
   body(addresses);
   wait_for_children(t);
   c->implicit[0].end_implicit(t);
-  t.crew = before.crew;
+  t.team = before.team;
   t.task = before.task;
   t.number = before.number;
   t.teams = before.teams;

@@ -14,13 +14,13 @@ namespace {
 
 /// The team at a level that the calling thread is in, and its number there; null: no such level.
 struct position {
-  const team *crew;
+  const omp_team *team;
   unsigned number;
 };
 
 position at_level(int level) noexcept {
   const thread &t = self();
-  const team *c = t.crew;
+  const omp_team *c = t.team;
   unsigned number = t.number;
   if (level < 0 || level > static_cast<int>(c->level))
     return {nullptr, 0};
@@ -34,11 +34,11 @@ position at_level(int level) noexcept {
 } // namespace
 
 OMP_API void omp_set_num_threads(int n) { own_icvs().threads = std::max(n, 1); }
-OMP_API int omp_get_num_threads() { return static_cast<int>(self().crew->size); }
+OMP_API int omp_get_num_threads() { return static_cast<int>(self().team->size); }
 OMP_API int omp_get_max_threads() { return my_icvs().threads; }
 OMP_API int omp_get_thread_num() { return static_cast<int>(self().number); }
 OMP_API int omp_get_num_procs() { return static_cast<int>(process_cpus().size()); }
-OMP_API int omp_in_parallel() { return self().crew->active_level > 0; }
+OMP_API int omp_in_parallel() { return self().team->active_level > 0; }
 OMP_API void omp_set_dynamic(int on) { own_icvs().dynamic = on != 0; }
 OMP_API int omp_get_dynamic() { return my_icvs().dynamic; }
 OMP_API void omp_set_nested(int on) {
@@ -48,7 +48,7 @@ OMP_API void omp_set_nested(int on) {
   else if (v.active_levels <= 1)
     v.active_levels = g_globals.most_levels;
 }
-OMP_API int omp_get_nested() { return my_icvs().active_levels > static_cast<int>(self().crew->active_level) && my_icvs().active_levels > 1; }
+OMP_API int omp_get_nested() { return my_icvs().active_levels > static_cast<int>(self().team->active_level) && my_icvs().active_levels > 1; }
 OMP_API int omp_get_thread_limit() { return static_cast<int>(std::min<unsigned>(my_icvs().thread_limit, INT_MAX)); }
 OMP_API void omp_set_max_active_levels(int n) {
   if (n >= 0)
@@ -56,15 +56,15 @@ OMP_API void omp_set_max_active_levels(int n) {
 }
 OMP_API int omp_get_max_active_levels() { return my_icvs().active_levels; }
 OMP_API int omp_get_supported_active_levels() { return g_globals.most_levels; }
-OMP_API int omp_get_level() { return static_cast<int>(self().crew->level); }
-OMP_API int omp_get_active_level() { return static_cast<int>(self().crew->active_level); }
+OMP_API int omp_get_level() { return static_cast<int>(self().team->level); }
+OMP_API int omp_get_active_level() { return static_cast<int>(self().team->active_level); }
 OMP_API int omp_get_ancestor_thread_num(int level) {
   const position p = at_level(level);
-  return p.crew ? static_cast<int>(p.number) : -1;
+  return p.team ? static_cast<int>(p.number) : -1;
 }
 OMP_API int omp_get_team_size(int level) {
   const position p = at_level(level);
-  return p.crew ? static_cast<int>(p.crew->size) : -1;
+  return p.team ? static_cast<int>(p.team->size) : -1;
 }
 OMP_API int omp_in_final() { return self().task->is_final; }
 OMP_API int omp_get_cancellation() { return of_process().cancellation; }

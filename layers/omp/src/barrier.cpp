@@ -8,7 +8,7 @@
 
 namespace weft_omp {
 
-void wake_range(thread *me, team &c, unsigned first, unsigned end) noexcept {
+void wake_range(thread *me, omp_team &c, unsigned first, unsigned end) noexcept {
   constexpr unsigned k_batch = 32;
   while (first < end) {
     weft::detail::runnable *batch[k_batch];
@@ -27,7 +27,7 @@ void wake_range(thread *me, team &c, unsigned first, unsigned end) noexcept {
 
 namespace {
 
-bool wake_after(thread &me, team &c, barrier_end e) noexcept {
+bool wake_after(thread &me, omp_team &c, barrier_end e) noexcept {
   if (e == barrier_end::not_yet)
     return false;
   wake_range(&me, c, 0, e == barrier_end::of_region ? 1 : c.size); // at the end the others wait for their next region
@@ -43,14 +43,14 @@ struct stay {
 };
 
 bool may_sleep(const parker::reason &r) noexcept {
-  const team &c = *static_cast<const team *>(r.object);
+  const omp_team &c = *static_cast<const omp_team *>(r.object);
   return c.goes_on(r.number, r.flag) && !has_work(c);
 }
 
 /// With has_tasks unset nobody looks for sleepers.
-bool may_sleep_without_tasks(const parker::reason &r) noexcept { return static_cast<const team *>(r.object)->is_without_tasks() && may_sleep(r); }
+bool may_sleep_without_tasks(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_without_tasks() && may_sleep(r); }
 
-void sleep(thread &t, team &c, const stay &s) noexcept {
+void sleep(thread &t, omp_team &c, const stay &s) noexcept {
   if (!c.has_tasks.load(std::memory_order_relaxed))
     return t.place_to_wait.wait_for(t, {&may_sleep_without_tasks, &c, s.number, s.cancellable});
   c.begin_to_park();
@@ -59,13 +59,13 @@ void sleep(thread &t, team &c, const stay &s) noexcept {
 }
 
 /// The member is no longer idle, for the region is cancelled or there is work.
-outcome cease(team &c, const stay &s, bool leaves) noexcept {
+outcome cease(omp_team &c, const stay &s, bool leaves) noexcept {
   if (!c.take_back(s.number, s.unit))
     return outcome::over;
   return leaves ? outcome::cancelled : outcome::work;
 }
 
-outcome idle(thread &t, team &c, const stay &s, int spins, thief &habits) noexcept {
+outcome idle(thread &t, omp_team &c, const stay &s, int spins, thief &habits) noexcept {
   spell looks(t, spins);
   for (bool sleeps = false;;) {
     if (c.is_over(s.number)) {
@@ -89,30 +89,30 @@ outcome idle(thread &t, team &c, const stay &s, int spins, thief &habits) noexce
 }
 
 /// One that the thread has, or else of others; null: there is none, or none that it should take.
-omp_task *next_task(thread &t, team &c, thief &habits) noexcept {
+omp_task *next_task(thread &t, omp_team &c, thief &habits) noexcept {
   if (omp_task *const x = take_own(t, c))
     return x;
   (void)habits.was_in_vain();
   return habits.stays_away() ? nullptr : steal(t, c, habits);
 }
 
-bool is_told(const parker::reason &r) noexcept { return static_cast<const team *>(r.object)->is_told(r.number); }
+bool is_told(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_told(r.number); }
 /// Nobody looks for sleepers while there are no tasks.
 bool is_missing(const parker::reason &r) noexcept {
-  const team &c = *static_cast<const team *>(r.object);
+  const omp_team &c = *static_cast<const omp_team *>(r.object);
   return !c.is_told(r.number) && c.is_without_tasks() && !c.is_to_leave(r.flag);
 }
 bool is_missing_or_work(const parker::reason &r) noexcept {
-  const team &c = *static_cast<const team *>(r.object);
+  const omp_team &c = *static_cast<const omp_team *>(r.object);
   return !c.is_told(r.number) && !has_work(c) && !c.is_to_leave(r.flag);
 }
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
 
-outcome idle_in_crowd(thread &t, team &c, const stay &s) noexcept {
+outcome idle_in_crowd(thread &t, omp_team &c, const stay &s) noexcept {
   for (;;) {
     if (!c.has_tasks.load(std::memory_order_relaxed)) {
-      rest(t, c, {watch_for_barrier(s.number), &is_told, {&is_missing, &c, s.number, s.cancellable}, s.unit == team::k_arrived});
+      rest(t, c, {watch_for_barrier(s.number), &is_told, {&is_missing, &c, s.number, s.cancellable}, s.unit == omp_team::k_arrived});
     } else {
       c.begin_to_park();
       t.place_to_wait.wait_for(t, {&is_missing_or_work, &c, s.number, s.cancellable});
@@ -126,7 +126,7 @@ outcome idle_in_crowd(thread &t, team &c, const stay &s) noexcept {
   }
 }
 
-void run_tasks(thread &t, team &c, thief &habits) {
+void run_tasks(thread &t, omp_team &c, thief &habits) {
   omp_task *next = nullptr;
   while (omp_task *const x = next ? std::exchange(next, nullptr) : next_task(t, c, habits)) {
     const bool foreign = x->home != &t;
@@ -139,7 +139,7 @@ void run_tasks(thread &t, team &c, thief &habits) {
     c.tell(n);
 }
 
-bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
+bool wait_in_crowd(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
   const stay s{c.passed_as_told(), unit, cancellable};
   lane &mine = *slot_of(t).lane_of;
   for (thief habits(false);;) {
@@ -152,7 +152,7 @@ bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
     else if (e == barrier_end::of_region)
       wake_range(&t, c, 0, 1);
     if (e != barrier_end::not_yet) {
-      if (unit == team::k_arrived)
+      if (unit == omp_team::k_arrived)
         let_go(t); // as below
       return true;
     }
@@ -162,20 +162,20 @@ bool wait_in_crowd(thread &t, team &c, std::uint64_t unit, bool cancellable) {
   }
 }
 
-bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
+bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
   if (c.crowded)
     return wait_in_crowd(t, c, unit, cancellable);
-  const int spins = unit == team::k_ended ? c.spins : spins_for(c);
+  const int spins = unit == omp_team::k_ended ? c.spins : spins_for(c);
   for (thief habits(spins != 0);;) { // who stays away has a cpu meanwhile
     if (c.has_tasks.load(std::memory_order_relaxed))
       run_tasks(t, c, habits);
     const std::uint64_t seen = c.arrive(unit);
     if (wake_after(t, c, c.try_to_end(seen))) {
-      if (spins == 0 && unit == team::k_arrived)
+      if (spins == 0 && unit == omp_team::k_arrived)
         let_go(t); // who was woken first may be the one that nobody else can go on with
       return true;
     }
-    const outcome o = idle(t, c, {team::passed_of(seen), unit, cancellable}, spins, habits);
+    const outcome o = idle(t, c, {omp_team::passed_of(seen), unit, cancellable}, spins, habits);
     if (o != outcome::work)
       return o == outcome::over;
   }
@@ -183,14 +183,14 @@ bool wait_for_others(thread &t, team &c, std::uint64_t unit, bool cancellable) {
 
 } // namespace
 
-void begin_tasks(thread &me, team &c) noexcept {
+void begin_tasks(thread &me, omp_team &c) noexcept {
   static const bool known = (in_core(&me, &know_cutoff), true);
   (void)known;
   c.set_has_tasks();
   wake_range(&me, c, 0, c.size);
 }
 
-void wake_one_idle(thread *me, team &c) noexcept {
+void wake_one_idle(thread *me, omp_team &c) noexcept {
   std::uint32_t at = c.woken_last.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < c.size; ++i) {
     at = at + 1 < c.size ? at + 1 : 0;
@@ -203,23 +203,23 @@ void wake_one_idle(thread *me, team &c) noexcept {
   }
 }
 
-void end_barrier_if_due(thread &me, team &c) noexcept { wake_after(me, c, c.try_to_end()); }
+void end_barrier_if_due(thread &me, omp_team &c) noexcept { wake_after(me, c, c.try_to_end()); }
 
 bool team_barrier(thread &t, bool cancellable) {
-  team &c = *t.crew;
+  omp_team &c = *t.team;
   if (cancellable && c.is_cancelled())
     return false;
   if (c.size == 1 && !c.has_tasks.load(std::memory_order_relaxed)) {
     c.share_cancelled.store(false, std::memory_order_relaxed);
     return true;
   }
-  return wait_for_others(t, c, team::k_arrived, cancellable);
+  return wait_for_others(t, c, omp_team::k_arrived, cancellable);
 }
 
-void final_barrier(thread &t) { wait_for_others(t, *t.crew, team::k_ended, false); }
+void final_barrier(thread &t) { wait_for_others(t, *t.team, omp_team::k_ended, false); }
 
 void cancel_team(thread &t) noexcept {
-  team &c = *t.crew;
+  omp_team &c = *t.team;
   c.cancel();
   wake_range(&t, c, 0, c.size);
 }

@@ -36,7 +36,7 @@ class loan {
 errands<loan> g_loans;
 
 void stand_in_for(thread &me, thread &borrower) noexcept {
-  me.crew->implicit[0].become_implicit(*me.crew, *borrower.task->settings, 0);
+  me.team->implicit[0].become_implicit(*me.team, *borrower.task->settings, 0);
   me.teams = borrower.teams;
   me.teams_number = borrower.teams_number;
   me.asked = std::exchange(borrower.asked, {});
@@ -44,8 +44,8 @@ void stand_in_for(thread &me, thread &borrower) noexcept {
 
 /// What a lightweight thread does that is lent.
 void lend(thread &me) {
-  me.crew = make_initial_team(me);
-  me.task = &me.crew->implicit[0];
+  me.team = make_initial_team(me);
+  me.task = &me.team->implicit[0];
   for (errands<loan>::runner r{&me};;) {
     loan &l = g_loans.next(r);
     thread &borrower = l.borrower;

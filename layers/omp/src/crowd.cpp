@@ -15,8 +15,8 @@ namespace {
 constexpr int k_part_of_spins = 8;
 constexpr unsigned k_looks_at_once = 64; // between two looks for other work
 
-lane &lane_below(const thread &t, const team &c, unsigned next = 0) noexcept { return c.lanes[(t.runs_on - 1 + next) % c.lane_count]; }
-void wake_lane(thread &me, team &c, const lane &l) noexcept { wake_range(&me, c, l.first, l.first + l.members); }
+lane &lane_below(const thread &t, const omp_team &c, unsigned next = 0) noexcept { return c.lanes[(t.runs_on - 1 + next) % c.lane_count]; }
+void wake_lane(thread &me, omp_team &c, const lane &l) noexcept { wake_range(&me, c, l.first, l.first + l.members); }
 
 bool others_are_ready(thread &me) noexcept {
   bool any = false;
@@ -25,7 +25,7 @@ bool others_are_ready(thread &me) noexcept {
 }
 
 /// False: it has not come.
-bool watch(thread &t, team &c, const expected &x) noexcept {
+bool watch(thread &t, omp_team &c, const expected &x) noexcept {
   if (g_globals.spins < k_part_of_spins)
     return false;
   lane &l = lane_below(t, c);
@@ -41,7 +41,7 @@ bool watch(thread &t, team &c, const expected &x) noexcept {
 
 } // namespace
 
-void lay_out_lanes(team &c) {
+void lay_out_lanes(omp_team &c) {
   if (!c.lanes) {
     c.lane_count = lane_count();
     c.lanes = new lane[c.lane_count];
@@ -57,12 +57,12 @@ void lay_out_lanes(team &c) {
   }
 }
 
-void rest(thread &t, team &c, const expected &x) noexcept {
+void rest(thread &t, omp_team &c, const expected &x) noexcept {
   if (!t.place_to_wait.give_place(t, x.missing) && !watch(t, c, x))
     t.place_to_wait.wait_for(t, x.missing);
 }
 
-void wake_lanes(thread &me, team &c, std::uint64_t what) noexcept {
+void wake_lanes(thread &me, omp_team &c, std::uint64_t what) noexcept {
   for (unsigned i = 1; i <= c.lane_count; ++i) // its own at last, for a worker goes on with what became ready last
     if (const lane &l = lane_below(me, c, i); !l.watch.is_for(what))
       wake_lane(me, c, l);

@@ -9,7 +9,7 @@ namespace weft_omp {
 
 [[nodiscard]] unsigned lane_count() noexcept;
 /// Which members are on which.
-void lay_out_lanes(team &c);
+void lay_out_lanes(omp_team &c);
 
 /// What is waited for in a crowd, and watched for by one on each lane.
 struct expected {
@@ -19,8 +19,8 @@ struct expected {
   bool wakes; // who sees it wakes its lane
 };
 /// Until it is there, or something else is to be looked at.
-void rest(thread &t, team &c, const expected &x) noexcept;
+void rest(thread &t, omp_team &c, const expected &x) noexcept;
 /// It is there: for those on lanes where nobody watches for it.
-void wake_lanes(thread &me, team &c, std::uint64_t what) noexcept;
+void wake_lanes(thread &me, omp_team &c, std::uint64_t what) noexcept;
 
 } // namespace weft_omp

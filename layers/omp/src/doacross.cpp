@@ -17,7 +17,7 @@ struct doacross {
 
 void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts) {
   s.steps = nullptr;
-  if (t.crew->size == 1)
+  if (t.team->size == 1)
     return;
   for (unsigned i = 0; i < count; ++i)
     if (counts[i] == 0)

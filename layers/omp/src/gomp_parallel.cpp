@@ -9,8 +9,8 @@ namespace {
 
 bool is_cancelled(const thread &t, int which) noexcept {
   if (which & (k_cancel_loop | k_cancel_sections))
-    return t.crew->share_cancelled.load(std::memory_order_relaxed);
-  return ((which & k_cancel_group) && is_cancelled(*t.task)) || t.crew->cancelled.load(std::memory_order_relaxed);
+    return t.team->share_cancelled.load(std::memory_order_relaxed);
+  return ((which & k_cancel_group) && is_cancelled(*t.task)) || t.team->cancelled.load(std::memory_order_relaxed);
 }
 
 } // namespace
@@ -32,7 +32,7 @@ bool cancel_here(int which, bool doit) noexcept {
     return is_cancelled_here(which);
   thread &t = self();
   if (which & (k_cancel_loop | k_cancel_sections)) {
-    t.crew->share_cancelled.store(true, std::memory_order_relaxed);
+    t.team->share_cancelled.store(true, std::memory_order_relaxed);
   } else if (which & k_cancel_group) {
     task_group *g = t.task->group;
     if (g && g->of_share && g->outer)
@@ -55,7 +55,7 @@ namespace {
 template <class SetUp>
 void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags, unsigned most_useful, SetUp set_up) {
   thread &t = self();
-  team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
+  omp_team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
   work_share &s = c.shares[1 % k_open_shares];
   s.begin(1);
   c.used_shares.store(true, std::memory_order_relaxed);
@@ -88,7 +88,7 @@ extern "C" {
 
 GOMP_API void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads) {
   thread &t = self();
-  team &c = begin_team(t, resolve_threads(t, threads));
+  omp_team &c = begin_team(t, resolve_threads(t, threads));
   launch(t, c, {body, data});
 }
 
@@ -108,7 +108,7 @@ GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, uns
     on_borrowed_thread(t, [&] { got = GOMP_parallel_reductions(body, data, threads, flags); });
     return got;
   }
-  team &c = begin_team(t, resolve_threads(t, threads), flags);
+  omp_team &c = begin_team(t, resolve_threads(t, threads), flags);
   const unsigned size = c.size;
   task_group *const g = register_parallel_reductions(*static_cast<std::uintptr_t **>(data), size);
   for (unsigned i = 0; i < size; ++i)

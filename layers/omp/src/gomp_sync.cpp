@@ -56,7 +56,7 @@ GOMP_API bool GOMP_sections_end_cancel() {
 GOMP_API bool GOMP_single_start() {
   thread &t = self();
   std::uint64_t mine = t.share.singles++;
-  return t.crew->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+  return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
 }
 
 // The address that the one thread gives is read by the others between two barriers, the second of which the compiler emits.
@@ -65,11 +65,11 @@ GOMP_API void *GOMP_single_copy_start() {
   if (GOMP_single_start())
     return nullptr;
   team_barrier(t);
-  return t.crew->copied.load(std::memory_order_acquire); // O5
+  return t.team->copied.load(std::memory_order_acquire); // O5
 }
 GOMP_API void GOMP_single_copy_end(void *data) {
   thread &t = self();
-  t.crew->copied.store(data, std::memory_order_release); // O5
+  t.team->copied.store(data, std::memory_order_release); // O5
   team_barrier(t);
 }
 

@@ -24,10 +24,10 @@ enum flag : unsigned {
 };
 
 /// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
-bool deferred_here(const thread &t, bool deferred) noexcept { return deferred && t.crew->level != 0; }
+bool deferred_here(const thread &t, bool deferred) noexcept { return deferred && t.team->level != 0; }
 
 /// Its region is cancelled, or what it belongs to.
-bool makes_none(const thread &t) noexcept { return t.task->is_explicit ? is_cancelled(*t.task) : t.crew->cancelled.load(std::memory_order_relaxed); }
+bool makes_none(const thread &t) noexcept { return t.task->is_explicit ? is_cancelled(*t.task) : t.team->cancelled.load(std::memory_order_relaxed); }
 
 void fill(thread &t, omp_task &x, void *data, void (*copy)(void *, void *), std::size_t bytes) {
   if (!copy) {
@@ -133,7 +133,7 @@ struct division {
 
 division divide(const thread &t, std::uint64_t n, std::uint64_t asked, unsigned flags) {
   if (!(flags & k_grainsize)) {
-    std::uint64_t tasks = asked ? asked : t.crew->size;
+    std::uint64_t tasks = asked ? asked : t.team->size;
     tasks = tasks < n ? tasks : n;
     return {tasks, n / tasks, n % tasks, 0};
   }
@@ -157,7 +157,7 @@ void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), lo
   thread &t = self();
   auto *const head = static_cast<head_of_data<T> *>(data);
   const bool group = !(flags & k_nogroup), reduces = (flags & k_reduction) != 0;
-  if (n == 0 || t.crew->cancelled.load(std::memory_order_relaxed)) {
+  if (n == 0 || t.team->cancelled.load(std::memory_order_relaxed)) {
     if (group && reduces)
       head->reductions[2] = 0; // they were never registered
     return;

@@ -16,14 +16,14 @@
 namespace weft_omp {
 namespace {
 
-struct helper_crew {
+struct helper_pool {
   errands<omp_task> tasks;
   spin_lock lock; // of all that follows
   enum : std::uint8_t { none, some, all } made = none;
   unsigned count = 0, ready = 0; // helpers; those that have come to their places
   std::size_t open = 0;          // tasks that were given and are not over
 };
-helper_crew g_crew;
+helper_pool g_helpers;
 
 /// KMP_HIDDEN_HELPER_AFFINITY. Close: helpers take turns in the cpus of all places; else in the places.
 const place &place_of(unsigned turn) {
@@ -48,34 +48,34 @@ void come_to_place(thread &me) {
         affinity_text(("OMP: Info #255: KMP_HIDDEN_HELPER_AFFINITY: pid %P tid %i thread " + number + " bound to OS proc set %A\n").c_str());
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
-  std::lock_guard lock(g_crew.lock);
-  ++g_crew.ready;
+  std::lock_guard lock(g_helpers.lock);
+  ++g_helpers.ready;
 }
 
 void help(thread &me) {
-  me.crew = make_initial_team(me);
-  me.task = &me.crew->implicit[0];
+  me.team = make_initial_team(me);
+  me.task = &me.team->implicit[0];
   come_to_place(me);
   for (errands<omp_task>::runner r{&me};;) {
-    run_task(me, g_crew.tasks.next(r));
-    std::lock_guard lock(g_crew.lock);
-    --g_crew.open;
+    run_task(me, g_helpers.tasks.next(r));
+    std::lock_guard lock(g_helpers.lock);
+    --g_helpers.open;
   }
 }
 
 bool is_any_open() {
-  std::lock_guard lock(g_crew.lock);
-  return g_crew.open != 0;
+  std::lock_guard lock(g_helpers.lock);
+  return g_helpers.open != 0;
 }
 unsigned ready_helpers() {
-  std::lock_guard lock(g_crew.lock);
-  return g_crew.ready;
+  std::lock_guard lock(g_helpers.lock);
+  return g_helpers.ready;
 }
 
 /// The end of the program is where its initial task ends, which waits for the tasks that it has made.
 void wait_at_exit() {
   thread *const t = self_if_any();
-  if (t && !t->light && t->crew->level == 0 && !t->task->is_explicit)
+  if (t && !t->light && t->team->level == 0 && !t->task->is_explicit)
     while (!runtime_is_gone() && is_any_open())
       give_way(*t);
 }
@@ -103,29 +103,29 @@ bool have_helpers(thread &me) {
   for (bool waits = false;; waits = true) {
     if (waits)
       give_way(me); // somebody else makes them
-    std::lock_guard lock(g_crew.lock);
-    if (g_crew.made == helper_crew::all)
-      return g_crew.count != 0;
-    if (g_crew.made == helper_crew::none) {
-      g_crew.made = helper_crew::some;
+    std::lock_guard lock(g_helpers.lock);
+    if (g_helpers.made == helper_pool::all)
+      return g_helpers.count != 0;
+    if (g_helpers.made == helper_pool::none) {
+      g_helpers.made = helper_pool::some;
       break;
     }
   }
   const unsigned count = make_helpers(me);
-  std::lock_guard lock(g_crew.lock);
-  g_crew.count = count;
-  g_crew.made = helper_crew::all;
+  std::lock_guard lock(g_helpers.lock);
+  g_helpers.count = count;
+  g_helpers.made = helper_pool::all;
   return count != 0;
 }
 
 void give_to_helpers(thread *me, omp_task &x) noexcept {
   {
-    std::lock_guard lock(g_crew.lock);
-    ++g_crew.open;
+    std::lock_guard lock(g_helpers.lock);
+    ++g_helpers.open;
   }
-  g_crew.tasks.give(me, x);
+  g_helpers.tasks.give(me, x);
 }
 
-void forget_helpers() noexcept { new (&g_crew) helper_crew; }
+void forget_helpers() noexcept { new (&g_helpers) helper_pool; }
 
 } // namespace weft_omp

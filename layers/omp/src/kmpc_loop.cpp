@@ -96,7 +96,7 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
   const thread &t = self();
   schedule &= ~k_modifiers;
   const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
-  const std::uint64_t n = teams ? t.teams : t.crew->size, me = teams ? t.teams_number : t.number;
+  const std::uint64_t n = teams ? t.teams : t.team->size, me = teams ? t.teams_number : t.number;
   const bounds<T, S> all{*low, *high, step};
   const std::uint64_t total = all.total();
   bool last = false;
@@ -169,7 +169,7 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
   const int kind = v.schedule == k_auto ? k_static : v.schedule == k_trapezoidal ? k_guided : v.schedule;
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
   length = std::max<std::uint64_t>(length, 1);
-  const std::uint64_t fair = even_share(shape.total, t.crew->size, 0).end; // the greatest
+  const std::uint64_t fair = even_share(shape.total, t.team->size, 0).end; // the greatest
   const std::uint64_t lengths =
       whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1) : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
   const std::uint64_t chunk = lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;

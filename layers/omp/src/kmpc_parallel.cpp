@@ -81,7 +81,7 @@ void ask_for(thread &t, const std::int32_t *list, std::uint32_t count) {
   if (count == 0 || std::any_of(list, list + count, [](std::int32_t n) { return n <= 0; }))
     return warn("num_threads names a number that is not positive; it is left aside");
   t.asked.threads = static_cast<unsigned>(list[0]);
-  t.asked.levels = count > 1 ? intern(t.crew->level + 1, list, count) : nullptr;
+  t.asked.levels = count > 1 ? intern(t.team->level + 1, list, count) : nullptr;
 }
 
 constexpr int k_severity_fatal = 2;
@@ -176,11 +176,11 @@ KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
 KMP_API void __kmpc_end_serialized_parallel(location *, std::int32_t) { end_team(self()); }
 
 KMP_API std::int32_t __kmpc_global_thread_num(location *) { return static_cast<std::int32_t>(self().number_of_kind); }
-KMP_API std::int32_t __kmpc_global_num_threads(location *) { return static_cast<std::int32_t>(self().crew->size); }
+KMP_API std::int32_t __kmpc_global_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }
 KMP_API std::int32_t __kmpc_bound_thread_num(location *) { return static_cast<std::int32_t>(self().number); }
-KMP_API std::int32_t __kmpc_bound_num_threads(location *) { return static_cast<std::int32_t>(self().crew->size); }
+KMP_API std::int32_t __kmpc_bound_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }
 KMP_API std::int32_t __kmpc_ok_to_fork(location *) { return 1; }
-KMP_API std::int32_t __kmpc_in_parallel(location *) { return self().crew->active_level > 0; }
+KMP_API std::int32_t __kmpc_in_parallel(location *) { return self().team->active_level > 0; }
 KMP_API void __kmpc_begin(location *, std::int32_t) {}
 KMP_API void __kmpc_end(location *) {}
 KMP_API void __kmpc_flush(location *) {
@@ -206,7 +206,7 @@ KMP_API void __kmpc_end_masked(location *, std::int32_t) {}
 KMP_API std::int32_t __kmpc_single(location *, std::int32_t) {
   thread &t = self();
   std::uint64_t mine = t.share.singles++;
-  return t.crew->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+  return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
 }
 KMP_API void __kmpc_end_single(location *, std::int32_t) {}
 KMP_API void __kmpc_scope(location *, std::int32_t, void *) {}
@@ -214,10 +214,10 @@ KMP_API void __kmpc_end_scope(location *, std::int32_t, void *) {}
 KMP_API void __kmpc_copyprivate(location *, std::int32_t, std::size_t, void *data, void (*copy)(void *, void *), std::int32_t did_it) {
   thread &t = self();
   if (did_it)
-    t.crew->copied.store(data, std::memory_order_release); // O5
+    t.team->copied.store(data, std::memory_order_release); // O5
   team_barrier(t);
   if (!did_it)
-    copy(data, t.crew->copied.load(std::memory_order_acquire)); // O5
+    copy(data, t.team->copied.load(std::memory_order_acquire)); // O5
   team_barrier(t);
 }
 

@@ -50,7 +50,7 @@ using copies = llvm_copies;
 struct llvm_reductions {
   copies *common;
   void **into; // [count]: what the copies are combined into
-  int shared_in = -1; // place in team::of_llvm
+  int shared_in = -1; // place in omp_team::of_llvm
 };
 
 namespace {
@@ -156,10 +156,10 @@ void finish_reductions(thread &t, task_group &g) {
   copies *const c = r->common;
   bool last = true;
   if (r->shared_in >= 0) {
-    std::lock_guard lock(t.crew->lock);
-    last = ++c->ended == t.crew->size;
+    std::lock_guard lock(t.team->lock);
+    last = ++c->ended == t.team->size;
     if (last)
-      t.crew->of_llvm[r->shared_in] = nullptr;
+      t.team->of_llvm[r->shared_in] = nullptr;
   }
   if (last) {
     combine_all(*r);
@@ -178,7 +178,7 @@ void *begin(std::int32_t count, void *data) {
   task_group *const g = t.task->group;
   if (!g)
     fatal("a task reduction outside of a taskgroup");
-  g->of_llvm = make_reductions(make_copies(list, static_cast<unsigned>(count), t.crew->size), list);
+  g->of_llvm = make_reductions(make_copies(list, static_cast<unsigned>(count), t.team->size), list);
   return g;
 }
 
@@ -189,10 +189,10 @@ void *begin_shared(bool in_share, std::int32_t count, void *data) {
   begin_group(t);
   llvm_reductions *mine = nullptr;
   {
-    std::lock_guard lock(t.crew->lock);
-    copies *&common = t.crew->of_llvm[in_share];
+    std::lock_guard lock(t.team->lock);
+    copies *&common = t.team->of_llvm[in_share];
     if (!common)
-      common = make_copies(list, static_cast<unsigned>(count), t.crew->size);
+      common = make_copies(list, static_cast<unsigned>(count), t.team->size);
     mine = make_reductions(common, list);
     mine->shared_in = in_share;
   }

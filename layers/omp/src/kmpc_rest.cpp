@@ -75,8 +75,8 @@ KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_share(self())
 KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {
   thread &t = self();
   if (data)
-    t.crew->copied.store(data, std::memory_order_release); // O5
+    t.team->copied.store(data, std::memory_order_release); // O5
   team_barrier(t);
-  return t.crew->copied.load(std::memory_order_acquire); // O5
+  return t.team->copied.load(std::memory_order_acquire); // O5
 }
 KMP_API void __kmpc_pop_num_threads(location *, std::int32_t) { self().asked.threads = 0; }

@@ -49,13 +49,13 @@ weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
 }
 
 /// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
-bool is_for_queue(const thread &t, const omp_task &x) noexcept { return !x.undeferred && t.crew->level != 0; }
+bool is_for_queue(const thread &t, const omp_task &x) noexcept { return !x.undeferred && t.team->level != 0; }
 
 void start(thread &t, kmp_task *k, const task_clauses &clauses) {
   omp_task &x = task_of(k);
   if (x.priority == k_for_helpers && !x.undeferred)
     return submit(t, x, clauses);
-  if (t.crew->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be who fulfils the event
+  if (t.team->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be who fulfils the event
     count_in(t, x);
     return run_task(t, x);
   }
@@ -178,4 +178,4 @@ KMP_API void *__kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return null
 // Numbers for debuggers: of the task that runs, and of the one that made it.
 KMP_API std::uint64_t __kmpc_get_taskid() { return reinterpret_cast<std::uintptr_t>(self().task); }
 KMP_API std::uint64_t __kmpc_get_parent_taskid() { return reinterpret_cast<std::uintptr_t>(self().task->parent); }
-KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().crew->level != 0; }
+KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().team->level != 0; }

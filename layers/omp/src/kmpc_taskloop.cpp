@@ -39,7 +39,7 @@ void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked
     l.more = 0; // the last has what is left
     return;
   }
-  const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1) : how == k_by_number ? asked : t.crew->size;
+  const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1) : how == k_by_number ? asked : t.team->size;
   l.tasks = std::clamp<std::uint64_t>(wanted, 1, l.trips);
   l.each = l.trips / l.tasks;
   l.more = l.trips % l.tasks;
@@ -72,7 +72,7 @@ omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, 
 void make_tasks(thread &t, const task_loop &l, bool deferred) {
   const omp_task &pattern = task_of(l.pattern);
   task_clauses clauses;
-  clauses.deferred = deferred && t.crew->level != 0;
+  clauses.deferred = deferred && t.team->level != 0;
   clauses.is_final = pattern.is_final;
   clauses.priority = pattern.has_priority ? l.pattern->data2.priority : 0;
   omp_task *later = nullptr, **end = &later; // who runs at once does so when all are made: it may change what the others copy

@@ -10,7 +10,7 @@ namespace {
 omp_task &task_at(void *p) noexcept { return *static_cast<omp_task *>(p); }
 
 /// A thread of the program's, outside of regions: it is Weft's to tell of, as in a program without OpenMP; so is a task of Weft's own.
-bool is_outside(const thread &t) noexcept { return !t.light && !t.task->is_explicit && t.crew->level == 0; }
+bool is_outside(const thread &t) noexcept { return !t.light && !t.task->is_explicit && t.team->level == 0; }
 
 class tasks_of_openmp final : public weft::layer::task_source {
  public:

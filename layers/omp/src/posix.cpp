@@ -238,7 +238,7 @@ thread *waits_here() noexcept {
   if (!t || spin_locks_held() != 0)
     return nullptr;
   return (t->block ? t->block == thread_pointer()
-                   : t->is_of_program() && !t->in_weft && (t->crew->level != 0 || t->signals.load(std::memory_order_relaxed) != 0))
+                   : t->is_of_program() && !t->in_weft && (t->team->level != 0 || t->signals.load(std::memory_order_relaxed) != 0))
              ? t
              : nullptr;
 }
@@ -515,7 +515,7 @@ POSIX_API int sched_setparam(pid_t pid, const sched_param *p) noexcept {
 
 POSIX_API int pthread_kill(pthread_t handle, int signal) noexcept {
   thread *const t = known(handle);
-  return t && (t->light || t->in_weft || t->crew->level != 0) ? send(*t, signal)
+  return t && (t->light || t->in_weft || t->team->level != 0) ? send(*t, signal)
                                                               : g_next_pthread_kill(handle, signal); // in a region others run on its kernel thread
 }
 POSIX_API int raise(int signal) noexcept {

@@ -151,7 +151,7 @@ void on_signal(int number, siginfo_t *, void *p) {
   const bool waits = !g_code.may_leave(instruction_of(u));
   if (waits ? !waits_for_word(u) : number != k_signal)
     return;
-  if (t->is_of_program() && !t->in_weft && t->crew->level == 0)
+  if (t->is_of_program() && !t->in_weft && t->team->level == 0)
     return stand_aside_if_spinning(*t, instruction_of(u));
   if (!t->block || t->block != thread_pointer() || t->stays)
     return;

@@ -63,7 +63,7 @@ void enter(std::uintptr_t *data, std::uintptr_t *outer, const std::uintptr_t *fi
 
 void register_reductions(thread &t, std::uintptr_t *data, const std::uintptr_t *first_of_share) {
   task_group &g = *t.task->group;
-  enter(data, g.reductions, first_of_share, t.crew->size);
+  enter(data, g.reductions, first_of_share, t.team->size);
   g.reductions = data;
 }
 

@@ -74,7 +74,7 @@ work_share &find_place(work_share &first, std::uint64_t number) noexcept {
 bool enter_share(thread &t) noexcept {
   share_state &mine = t.share;
   const std::uint64_t number = ++mine.entered;
-  work_share &first = t.crew->shares[number % k_open_shares];
+  work_share &first = t.team->shares[number % k_open_shares];
   mine.trip = 0;
   mine.has_chunk = false;
   mine.part = nullptr;
@@ -86,8 +86,8 @@ bool enter_share(thread &t) noexcept {
     return false;
   }
   s.begin(number);
-  if (!t.crew->used_shares.load(std::memory_order_relaxed))
-    t.crew->used_shares.store(true, std::memory_order_relaxed);
+  if (!t.team->used_shares.load(std::memory_order_relaxed))
+    t.team->used_shares.store(true, std::memory_order_relaxed);
   return true; // with the lock: the others wait for shared()
 }
 
@@ -99,7 +99,7 @@ void leave_share(thread &t) noexcept {
     return;
   t.share.part = nullptr;
   std::lock_guard lock(s->place->lock);
-  if (++s->left == t.crew->size)
+  if (++s->left == t.team->size)
     s->end();
 }
 
@@ -110,7 +110,7 @@ constexpr unsigned k_most_parts = 64;
 
 /// The parts of a loop that was dealt out, by the member's number.
 auto parts_of(const thread &t, const work_share &s) noexcept {
-  return [slots = static_cast<member_slot *>(t.crew->slots), place = s.number % k_open_shares](unsigned member) -> loop_part & {
+  return [slots = static_cast<member_slot *>(t.team->slots), place = s.number % k_open_shares](unsigned member) -> loop_part & {
     return slots[member].parts[place];
   };
 }
@@ -140,7 +140,7 @@ void set_loop(const thread &t, work_share &s, const loop_shape &shape, long sche
   s.chunks = s.total == 0 || s.chunk == 0 ? 0 : (s.total - 1) / s.chunk + 1;
   s.span = s.chunk * s.step;
   s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
-  const unsigned members = t.crew->size;
+  const unsigned members = t.team->size;
   s.dealt = in_any_order && kind == k_dynamic && s.chunks <= loop_part::k_most && members <= k_most_parts &&
             s.place == &s; // one that hangs on it has no parts
   if (s.dealt)
@@ -169,7 +169,7 @@ bool take_equal(share_state &mine, const work_share &s, std::uint64_t chunk) noe
 }
 
 bool next_static(const thread &t, share_state &mine, const work_share &s) noexcept {
-  const std::uint64_t n = t.crew->size, me = t.number;
+  const std::uint64_t n = t.team->size, me = t.number;
   if (s.chunk == 0) {
     if (mine.trip++ != 0)
       return false;
@@ -189,7 +189,7 @@ bool next_dealt(const thread &t, share_state &mine, work_share &s) noexcept {
   const auto part_of = parts_of(t, s);
   mine.part = &part_of(t.number);
   std::uint32_t chunk = 0;
-  if (mine.part->take(chunk) || steal(t.crew->size, t.number, part_of, chunk))
+  if (mine.part->take(chunk) || steal(t.team->size, t.number, part_of, chunk))
     return take_equal(mine, s, chunk);
   if (s.next.load(std::memory_order_relaxed) >= s.chunks || s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
     return false;
@@ -212,7 +212,7 @@ bool next_dynamic(share_state &mine, work_share &s) noexcept {
 bool next_guided(const thread &t, share_state &mine, work_share &s) noexcept {
   std::uint64_t at = s.next.load(std::memory_order_relaxed);
   while (at < s.total) {
-    const std::uint64_t left = s.total - at, fair = (left - 1) / t.crew->size + 1;
+    const std::uint64_t left = s.total - at, fair = (left - 1) / t.team->size + 1;
     const std::uint64_t odd = fair % s.multiple, missing = odd == 0 ? 0 : s.multiple - odd;
     const std::uint64_t even = missing <= left - fair ? fair + missing : left;
     const std::uint64_t end = at + std::min(left, std::max(even, s.chunk));
@@ -228,7 +228,7 @@ bool next_chunk(thread &t) noexcept {
   share_state &mine = t.share;
   work_share &s = *mine.current;
   mine.has_chunk = false;
-  if (t.crew->share_cancelled.load(std::memory_order_relaxed))
+  if (t.team->share_cancelled.load(std::memory_order_relaxed))
     return false;
   switch (s.schedule) {
   case k_static:

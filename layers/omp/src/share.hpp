@@ -14,7 +14,7 @@
 namespace weft_omp {
 
 struct thread;
-struct team;
+struct omp_team;
 struct doacross;
 
 /// The members' n-th worksharing region stands in place n modulo their number, or, when somebody is that many regions behind, in one that hangs

@@ -27,9 +27,9 @@ icvs &own_icvs() noexcept {
   return *x.own;
 }
 
-void omp_task::become_implicit(team &c, const icvs &from, unsigned number) noexcept {
+void omp_task::become_implicit(omp_team &c, const icvs &from, unsigned number) noexcept {
   parent = nullptr;
-  crew = &c;
+  team = &c;
   group = nullptr;
   settings = &from;
   is_final = has_unmarked = false;
@@ -116,8 +116,8 @@ void call_whole_body(thread &t, omp_task &x) {
 }
 
 /// On a thread that is one of the team's, perhaps.
-[[gnu::always_inline]] inline void end_in_team(thread &me, team &c) {
-  if (me.crew == &c) [[likely]] {
+[[gnu::always_inline]] inline void end_in_team(thread &me, omp_team &c) {
+  if (me.team == &c) [[likely]] {
     member_slot &mine = slot_of(me);
     mine.ended = mine.ended + 1;
   } else if (c.end_task()) {
@@ -129,7 +129,7 @@ void call_whole_body(thread &t, omp_task &x) {
 [[gnu::always_inline]] inline void end_counted(thread &me, omp_task &x, omp_task **next) {
   if (x.held)
     release(me, x, next);
-  team &c = *x.crew;
+  omp_team &c = *x.team;
   const bool gone = is_left(x);
   thread *const creator = x.undeferred ? x.parent->on.load(std::memory_order_relaxed) : nullptr;
   if (x.group)
@@ -190,7 +190,7 @@ void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses) {
 }
 
 bool is_cancelled_where_allowed(const omp_task &x) noexcept {
-  if (x.crew->cancelled.load(std::memory_order_relaxed))
+  if (x.team->cancelled.load(std::memory_order_relaxed))
     return true;
   const task_group *const g = x.group;
   return g && (g->cancelled.load(std::memory_order_relaxed) || (g->of_share && g->outer && g->outer->cancelled.load(std::memory_order_relaxed)));
@@ -230,7 +230,7 @@ void add_events(thread &t, omp_task &x, std::uint64_t n) {
     x.holds.increase(n, !std::exchange(x.detachable, true));
     return;
   }
-  team &c = *t.crew;
+  omp_team &c = *t.team;
   member_slot &mine = slot_of(t);
   mine.made = mine.made + 1;
   if (!c.has_tasks.load(std::memory_order_relaxed))
@@ -241,7 +241,7 @@ void add_events(thread &t, omp_task &x, std::uint64_t n) {
 
 bool remove_events(omp_task &x, std::uint64_t n) {
   using enum basic_hold_state<>::decreased;
-  team &c = *x.crew; // the task may be over afterwards
+  omp_team &c = *x.team; // the task may be over afterwards
   const bool is_explicit = x.is_explicit;
   switch (x.holds.decrease(n)) {
   case underflow:

@@ -21,7 +21,7 @@
 
 namespace weft_omp {
 
-struct team;
+struct omp_team;
 struct thread;
 struct task_group;
 struct llvm_reductions;
@@ -38,7 +38,7 @@ struct alignas(64) omp_task {
   omp_task *parent = nullptr;
   task_group *group = nullptr;
   const icvs *settings = nullptr;
-  team *crew = nullptr; // not beside `parent`: of two neighbours in `thread`, the compiler reads both at once, of which one has just been written
+  omp_team *team = nullptr; // not beside `parent`: of two neighbours in `thread`, the compiler reads both at once, of which one has just been written
   void (*body)(void *) = nullptr;
   int (*body_of_other)(int, kmp_task *) = nullptr; // of the other ABI
   void *argument = nullptr;
@@ -71,7 +71,7 @@ struct alignas(64) omp_task {
   std::uint8_t accesses = 0; // that it waited for; 255: or more
   std::uint8_t pool_class = 0; // last: what precedes is zero in new records, and is written in whole words, as it is read
 
-  void become_implicit(team &c, const icvs &from, unsigned number) noexcept;
+  void become_implicit(omp_team &c, const icvs &from, unsigned number) noexcept;
   void end_implicit(thread &me) noexcept;
 };
 static_assert(sizeof(omp_task) == 192);

@@ -33,7 +33,7 @@ struct sleepers {
   }
 };
 
-void insert_by_priority(team &c, omp_task &x) noexcept {
+void insert_by_priority(omp_team &c, omp_task &x) noexcept {
   omp_task *above = c.last; // the last that goes first
   while (above && above->priority < x.priority)
     above = above->older;
@@ -43,7 +43,7 @@ void insert_by_priority(team &c, omp_task &x) noexcept {
   (above ? above->newer : c.first) = &x;
 }
 
-void take_out(team &c, omp_task &x) noexcept {
+void take_out(omp_team &c, omp_task &x) noexcept {
   (x.newer ? x.newer->older : c.last) = x.older;
   (x.older ? x.older->newer : c.first) = x.newer;
   c.listed.fetch_sub(1, std::memory_order_relaxed);
@@ -53,7 +53,7 @@ void take_out(team &c, omp_task &x) noexcept {
 void offer_to_all(thread *me, omp_task &x) {
   if (x.priority == k_for_helpers)
     return give_to_helpers(me, x);
-  team &c = *x.crew;
+  omp_team &c = *x.team;
   sleepers s;
   {
     std::lock_guard lock(c.lock);
@@ -66,7 +66,7 @@ void offer_to_all(thread *me, omp_task &x) {
 }
 
 [[gnu::always_inline]] inline void offer_at(member_slot &place, thread &t, omp_task &x) {
-  team &c = *x.crew;
+  omp_team &c = *x.team;
   sleepers s;
   place.ready.push(x, [&] { s.look(x); });
   s.wake(&t);
@@ -75,7 +75,7 @@ void offer_to_all(thread *me, omp_task &x) {
 
 /// To the thread's own.
 void offer(thread &t, omp_task &x) {
-  if (x.priority != 0 || t.crew != x.crew) [[unlikely]]
+  if (x.priority != 0 || t.team != x.team) [[unlikely]]
     return offer_to_all(&t, x);
   offer_at(slot_of(t), t, x);
 }
@@ -124,7 +124,7 @@ bool is_below(const omp_task &x, const omp_task &above) noexcept {
 /// Of a thread that has made a task with dependences. One that waits for others takes as much memory as one that is ready: so of many the thread runs those that are.
 void run_some(thread &t) {
   omp_task &creator = *t.task;
-  const auto most = std::max<std::size_t>(g_globals.most_tasks, k_most_per_member * t.crew->size);
+  const auto most = std::max<std::size_t>(g_globals.most_tasks, k_most_per_member * t.team->size);
   const auto are_many = [&] {
     const std::int64_t open = open_here(creator);
     return open > 0 && static_cast<std::size_t>(open) >= most;
@@ -146,7 +146,7 @@ void release(thread &me, omp_task &x, omp_task **next) {
   weft::layer::held_task *const held = std::exchange(x.held, nullptr);
   omp_task *ready = nullptr;
   in_core(&me, [held, &ready] { weft::layer::end_held(*held, &collect, &ready); });
-  if (ready && next && ready->parent == x.parent && ready->priority == 0 && x.crew->listed.load(std::memory_order_relaxed) == 0) {
+  if (ready && next && ready->parent == x.parent && ready->priority == 0 && x.team->listed.load(std::memory_order_relaxed) == 0) {
     *next = ready;
     ready = ready->newer;
   }
@@ -202,7 +202,7 @@ void submit_plain(thread &t, omp_task &x) {
   if (mine.size() >= g_globals.most_tasks) [[unlikely]]
     return run_task(t, x); // of many, the newest
   mine.push(x, [] {});
-  wake_idle(&t, *t.crew);
+  wake_idle(&t, *t.team);
 }
 
 // ---- taking --------------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ void submit_plain(thread &t, omp_task &x) {
 namespace {
 
 template <class F>
-omp_task *take_listed(team &c, F suits) noexcept {
+omp_task *take_listed(omp_team &c, F suits) noexcept {
   if (c.listed.load(std::memory_order_seq_cst) == 0) [[likely]] // O6 of barrier_words.hpp, O1 of wait_flag.hpp
     return nullptr;
   std::lock_guard lock(c.lock);
@@ -224,14 +224,14 @@ omp_task *take_listed(team &c, F suits) noexcept {
 
 } // namespace
 
-omp_task *take_own(thread &t, team &c) noexcept {
+omp_task *take_own(thread &t, omp_team &c) noexcept {
   constexpr auto any = [](const omp_task &) { return true; };
   if (omp_task *x = take_listed(c, any))
     return x;
   return slot_of(t).ready.pop(any);
 }
 
-omp_task *steal(thread &t, team &c, thief &habits) noexcept {
+omp_task *steal(thread &t, omp_team &c, thief &habits) noexcept {
   const member_slot *const last = habits.owner();
   unsigned v = last && habits.has_been_away() ? static_cast<unsigned>(last - c.slots) : t.number; // another one, if there is
   for (unsigned i = 0; i < c.size; ++i) {
@@ -246,7 +246,7 @@ omp_task *steal(thread &t, team &c, thief &habits) noexcept {
   return nullptr;
 }
 
-void give_back(thread &t, team &c, const thief &habits, omp_task *next) {
+void give_back(thread &t, omp_team &c, const thief &habits, omp_task *next) {
   member_slot &owner = c.slots[habits.owner() - c.slots];
   const auto is_foreign = [&t](const omp_task &x) { return x.home != &t; };
   while (omp_task *const x = next ? std::exchange(next, nullptr) : slot_of(t).ready.pop(is_foreign))
@@ -255,7 +255,7 @@ void give_back(thread &t, team &c, const thief &habits, omp_task *next) {
 
 omp_task *take_below(thread &t, const omp_task &above) noexcept {
   const auto below = [&above](const omp_task &x) { return is_below(x, above); };
-  team &c = *t.crew;
+  omp_team &c = *t.team;
   if (omp_task *x = slot_of(t).ready.pop(below))
     return x;
   if (omp_task *x = take_listed(c, below))
@@ -268,7 +268,7 @@ omp_task *take_below(thread &t, const omp_task &above) noexcept {
   return nullptr;
 }
 
-bool has_work(const team &c) noexcept {
+bool has_work(const omp_team &c) noexcept {
   if (!c.has_tasks.load(std::memory_order_relaxed))
     return false;
   if (c.listed.load(std::memory_order_seq_cst) != 0) // O6 of barrier_words.hpp

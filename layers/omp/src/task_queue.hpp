@@ -15,7 +15,7 @@ inline member_slot &count_in(thread &t, omp_task &x) noexcept {
     else
       g->others.fetch_add(1, std::memory_order_relaxed);
   }
-  team &c = *t.crew;
+  omp_team &c = *t.team;
   member_slot &mine = c.slots[t.number];
   mine.made = mine.made + 1;
   if (!c.has_tasks.load(std::memory_order_relaxed)) [[unlikely]]
@@ -34,14 +34,14 @@ void wait_until_ready(thread &t, omp_task &x);
 void wait_until_complete(thread &t, omp_task &x);
 
 /// For a member at a barrier: of the team's, or its own; null: none.
-omp_task *take_own(thread &t, team &c) noexcept;
+omp_task *take_own(thread &t, omp_team &c) noexcept;
 /// Some that stand with another member.
-omp_task *steal(thread &t, team &c, thief &habits) noexcept;
+omp_task *steal(thread &t, omp_team &c, thief &habits) noexcept;
 /// Tasks of others that still stand with the thread, and `next`, which may be null, go to where it took the last ones.
-void give_back(thread &t, team &c, const thief &habits, omp_task *next);
+void give_back(thread &t, omp_team &c, const thief &habits, omp_task *next);
 /// For a thread that waits in `x`: a descendant of it, for no other may begin above a tied task.
 omp_task *take_below(thread &t, const omp_task &x) noexcept;
 /// Whether somebody could take a task. Of a member that is about to sleep.
-[[nodiscard]] bool has_work(const team &c) noexcept;
+[[nodiscard]] bool has_work(const omp_team &c) noexcept;
 
 } // namespace weft_omp

@@ -47,7 +47,7 @@ namespace weft_omp {
   omp_task *const x = make_record(t, bytes, alignment);
   omp_task &creator = *t.task;
   x->parent = &creator;
-  x->crew = t.crew;
+  x->team = t.team;
   x->group = creator.group;
   x->settings = creator.settings;
   x->depth = creator.depth + 1;

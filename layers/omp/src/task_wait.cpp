@@ -16,7 +16,7 @@ void sleep_in(thread &t, omp_task &x, wait_flag *also, Settle settle) {
     also->raise();
   omp_task *const next = take_below(t, x);
   if (!next && settle())
-    t.place_to_wait.wait(t, spins_for(*t.crew));
+    t.place_to_wait.wait(t, spins_for(*t.team));
   x.waits.lower();
   if (also)
     also->lower();

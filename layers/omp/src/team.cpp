@@ -16,7 +16,7 @@ namespace {
 
 basic_thread_count<> g_busy;
 
-void reserve_room(team &c, unsigned size) {
+void reserve_room(omp_team &c, unsigned size) {
   if (size <= c.capacity)
     return;
   const unsigned room = std::max(size, 2 * c.capacity);
@@ -33,7 +33,7 @@ void reserve_room(team &c, unsigned size) {
   c.capacity = room;
 }
 
-void begin_crowd(team &c) {
+void begin_crowd(omp_team &c) {
   if (c.laid_out_for != c.size)
     lay_out_lanes(c);
   c.begin_to_tell();
@@ -47,9 +47,9 @@ void change(Word &to, T v) noexcept {
 }
 
 /// Where the team that a thread begins next is kept.
-team *&place_of_hot(thread &t) noexcept { return t.crew->members[0] == &t ? t.crew->hot : t.hot; }
+omp_team *&place_of_hot(thread &t) noexcept { return t.team->members[0] == &t ? t.team->hot : t.hot; }
 
-int next_level_threads(const team &c) noexcept {
+int next_level_threads(const omp_team &c) noexcept {
   if (const level_list *said = c.settings.levels)
     return said->threads[std::min<std::size_t>(c.level - said->first + 1, said->threads.size() - 1)];
   const auto &all = g_globals.threads_by_level;
@@ -57,14 +57,14 @@ int next_level_threads(const team &c) noexcept {
   return next < all.size() ? all[next] : -1;
 }
 
-void set_up(team &c, thread &t, unsigned bind) {
-  c.outer = t.crew;
+void set_up(omp_team &c, thread &t, unsigned bind) {
+  c.outer = t.team;
   c.number_in_outer = t.number;
   c.outer_task = t.task;
   c.outer_share = t.share;
   c.outer_standing = t.stands;
-  c.level = t.crew->level + 1;
-  c.active_level = t.crew->active_level + (c.size > 1 ? 1 : 0);
+  c.level = t.team->level + 1;
+  c.active_level = t.team->active_level + (c.size > 1 ? 1 : 0);
   c.forget(c.cancelled);
   c.forget(c.share_cancelled);
   c.singles.store(0, std::memory_order_relaxed);
@@ -94,8 +94,8 @@ void set_up(team &c, thread &t, unsigned bind) {
 }
 
 /// Of the member itself.
-void join_team(team &c, thread &m, unsigned number, bool in_share) noexcept {
-  m.crew = &c;
+void join_team(omp_team &c, thread &m, unsigned number, bool in_share) noexcept {
+  m.team = &c;
   m.number = number;
   m.task = &c.implicit[number];
   m.share = {};
@@ -109,14 +109,14 @@ void join_team(team &c, thread &m, unsigned number, bool in_share) noexcept {
 
 namespace {
 
-retired<team> g_retired;
+retired<omp_team> g_retired;
 std::atomic<unsigned> g_leaving{0}; // members of all teams that were dismissed and have not left; a count
 
-team &some_team() {
-  team *const c = g_retired.take();
+omp_team &some_team() {
+  omp_team *const c = g_retired.take();
   if (c)
     return *c;
-  auto *const made = new team;
+  auto *const made = new omp_team;
   left_for_good(made);
   return *made;
 }
@@ -127,13 +127,13 @@ void forget_teams_of_parent(const thread *t) noexcept {
   g_retired.forget();
   g_leaving.store(0, std::memory_order_relaxed);
   new (&g_busy) basic_thread_count<>;
-  for (const team *c = t ? t->crew : nullptr; c; c = c->outer)
+  for (const omp_team *c = t ? t->team : nullptr; c; c = c->outer)
     g_busy.add(c->size - 1);
 }
-void retire_team(team &c) noexcept { g_retired.put(c); }
+void retire_team(omp_team &c) noexcept { g_retired.put(c); }
 
-team *make_initial_team(thread &t) {
-  team &c = some_team();
+omp_team *make_initial_team(thread &t) {
+  omp_team &c = some_team();
   reserve_room(c, 1);
   c.members[0] = &t;
   c.size = 1; // O8
@@ -156,7 +156,7 @@ namespace {
 unsigned take_threads(const thread &t, unsigned n, unsigned limit) noexcept {
   if (n <= 1)
     return 1;
-  if (limit != UINT_MAX && t.crew->level != 0)
+  if (limit != UINT_MAX && t.team->level != 0)
     return g_busy.take(n, limit);
   n = std::min(n, std::max(limit, 1u)); // the count is of nested threads, or nobody asks for it
   g_busy.add(n - 1);
@@ -167,7 +167,7 @@ unsigned take_threads(const thread &t, unsigned n, unsigned limit) noexcept {
 
 unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexcept {
   const icvs &v = *t.task->settings;
-  if (asked == 1 || runtime_is_gone() || static_cast<int>(t.crew->active_level) >= v.active_levels)
+  if (asked == 1 || runtime_is_gone() || static_cast<int>(t.team->active_level) >= v.active_levels)
     return 1;
   unsigned n = std::min(asked ? asked : static_cast<unsigned>(v.threads), k_most_members);
   if (v.dynamic) {
@@ -180,10 +180,10 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
 
 namespace {
 
-bool has_no_orders(const parker::reason &r) noexcept { return static_cast<const team *>(r.object)->orders.are_just(r.number); }
+bool has_no_orders(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->orders.are_just(r.number); }
 
 /// `known`: see basic_orders.
-void wait_for_orders(thread &me, team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
+void wait_for_orders(thread &me, omp_team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
   spell s(me, spins);
   bool spun = false;
   while (!c.orders.are_for(number, known)) {
@@ -199,7 +199,7 @@ void wait_for_orders(thread &me, team &c, unsigned number, std::uint64_t &known,
 
 /// What a member does for all of its life.
 void serve(thread &me) {
-  team &c = *me.crew;
+  omp_team &c = *me.team;
   const unsigned number = me.number;
   std::uint64_t known = c.orders.k_none; // the last one is not for it, nor was any before
   for (int spins = 0;;) {
@@ -220,13 +220,13 @@ void serve(thread &me) {
 
 } // namespace
 
-team &begin_team(thread &t, unsigned threads, unsigned bind) {
-  if (t.crew->level == 0)
+omp_team &begin_team(thread &t, unsigned threads, unsigned bind) {
+  if (t.team->level == 0)
     take_part(t);
-  team *&kept = place_of_hot(t);
+  omp_team *&kept = place_of_hot(t);
   if (!kept)
     kept = &some_team();
-  team &c = *kept;
+  omp_team &c = *kept;
   reserve_room(c, threads);
   change(c.members[0], &t);
   unsigned have = 1;
@@ -253,7 +253,7 @@ team &begin_team(thread &t, unsigned threads, unsigned bind) {
 
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
-void launch(thread &t, team &c, const region_body &body, bool in_share) {
+void launch(thread &t, omp_team &c, const region_body &body, bool in_share) {
   if (c.size > 1) {
     c.orders.send({body, t, in_share}, c.size);
     wake_range(&t, c, 1, c.size);
@@ -262,25 +262,25 @@ void launch(thread &t, team &c, const region_body &body, bool in_share) {
 }
 
 void end_team(thread &t) {
-  team &c = *t.crew;
+  omp_team &c = *t.team;
   final_barrier(t);
   for (unsigned i = 0; i < c.size; ++i)
     c.implicit[i].end_implicit(t);
   if (c.size > 1)
     g_busy.give_back(c.size - 1);
-  t.crew = c.outer;
+  t.team = c.outer;
   t.number = c.number_in_outer;
   t.task = c.outer_task;
   t.share = c.outer_share;
   t.stands = c.outer_standing;
   settle(t);
-  if (t.crew->level == 0)
+  if (t.team->level == 0)
     take_part(t);
 }
 
 namespace {
 
-void drop_team(team &c) noexcept {
+void drop_team(omp_team &c) noexcept {
   if (!c.leaving.leave())
     return;
   c.orders.send({}, 0); // the last one is not for those who come
@@ -289,13 +289,13 @@ void drop_team(team &c) noexcept {
 
 } // namespace
 
-void leave_team(team &c) noexcept {
+void leave_team(omp_team &c) noexcept {
   drop_team(c);
   g_leaving.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /// And the members of teams that they keep.
-void dismiss(thread &t, team *c) {
+void dismiss(thread &t, omp_team *c) {
   if (!c)
     return;
   dismiss(t, std::exchange(c->hot, nullptr));
@@ -326,14 +326,14 @@ void let_members_leave(thread &t) noexcept {
 }
 
 bool forget_threads(thread &t) {
-  if (t.crew->level != 0)
+  if (t.team->level != 0)
     return false;
-  dismiss(t, std::exchange(t.crew->hot, nullptr));
+  dismiss(t, std::exchange(t.team->hot, nullptr));
   return true;
 }
 
 void run_parallel(thread &t, const region_body &body, unsigned threads, unsigned bind) {
-  team &c = begin_team(t, threads, bind);
+  omp_team &c = begin_team(t, threads, bind);
   launch(t, c, body);
   body();
   end_team(t);

@@ -69,7 +69,7 @@ struct launch_order : region_body {
 // Orders      O5  copied store release, load acquire: the data that it points to.
 //             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
 //             leaving: retired.hpp.
-struct team : barrier_words<> {
+struct omp_team : barrier_words<> {
   bool shows_affinity = false;
   loose<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
   unsigned capacity = 0;
@@ -80,7 +80,7 @@ struct team : barrier_words<> {
   alignas(64) basic_orders<launch_order> orders; // one line brings a member all that it needs
   static_assert(sizeof(orders) <= 64);
 
-  alignas(64) team *outer = nullptr; // from here on written in every region, and seldom read by other members
+  alignas(64) omp_team *outer = nullptr; // from here on written in every region, and seldom read by other members
   std::atomic<bool> used_shares{false};
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
@@ -88,8 +88,8 @@ struct team : barrier_words<> {
   standing outer_standing;
   unsigned level = 0, active_level = 0;
   icvs settings; // of the implicit tasks
-  team *hot = nullptr; // of regions that member 0 begins
-  team *next_retired = nullptr;
+  omp_team *hot = nullptr; // of regions that member 0 begins
+  omp_team *next_retired = nullptr;
   basic_leaving_count<> leaving;
 
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
@@ -108,26 +108,26 @@ struct team : barrier_words<> {
 };
 
 /// Of level 0, for a thread by itself.
-team *make_initial_team(thread &t);
+omp_team *make_initial_team(thread &t);
 /// It is no longer used; its threads wait for the next who gets it.
-void retire_team(team &c) noexcept;
+void retire_team(omp_team &c) noexcept;
 /// Of a member that was dismissed, and has used the team for the last time.
-void leave_team(team &c) noexcept;
+void leave_team(omp_team &c) noexcept;
 /// In the child of a fork. `t`: the thread that forked, if OpenMP knows it; all others are the parent's.
 void forget_teams_of_parent(const thread *t) noexcept;
 
 /// Threads of a region that asks for `asked` (0: as the ICVs say). They count as busy from now on; begin_team() is to follow.
 unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) noexcept;
 /// The calling thread becomes member 0 of a team of `threads` or, if they cannot be had, fewer.
-team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
+omp_team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
 /// The others begin.
-void launch(thread &t, team &crew, const region_body &body, bool in_share = false);
+void launch(thread &t, omp_team &team, const region_body &body, bool in_share = false);
 /// The end of the region, of member 0: the other members are done with it afterwards.
 void end_team(thread &t);
 /// The threads kept for the next region end; the next one gets new ones, with new thread-local blocks. False: inside of a region.
 bool forget_threads(thread &t);
 /// The same of a team that a member kept.
-void dismiss(thread &t, team *kept);
+void dismiss(thread &t, omp_team *kept);
 /// Waits while many that were dismissed, of any thread's teams, have not ended.
 void let_members_leave(thread &t) noexcept;
 /// Of this process.
@@ -140,24 +140,24 @@ void run_league(thread &t, const region_body &body, unsigned teams, unsigned lim
 bool team_barrier(thread &t, bool cancellable = false);
 /// A member comes to the end of the region, and does not go on.
 void final_barrier(thread &t);
-void end_barrier_if_due(thread &me, team &crew) noexcept;
+void end_barrier_if_due(thread &me, omp_team &team) noexcept;
 void cancel_team(thread &t) noexcept;
 /// The first task of the region.
-[[gnu::cold]] void begin_tasks(thread &me, team &crew) noexcept;
-[[gnu::cold]] void wake_one_idle(thread *me, team &crew) noexcept;
+[[gnu::cold]] void begin_tasks(thread &me, omp_team &team) noexcept;
+[[gnu::cold]] void wake_one_idle(thread *me, omp_team &team) noexcept;
 /// Those of [first, end) that are parked.
-void wake_range(thread *me, team &crew, unsigned first, unsigned end) noexcept;
+void wake_range(thread *me, omp_team &team, unsigned first, unsigned end) noexcept;
 /// A task was made ready: somebody who sleeps at the barrier may take it. `me` null: inside of Weft.
-inline void wake_idle(thread *me, team &crew) noexcept {
-  if (crew.may_have_sleepers()) [[unlikely]]
-    wake_one_idle(me, crew);
+inline void wake_idle(thread *me, omp_team &team) noexcept {
+  if (team.may_have_sleepers()) [[unlikely]]
+    wake_one_idle(me, team);
 }
 /// A chunk of the member's own part of a loop that was dealt out, which is what most calls for the next chunk come to. False: see next_chunk().
 [[nodiscard]] inline bool take_own_chunk(const thread &t, std::uint32_t &chunk) noexcept {
   loop_part *const mine = t.share.part;
-  return mine && !t.crew->share_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
+  return mine && !t.team->share_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
 }
-inline member_slot &slot_of(const thread &t) noexcept { return t.crew->slots[t.number]; }
+inline member_slot &slot_of(const thread &t) noexcept { return t.team->slots[t.number]; }
 
 enum cancel_kind : int { k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8 };
 /// Whether the innermost region of that kind is cancelled; `cancel_here` cancels it first, where `doit`, and where OMP_CANCELLATION allows it.

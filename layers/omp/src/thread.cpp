@@ -98,8 +98,8 @@ thread &begin_thread(thread *t, const weft::layer::stack_range &stack) noexcept 
   t->stack_low = reinterpret_cast<std::uintptr_t>(stack.low);
   t->stack_bytes = stack.bytes;
   t->runs_on = number_of_kernel_thread();
-  t->crew = make_initial_team(*t);
-  t->task = &t->crew->implicit[0];
+  t->team = make_initial_team(*t);
+  t->task = &t->team->implicit[0];
   return *t;
 }
 
@@ -144,12 +144,12 @@ thread &become_visitor(const weft::layer::stack_range &stack) {
 void thread_ends(void *p) noexcept {
   thread &t = *static_cast<thread *>(p);
   t.guest.tid.store(0, std::memory_order_relaxed);
-  const bool at_rest = t.crew->level == 0 && t.task == &t.crew->implicit[0] && children_of(*t.task) == 0;
+  const bool at_rest = t.team->level == 0 && t.task == &t.team->implicit[0] && children_of(*t.task) == 0;
   if (!at_rest || weft::layer::is_over())
     return; // it was left inside of a region, or tasks of it wait for events: they find what they know
   forget_threads(t);
   let_members_leave(t);
-  team &own = *t.crew;
+  omp_team &own = *t.team;
   if (const std::int64_t n = slot_of(t).untold()) // of tasks that ended elsewhere: outside of regions there is no barrier before which it tells
     own.tell(n);
   if (own.tasks_left() != 0)
@@ -157,7 +157,7 @@ void thread_ends(void *p) noexcept {
   t.task->end_implicit(t);
   empty_pool(t);
   t_self = t_of_block = nullptr;
-  retire_team(*std::exchange(t.crew, nullptr));
+  retire_team(*std::exchange(t.team, nullptr));
   g_of_program.put(t);
 }
 
@@ -314,7 +314,7 @@ void let_go(thread &me) noexcept {
   });
 }
 
-int spins_for(const team &t) noexcept {
+int spins_for(const omp_team &t) noexcept {
   static const unsigned workers = static_cast<unsigned>(effective_cpus());
   return t.size <= workers && threads_in_teams() <= workers ? g_globals.spins : 0;
 }
@@ -342,14 +342,14 @@ void forget_after_fork() {
     return;
   t->signals.store(0, std::memory_order_relaxed); // sent in the parent
   note_kernel_thread();
-  if (t->light || t->crew->size > 1)
+  if (t->light || t->team->size > 1)
     g_gone.store(true, std::memory_order_relaxed);
   if (t->is_of_program())
     t->guest.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the others have ended
-  if (!t->light && t->crew->level == 0)
+  if (!t->light && t->team->level == 0)
     stand_free_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's
-  for (team *c = t->crew; c; c = c->outer)
+  for (omp_team *c = t->team; c; c = c->outer)
     c->hot = nullptr;
 }
 
@@ -381,7 +381,7 @@ void light_main(void *p) {
   const block_range variables = range_of_block(t.block);
   begin_roots(stack.low, stack.bytes);
   begin_roots(variables.low, variables.bytes);
-  team *const serves = t.crew;
+  omp_team *const serves = t.team;
   t.life(t);
   end_tls_block(); // as a thread's end would: destructors may use OpenMP
   dismiss(t, std::exchange(t.hot, nullptr));
@@ -396,7 +396,7 @@ void light_main(void *p) {
 
 } // namespace
 
-thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind, team *crew, unsigned number) noexcept {
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind, omp_team *team, unsigned number) noexcept {
   thread *const t = kind == 0 ? some_thread(g_light) : new (std::nothrow) thread;
   if (!t)
     return nullptr;
@@ -405,7 +405,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
   inherit_requests(*t, me);
   if (kind != 0)
     t->number_of_kind = kind;
-  t->crew = crew;
+  t->team = team;
   t->number = number;
   const char *failure = nullptr;
   static char reason[256];

@@ -21,7 +21,7 @@
 
 namespace weft_omp {
 
-struct team;
+struct omp_team;
 struct omp_task;
 struct work_share;
 struct thread;
@@ -120,7 +120,7 @@ struct requests {
 
 /// What a thread begins with, also one whose data another thread has had.
 struct thread_state {
-  team *crew = nullptr;
+  omp_team *team = nullptr;
   omp_task *task = nullptr;
   std::uintptr_t stack_low = 0, stack_bytes = 0;
   unsigned number = 0;
@@ -132,7 +132,7 @@ struct thread_state {
   shown_standing shown;
   unsigned teams = 1, teams_number = 0; // of a teams region
   void *carrier = nullptr; // thread pointer of the kernel thread below
-  team *hot = nullptr;     // of regions that this thread, as a member, begins
+  omp_team *hot = nullptr;     // of regions that this thread, as a member, begins
   void (*life)(thread &) = nullptr; // of a lightweight thread
   bool light = false;
   bool visits = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
@@ -266,7 +266,7 @@ inline void in_core(thread *me, F f) {
 }
 
 /// A lightweight thread, a member of a team or not. `kind`: its number_of_kind, 0 for the next one. Null: the reason has been told.
-thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind = 0, team *crew = nullptr, unsigned number = 0) noexcept;
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind = 0, omp_team *team = nullptr, unsigned number = 0) noexcept;
 
 /// An initial thread begins a region, and has ended it. A hint for the watcher.
 inline void take_part(thread &t) noexcept { t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
@@ -283,7 +283,7 @@ inline void look_in_vain(thread &me) noexcept {
 /// The same for a program's own thread that is ready and can only go on where this one runs.
 void let_go(thread &me) noexcept;
 /// Looks to spend before a thread of this team is parked.
-int spins_for(const team &t) noexcept;
+int spins_for(const omp_team &t) noexcept;
 /// Whether Weft can still be used by this process.
 bool runtime_is_gone() noexcept;
 [[nodiscard]] std::size_t known_threads() noexcept;

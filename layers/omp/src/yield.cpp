@@ -19,7 +19,7 @@ namespace {
 bool may_give_way(const thread *t) noexcept {
   if (!t || spin_locks_held() != 0)
     return false;
-  return t->block ? t->block == thread_pointer() : !t->in_weft && t->crew->level != 0;
+  return t->block ? t->block == thread_pointer() : !t->in_weft && t->team->level != 0;
 }
 
 constexpr unsigned k_kernel_each = 8; // the one that sets the flag may wait for a cpu

@@ -65,7 +65,7 @@ void bursts_with_pauses() {
       burst(n);
       std::this_thread::sleep_for(pause);
     }
-  EXPECT_LE(the_runtime().crew.slots(), 2u + k_most_spares);
+  EXPECT_LE(the_runtime().spare_threads.slots(), 2u + k_most_spares);
 }
 
 TEST(bursts, each_blocks_as_many_at_once_as_the_first) {
@@ -206,7 +206,7 @@ TEST(bursts, that_contend_for_a_mutex_start_no_more_than_twice_as_many_as_there_
       });
     weft::taskwait();
     EXPECT_EQ(turns, 64);
-    EXPECT_LE(the_runtime().crew.started(), 4u);
+    EXPECT_LE(the_runtime().spare_threads.started(), 4u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
   EXPECT_EQ(end.output.find("watch.max_spares"), std::string::npos) << end;
@@ -224,7 +224,7 @@ TEST(bursts, that_contend_for_a_mutex_whose_holder_computes_start_no_more_either
           k = k + 1;
       });
     weft::taskwait();
-    EXPECT_LE(the_runtime().crew.started(), 4u);
+    EXPECT_LE(the_runtime().spare_threads.started(), 4u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

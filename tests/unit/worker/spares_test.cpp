@@ -57,7 +57,7 @@ void readers_before_writers() {
 TEST(spares, a_hundred_tasks_that_block_on_pipes_which_other_tasks_write_end) {
   if (test::is_child()) {
     readers_before_writers();
-    EXPECT_TRUE(soon([] { return the_runtime().crew.spares() == 0; }));
+    EXPECT_TRUE(soon([] { return the_runtime().spare_threads.spares() == 0; }));
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   }
   for (const char *policy : k_policies) {
@@ -103,8 +103,8 @@ TEST(spares, a_task_that_spins_ends_for_what_waits_behind_it) {
       }
     });
     weft::taskwait();
-    EXPECT_TRUE(soon([] { return the_runtime().crew.spares() == 0; }));
-    EXPECT_LE(the_runtime().crew.started(), 1u); // one spare in all for those that compute
+    EXPECT_TRUE(soon([] { return the_runtime().spare_threads.spares() == 0; }));
+    EXPECT_LE(the_runtime().spare_threads.started(), 1u); // one spare in all for those that compute
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   }
   for (const char *policy : k_policies) {
@@ -146,9 +146,9 @@ TEST(spares, are_reused) {
         p.write_one();
       weft::taskwait();
     }
-    EXPECT_GE(the_runtime().crew.started(), 3u);
-    EXPECT_LE(the_runtime().crew.started(), 10u);
-    EXPECT_TRUE(soon([] { return the_runtime().crew.spares() == 0; }));
+    EXPECT_GE(the_runtime().spare_threads.started(), 3u);
+    EXPECT_LE(the_runtime().spare_threads.started(), 10u);
+    EXPECT_TRUE(soon([] { return the_runtime().spare_threads.spares() == 0; }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }
@@ -166,7 +166,7 @@ TEST(spares, that_are_retired_while_they_work_park_afterwards) {
     pipe_ends p;
     weft::spawn([&] { // on the spare: it is not needed any more while this runs
       p.write_one();
-      EXPECT_TRUE(soon([] { return the_runtime().crew.spares() == 0; }));
+      EXPECT_TRUE(soon([] { return the_runtime().spare_threads.spares() == 0; }));
     });
     weft::spawn([&] { p.read_one(); }); // the newest goes first
     weft::taskwait();
@@ -193,7 +193,7 @@ TEST(spares, that_are_not_needed_for_long_end_and_are_started_anew) {
         EXPECT_TRUE(soon([&] { return s.seat.is() == spare_seat<>::gone && s.is->tid.load() == 0; }));
       });
       EXPECT_EQ(spares, 1);
-      EXPECT_EQ(the_runtime().crew.started(), round);
+      EXPECT_EQ(the_runtime().spare_threads.started(), round);
     }
   });
   EXPECT_TRUE(end.exited(0)) << end;
@@ -244,7 +244,7 @@ TEST(spares, are_off_with_none_allowed) {
     weft::spawn([&] { ran = true; });
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     EXPECT_FALSE(ran);
-    EXPECT_EQ(the_runtime().crew.started(), 0u);
+    EXPECT_EQ(the_runtime().spare_threads.started(), 0u);
     weft::taskwait();
     EXPECT_TRUE(ran);
   });
