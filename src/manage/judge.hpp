@@ -59,7 +59,7 @@ class watched {
   [[nodiscard]] virtual bool can_ask() const { return false; }
   /// False: it cannot hear.
   virtual bool ask(int /*tid*/) { return false; }
-  /// See crowd.hpp: guests, cpus that this process may use, workers that are not idle, CPU time of the whole process, and how often its threads
+  /// See oversubscription.hpp: guests, cpus that this process may use, workers that are not idle, CPU time of the whole process, and how often its threads
   /// had to leave their cpu.
   virtual guest_list<layer::guest> &guests() = 0;
   [[nodiscard]] virtual unsigned cpus() const { return 1; }
@@ -87,8 +87,8 @@ class judge {
     unsigned suspects = 0;
     bool computing = false;
     bool look_soon = false; // somebody is suspect or in doubt, or a spare was added
-    bool slicing = false;   // somebody keeps others waiting, and can be asked
-    bool may_rest = false;  // nothing can change for the worse unless somebody adds work
+    bool slicing = false; // somebody keeps others waiting, and can be asked
+    bool may_rest = false; // nothing can change for the worse unless somebody adds work
   };
   opinion look(std::uint64_t now);
 
@@ -100,8 +100,8 @@ class judge {
     std::uint64_t cpu_ns = 0;
     std::uint64_t cpu_at = 0;
     verdict is = verdict::going;
-    bool deaf = false;  // it could not be asked
-    thread_wait sleep;  // of one that is blocked
+    bool deaf = false; // it could not be asked
+    thread_wait sleep; // of one that is blocked
   };
   struct circumstances {
     std::uint64_t now;

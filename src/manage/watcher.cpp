@@ -62,8 +62,8 @@ std::uint64_t watcher::end_of_rest() const noexcept {
   const auto not_after = [&](std::uint64_t at) { end = end == 0 ? at : std::min(end, at); };
   if (timer_has_services() || m_world.may_be_asked())
     not_after(now + k_longest_rest_ns);
-  if (m_crowd_rest_ns != 0)
-    not_after(now + m_crowd_rest_ns);
+  if (m_oversubscription_rest_ns != 0)
+    not_after(now + m_oversubscription_rest_ns);
   return end;
 }
 
@@ -90,10 +90,10 @@ void watcher::examine_if_asked() {
 
 judge::opinion watcher::look(std::uint64_t now) {
   judge::opinion o = m_judge.look(now);
-  const crowd::opinion c = m_crowd.look(now);
+  const oversubscription_policy::opinion c = m_oversubscription.look(now);
   o.slicing |= c.presses;
   o.may_rest &= !c.presses && !c.unsure;
-  m_crowd_rest_ns = c.rest_ns;
+  m_oversubscription_rest_ns = c.rest_ns;
   return o;
 }
 

@@ -4,8 +4,8 @@
 // there for wakes it, at no cost while it is awake. Awake it looks every 10 ms, and sooner where something is in doubt.
 #pragma once
 
-#include "manage/crowd.hpp"
 #include "manage/judge.hpp"
+#include "manage/oversubscription.hpp"
 #include "manage/pace.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
@@ -20,7 +20,7 @@ class watcher {
   /// `seat`: an id of `idle` above those of all workers. Examinations that may change for nothing are `rarest_ns` apart at most; 0: 64 times
   /// `patience_ns`.
   watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns, std::uint64_t rarest_ns = 0)
-      : m_world(world), m_judge(world, compute_ns), m_crowd(world), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
+      : m_world(world), m_judge(world, compute_ns), m_oversubscription(world), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
         m_rarest_ns(rarest_ns ? rarest_ns : 64 * patience_ns) {}
 
   /// Zero or an errno.
@@ -46,14 +46,14 @@ class watcher {
 
   watched &m_world;
   judge m_judge;
-  crowd m_crowd;
+  oversubscription_policy m_oversubscription;
   pace m_pace;
   eventcount<> &m_idle;
   const std::size_t m_seat;
   const std::uint64_t m_patience_ns, m_rarest_ns;
   thread m_thread;
   std::atomic<bool> m_has_thread{false};
-  std::uint64_t m_crowd_rest_ns = 0;
+  std::uint64_t m_oversubscription_rest_ns = 0;
   std::uint64_t m_again_ns = 0, m_again_at = 0; // examine again: after how long, and when; 0 for not
   std::atomic<std::uint32_t> m_stopping{0}; // also what it naps on
   std::atomic<bool> m_examine{false};

@@ -125,7 +125,7 @@ TEST(mask, of_each_cpu_alone_runs_four_workers) { // as `taskset -c 0`, `taskset
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(crowd, of_twelve_programs_comes_to_an_end) { // twenty-four workers on the CPUs that there are
+TEST(oversubscription, by_twelve_programs_comes_to_an_end) { // twenty-four workers on the CPUs that there are
   auto end = in_process(rough({{"WEFT_WORKERS", "2"}}), [] {
     for (int i = 0; i != 12; ++i)
       if (fork() == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of watch_word.hpp: images of barrier.cpp, crowd.cpp and
+// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of watch_word.hpp: images of barrier.cpp, oversubscribed.cpp and
 // task_queue.cpp.
 #include "omp_parts.hpp"
 
@@ -480,19 +480,19 @@ struct barrier_left_with_tasks : barrier_base<2> {
 const passes<barrier_left_with_tasks<0>> t17{"omp_barrier_left_with_a_task"};
 const passes<barrier_left_with_tasks<2>> t18{"omp_barrier_left_with_tasks"};
 
-// ---- crowds ----------------------------------------------------------------------------------------------------------
+// ---- oversubscribed teams ------------------------------------------------------------------------------------------------
 
-/// Members of a crowd. Those with a bit in Watchers watch, for a look, before they are parked.
+/// Members of an oversubscribed team. Those with a bit in Watchers watch, for a look, before they are parked.
 template <unsigned Members, unsigned Lanes, unsigned Watchers>
-struct crowd_base : barrier_base<Members> {
+struct oversubscribed_base : barrier_base<Members> {
   using base = barrier_base<Members>;
   using base::members;
   using base::w;
   using outcome = typename base::outcome;
   weft_omp::basic_watch_word<P> watches[Lanes];
   words::lane_word arrivals[Lanes]{};
-  crowd_base() {
-    w.crowded = true;
+  oversubscribed_base() {
+    w.oversubscribed = true;
     w.begin_to_tell();
   }
 
@@ -521,7 +521,7 @@ struct crowd_base : barrier_base<Members> {
     else if (wakes)
       wake_lane(me, lane);
   }
-  outcome idle_in_crowd(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
+  outcome idle_oversubscribed(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
     const auto is_told = [&] { return w.is_told(number); };
     const auto stays = [&] { return !is_told() && !(cancellable && w.cancelled.load(seq_cst)); };
     for (;;) {
@@ -554,7 +554,7 @@ struct crowd_base : barrier_base<Members> {
         wake_lanes(me, 2 * number + 1);
       else if (e == weft_omp::barrier_end::of_region)
         this->wake_all(me); // all but the first are woken by the next region
-      o = e == weft_omp::barrier_end::not_yet ? idle_in_crowd(me, number, unit, cancellable) : outcome::over;
+      o = e == weft_omp::barrier_end::not_yet ? idle_oversubscribed(me, number, unit, cancellable) : outcome::over;
       if (o == outcome::cancelled)
         return false;
     }
@@ -565,7 +565,7 @@ struct crowd_base : barrier_base<Members> {
 
 /// What members did before is seen after, and nobody is left asleep: one watches for another, beside lanes where nobody does.
 template <unsigned Members, unsigned Lanes, unsigned Watchers, int Rounds>
-struct crowd_barrier : crowd_base<Members, Lanes, Watchers> {
+struct oversubscribed_barrier : oversubscribed_base<Members, Lanes, Watchers> {
   static constexpr int threads = Members;
   model_var<int> data[Members];
   void run(int t) {
@@ -581,18 +581,18 @@ struct crowd_barrier : crowd_base<Members, Lanes, Watchers> {
   }
   void check() {}
 };
-const passes<crowd_barrier<2, 1, 0b10, 1>> c1{"omp_crowd_of_two"};
-const passes<crowd_barrier<2, 1, 0b10, 2>> c2{"omp_crowd_of_two_again"};
-const passes<crowd_barrier<2, 2, 0b11, 2>> c3{"omp_crowd_of_watchers"};
-const passes<crowd_barrier<3, 1, 0b100, 1>> c4{"omp_crowd_of_three"};
-const passes<crowd_barrier<3, 2, 0b010, 1>> c5{"omp_crowd_beside_another"};
-const passes<crowd_barrier<3, 1, 0b110, 1>> c6{"omp_crowd_of_two_watchers"};
+const passes<oversubscribed_barrier<2, 1, 0b10, 1>> c1{"omp_oversubscribed_two"};
+const passes<oversubscribed_barrier<2, 1, 0b10, 2>> c2{"omp_oversubscribed_two_again"};
+const passes<oversubscribed_barrier<2, 2, 0b11, 2>> c3{"omp_oversubscribed_watchers"};
+const passes<oversubscribed_barrier<3, 1, 0b100, 1>> c4{"omp_oversubscribed_three"};
+const passes<oversubscribed_barrier<3, 2, 0b010, 1>> c5{"omp_oversubscribed_beside_another"};
+const passes<oversubscribed_barrier<3, 1, 0b110, 1>> c6{"omp_oversubscribed_two_watchers"};
 
 /// A task of the team ends on a thread that is none of its members, which may be late to tell that the barrier is over.
-struct crowd_ended_from_outside : crowd_base<2, 1, 0b10> {
+struct oversubscribed_ended_from_outside : oversubscribed_base<2, 1, 0b10> {
   static constexpr int threads = 3;
   model_var<int> done{0};
-  crowd_ended_from_outside() { w.tell(1); }
+  oversubscribed_ended_from_outside() { w.tell(1); }
   void run(int t) {
     if (t == 2) {
       done.set(1);
@@ -606,11 +606,11 @@ struct crowd_ended_from_outside : crowd_base<2, 1, 0b10> {
   }
   void check() {}
 };
-const passes<crowd_ended_from_outside> c7{"omp_crowd_ended_from_outside"};
+const passes<oversubscribed_ended_from_outside> c7{"omp_oversubscribed_ended_from_outside"};
 
 /// One watches where another begins tasks: it leaves its watch for them, and is counted on no more.
 template <unsigned Watchers>
-struct crowd_with_tasks : crowd_base<3, 1, Watchers> {
+struct oversubscribed_with_tasks : oversubscribed_base<3, 1, Watchers> {
   static constexpr int threads = 3;
   barrier_task task;
   void run(int t) {
@@ -623,11 +623,11 @@ struct crowd_with_tasks : crowd_base<3, 1, Watchers> {
   }
   void check() {}
 };
-const passes<crowd_with_tasks<0b010>> c8{"omp_crowd_with_tasks"};
-const passes<crowd_with_tasks<0b110>> c9{"omp_crowd_with_tasks_and_watchers"};
+const passes<oversubscribed_with_tasks<0b010>> c8{"omp_oversubscribed_with_tasks"};
+const passes<oversubscribed_with_tasks<0b110>> c9{"omp_oversubscribed_with_tasks_and_watchers"};
 
 /// One cancels the region while others wait, and one of them watches.
-struct crowd_cancelled : crowd_base<3, 1, 0b010> {
+struct oversubscribed_cancelled : oversubscribed_base<3, 1, 0b010> {
   static constexpr int threads = 3;
   void run(int t) {
     const auto me = static_cast<unsigned>(t);
@@ -641,6 +641,6 @@ struct crowd_cancelled : crowd_base<3, 1, 0b010> {
   }
   void check() {}
 };
-const passes<crowd_cancelled> c10{"omp_crowd_cancelled"};
+const passes<oversubscribed_cancelled> c10{"omp_oversubscribed_cancelled"};
 
 } // namespace

@@ -35,7 +35,7 @@ partition partition_of(const thread &t) noexcept {
 }
 
 /// Several members to a place, neighbours together; what is left over goes to the first places again.
-unsigned crowded(const partition &p, unsigned start, unsigned members, unsigned i) noexcept {
+unsigned oversubscribed_place(const partition &p, unsigned start, unsigned members, unsigned i) noexcept {
   const unsigned each = members / p.count, even = each * p.count;
   return p.behind(start, i < even ? i / each : i - even);
 }
@@ -59,7 +59,7 @@ standing standing_at(unsigned place, const partition &p) noexcept {
 
 standing spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
   if (members > whole.count) {
-    const unsigned place = crowded(whole, start, members, i);
+    const unsigned place = oversubscribed_place(whole, start, members, i);
     return standing_at(place, {place, 1});
   }
   const partition mine = part(whole, members, (part_with(whole, members, start) + i) % members);
@@ -70,7 +70,10 @@ standing spread(const partition &whole, unsigned start, unsigned members, unsign
 standing dealt(int bind, const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
   if (bind == k_bind_spread)
     return spread(whole, start, members, i);
-  return standing_at(bind == k_bind_primary ? start : members <= whole.count ? whole.behind(start, i) : crowded(whole, start, members, i), whole);
+  return standing_at(bind == k_bind_primary   ? start
+                     : members <= whole.count ? whole.behind(start, i)
+                                              : oversubscribed_place(whole, start, members, i),
+                     whole);
 }
 
 unsigned start_of(const thread &t, const partition &whole) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers of a team, inside of a region and at its end. The protocol stands in barrier_words.hpp.
-#include "crowd.hpp"
+#include "oversubscribed.hpp"
 #include "task_queue.hpp"
 #include "team.hpp"
 
@@ -37,7 +37,7 @@ bool wake_after(thread &me, omp_team &c, barrier_end e) noexcept {
 enum class outcome { over, cancelled, work };
 
 struct stay {
-  std::uint64_t number; // barriers before this one; of a crowd in full
+  std::uint64_t number; // barriers before this one; of an oversubscribed team in full
   std::uint64_t unit;
   bool cancellable;
 };
@@ -109,7 +109,7 @@ bool is_missing_or_work(const parker::reason &r) noexcept {
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
 
-outcome idle_in_crowd(thread &t, omp_team &c, const stay &s) noexcept {
+outcome idle_oversubscribed(thread &t, omp_team &c, const stay &s) noexcept {
   for (;;) {
     if (!c.has_tasks.load(std::memory_order_relaxed)) {
       rest(t, c, {watch_for_barrier(s.number), &is_told, {&is_missing, &c, s.number, s.cancellable}, s.unit == omp_team::k_arrived});
@@ -139,7 +139,7 @@ void run_tasks(thread &t, omp_team &c, thief &habits) {
     c.tell(n);
 }
 
-bool wait_in_crowd(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
+bool wait_oversubscribed(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
   const stay s{c.passed_as_told(), unit, cancellable};
   lane &mine = *slot_of(t).lane_of;
   for (thief habits(false);;) {
@@ -156,15 +156,15 @@ bool wait_in_crowd(thread &t, omp_team &c, std::uint64_t unit, bool cancellable)
         let_go(t); // as below
       return true;
     }
-    const outcome o = idle_in_crowd(t, c, s);
+    const outcome o = idle_oversubscribed(t, c, s);
     if (o != outcome::work)
       return o == outcome::over;
   }
 }
 
 bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
-  if (c.crowded)
-    return wait_in_crowd(t, c, unit, cancellable);
+  if (c.oversubscribed)
+    return wait_oversubscribed(t, c, unit, cancellable);
   const int spins = unit == omp_team::k_ended ? c.spins : spins_for(c);
   for (thief habits(spins != 0);;) { // who stays away has a cpu meanwhile
     if (c.has_tasks.load(std::memory_order_relaxed))

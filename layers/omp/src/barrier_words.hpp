@@ -2,10 +2,10 @@
 // The words of a team's barrier: who is idle, what is left to do, who sleeps.
 //
 // Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
-// Words       size, crowded: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
+// Words       size, oversubscribed: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
 //             that are not complete (36 bits), as far as members have told, and how often that was changed; an idle member has told all. parked: idle members that may be asleep.
-//             told: of a crowded team, barriers that are over, once that was said to the members: they look there, and `phase` is left to those who arrive.
-//             lane_word: of a crowd, for each share of the members: arrivals there, until there were as many as members; then `phase` was told of them, and of each that follows.
+//             told: of an oversubscribed team, barriers that are over, once that was said to the members: they look there, and `phase` is left to those who arrive.
+//             lane_word: of an oversubscribed team, for each share of the members: arrivals there, until there were as many as members; then `phase` was told of them, and of each that follows.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
 //             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
 //             I3  Who looks may be late, and the next region may have begun: so the former are read after `phase`, which is then changed from that value only.
@@ -51,7 +51,7 @@ struct barrier_words {
   static constexpr std::uint64_t k_nobody = std::uint64_t{1} << 19; // so much the numbers of idle members are above what they tell: I4
 
   shown<unsigned, atomic<unsigned>> size{1}; // O8
-  loose<bool, atomic<bool>> crowded{false};
+  loose<bool, atomic<bool>> oversubscribed{false};
   alignas(64) atomic<std::uint64_t> phase{nobody_idle(0)};
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region
@@ -71,7 +71,7 @@ struct barrier_words {
   /// `number`: barriers before the one that is meant.
   [[nodiscard]] bool is_over(std::uint64_t number) const noexcept { return passed_of(phase.load(std::memory_order_acquire)) != number; } // O2
 
-  // Of a crowd. `number`: in full.
+  // Of an oversubscribed team. `number`: in full.
 
   /// passed(), without a look at `phase`.
   [[nodiscard]] std::uint64_t passed_as_told() const noexcept { return told.load(std::memory_order_relaxed); }
@@ -101,7 +101,7 @@ struct barrier_words {
     do
       if (passed_of(seen) != passed_of(number * k_passed)) {
         seen = phase.load(std::memory_order_acquire); // O2
-        if (crowded)
+        if (oversubscribed)
           tell_over(passed_of(seen)); // who ended it may not have done so yet: see passed_as_told()
         return false;
       }
@@ -113,7 +113,7 @@ struct barrier_words {
   /// The barrier is over, where it is due. `seen`: phase as last seen.
   barrier_end try_to_end(std::uint64_t seen) noexcept {
     for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
-      const bool of_region = all_ended(seen, members), tells = crowded;
+      const bool of_region = all_ended(seen, members), tells = oversubscribed;
       forget(share_cancelled);
       if (phase.compare_exchange_weak(seen, nobody_idle(passed_of(seen) + 1), std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
         if (tells)

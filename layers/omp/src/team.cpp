@@ -2,7 +2,7 @@
 #include "team.hpp"
 
 #include "affinity.hpp"
-#include "crowd.hpp"
+#include "oversubscribed.hpp"
 #include "retired.hpp"
 #include "sanitizer.hpp"
 #include "thread_count.hpp"
@@ -33,7 +33,7 @@ void reserve_room(omp_team &c, unsigned size) {
   c.capacity = room;
 }
 
-void begin_crowd(omp_team &c) {
+void begin_oversubscribed(omp_team &c) {
   if (c.laid_out_for != c.size)
     lay_out_lanes(c);
   c.begin_to_tell();
@@ -137,7 +137,7 @@ omp_team *make_initial_team(thread &t) {
   reserve_room(c, 1);
   c.members[0] = &t;
   c.size = 1; // O8
-  c.crowded = false;
+  c.oversubscribed = false;
   c.outer = nullptr;
   c.level = c.active_level = 0;
   c.settings = g_globals.initial;
@@ -235,10 +235,10 @@ omp_team &begin_team(thread &t, unsigned threads, unsigned bind) {
       break;
   if (c.size != have) {
     c.size = have; // O8
-    c.crowded = have > lane_count();
+    c.oversubscribed = have > lane_count();
   }
-  if (c.crowded)
-    begin_crowd(c);
+  if (c.oversubscribed)
+    begin_oversubscribed(c);
   set_up(c, t, bind);
   if (have < threads)
     g_busy.give_back(threads - have);

@@ -25,7 +25,7 @@ inline constexpr unsigned k_most_members = (1u << 19) - 1; // see barrier_words:
 
 using task_stack = basic_task_stack<omp_task>;
 
-/// Members of a crowd that share a worker: see crowd.hpp.
+/// Members of an oversubscribed team that share a worker: see oversubscribed.hpp.
 struct alignas(64) lane {
   basic_watch_word<> watch;
   alignas(64) barrier_words<>::lane_word arrivals{0}; // on a line that others leave alone
@@ -37,7 +37,7 @@ struct alignas(64) member_slot {
   task_stack ready;
   loose<std::int64_t> made, ended; // tasks that it made, and that ended on it
   std::int64_t told = 0;           // of the difference, to the team
-  lane *lane_of = nullptr;         // of a crowd
+  lane *lane_of = nullptr;         // of an oversubscribed team
 
   [[nodiscard]] std::int64_t activity() const noexcept { return made + ended; }
   /// Of the member.
@@ -103,7 +103,7 @@ struct omp_team : barrier_words<> {
   llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
   work_share shares[k_open_shares];
 
-  lane *lanes = nullptr; // [lane_count], of a team that has been crowded
+  lane *lanes = nullptr; // [lane_count], of a team that has been oversubscribed
   unsigned lane_count = 0, laid_out_for = 0; // members
 };
 

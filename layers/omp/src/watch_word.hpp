@@ -9,7 +9,7 @@
 // Orders      O1  store of 0 seq_cst, then a look at what is watched for; that is brought about, then the word is loaded: all seq_cst, one of the two sees the
 //                 other.
 // Progress    Wait-free.
-// Checked by  tests/model/omp_barrier_models.cpp: omp_crowd_*
+// Checked by  tests/model/omp_barrier_models.cpp: omp_oversubscribed_*
 #pragma once
 
 #include "atomics.hpp"

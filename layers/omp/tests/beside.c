@@ -98,7 +98,7 @@ static void *town(void *p) {
   return p;
 }
 
-static void crowd(void) {
+static void oversubscribe(void) {
   pthread_t callers[k_callers], sleepers[k_sleepers], streets;
   int numbers[k_callers];
   over = told = 0;
@@ -200,12 +200,12 @@ static void answers(void) {
 }
 
 /* The child has one thread, and begins anew. */
-static void fork_and_crowd(void) {
+static void fork_and_oversubscribe(void) {
   const pid_t child = fork();
   require(child >= 0, "fork");
   if (child == 0) {
     alarm(120);
-    crowd();
+    oversubscribe();
     _exit(0);
   }
   int status = 1;
@@ -213,10 +213,10 @@ static void fork_and_crowd(void) {
 }
 
 int main(void) {
-  crowd();
+  oversubscribe();
   main_waits();
   answers();
-  fork_and_crowd();
+  fork_and_oversubscribe();
   puts("beside: ok");
   return 0;
 }

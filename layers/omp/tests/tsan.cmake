@@ -16,7 +16,7 @@ foreach(compiler clang-19 gcc-12)
   endif()
   set(run ${CMAKE_CURRENT_SOURCE_DIR}/run_tsan ${PROJECT_BINARY_DIR}/lib/weft-omp ${weft_omp_clang-19} ${weft_omp_${compiler}})
   weft_add_test(weft_omp_tsan_race_${compiler} unit 120 ${CMAKE_COMMAND} -E env WEFT_WORKERS=2 ${run} ${CMAKE_CURRENT_SOURCE_DIR}/race.c threads tasks dependences)
-  foreach(program constructs more_constructs crowd tasks in_place progress identity late llvm_more helpers)
+  foreach(program constructs more_constructs oversubscribed tasks in_place progress identity late llvm_more helpers)
     if((program MATCHES "identity|late" AND compiler STREQUAL "clang-19") OR (program MATCHES "llvm_more|helpers" AND compiler STREQUAL "gcc-12"))
       continue() # <omp.h> is packaged with the compiler's own runtime; LLVM's ABI
     endif()

@@ -76,14 +76,14 @@ TEST(concurrent, runs_of_them_are_ordered_among_others) {
 /// Says when two are in it.
 struct turnstile {
   std::atomic<int> inside{0};
-  std::atomic<bool> crowded{false};
+  std::atomic<bool> overlapped{false};
   template <class F>
   void with(F f) {
     if (++inside != 1)
-      crowded = true;
+      overlapped = true;
     f();
     if (--inside != 0)
-      crowded = true;
+      overlapped = true;
   }
 };
 
@@ -96,7 +96,7 @@ TEST(commutative, tasks_take_turns_in_any_order) {
   weft::spawn([&] { seen = x; }, weft::in(x));
   weft::taskwait();
   EXPECT_EQ(seen, n);
-  EXPECT_FALSE(t.crowded);
+  EXPECT_FALSE(t.overlapped);
 }
 
 TEST(commutative, a_task_that_is_ready_overtakes_one_that_is_not) {
@@ -135,7 +135,7 @@ TEST(commutative, tasks_that_need_several_never_wait_in_a_circle) {
   weft::taskwait();
   int sum = 0;
   for (int k = 0; k != k_cells; ++k) {
-    EXPECT_FALSE(of[k].crowded) << k;
+    EXPECT_FALSE(of[k].overlapped) << k;
     sum += cells[k];
   }
   int expected = 0;
@@ -176,7 +176,7 @@ TEST(commutative, a_child_of_the_same_address_does_not_wait_for_its_parent) {
         weft::commutative(x));
   weft::taskwait();
   EXPECT_EQ(x, 4 * n);
-  EXPECT_FALSE(t.crowded);
+  EXPECT_FALSE(t.overlapped);
 }
 
 TEST(commutative, a_turn_lasts_until_the_children_have_released) {
@@ -192,7 +192,7 @@ TEST(commutative, a_turn_lasts_until_the_children_have_released) {
         weft::commutative(x));
   weft::taskwait();
   EXPECT_EQ(x, 2 * n);
-  EXPECT_FALSE(t.crowded) << "the next task had its turn while children were at it";
+  EXPECT_FALSE(t.overlapped) << "the next task had its turn while children were at it";
 }
 
 TEST(commutative, children_of_weak_tasks_take_turns_with_each_other) {
@@ -211,7 +211,7 @@ TEST(commutative, children_of_weak_tasks_take_turns_with_each_other) {
   weft::spawn([&] { seen = x; }, weft::in(x));
   weft::taskwait();
   EXPECT_EQ(seen, 6 * n);
-  EXPECT_FALSE(t.crowded);
+  EXPECT_FALSE(t.overlapped);
 }
 
 TEST(commutative, weak_over_several_levels_is_one_line_of_turns) {
@@ -232,7 +232,7 @@ TEST(commutative, weak_over_several_levels_is_one_line_of_turns) {
   tree{&x, &t}.grow(4);
   weft::taskwait();
   EXPECT_EQ(x, 81);
-  EXPECT_FALSE(t.crowded);
+  EXPECT_FALSE(t.overlapped);
 }
 
 TEST(commutative, with_if_false_the_creator_waits_for_the_turn) {
@@ -244,7 +244,7 @@ TEST(commutative, with_if_false_the_creator_waits_for_the_turn) {
   }
   weft::taskwait();
   EXPECT_EQ(x, 2 * test::scaled(100));
-  EXPECT_FALSE(t.crowded);
+  EXPECT_FALSE(t.overlapped);
 }
 
 TEST(commutative, events_and_wait_prolong_the_turn) {
@@ -258,14 +258,14 @@ TEST(commutative, events_and_wait_prolong_the_turn) {
           weft::spawn([&, me = weft::this_task::self()] {
             ++x;
             if (--t.inside != 0)
-              t.crowded = true;
+              t.overlapped = true;
             weft::decrease_events(me);
           });
         },
         weft::commutative(x));
   weft::taskwait();
   EXPECT_EQ(x, 20);
-  EXPECT_FALSE(t.crowded);
+  EXPECT_FALSE(t.overlapped);
 }
 
 TEST(commutative, onready_is_called_when_the_turn_has_come) {
@@ -276,12 +276,12 @@ TEST(commutative, onready_is_called_when_the_turn_has_come) {
                 weft::onready(
                     [](void *) {
                       if (++t.inside != 1)
-                        t.crowded = true;
+                        t.overlapped = true;
                     },
                     nullptr));
   weft::taskwait();
   EXPECT_EQ(x, 20);
-  EXPECT_FALSE(t.crowded);
+  EXPECT_FALSE(t.overlapped);
 }
 
 /// In each system of dependencies, with one worker and with four.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/crowd.hpp"
+#include "manage/oversubscription.hpp"
 
 #include "park/aside_word.hpp"
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t k_shortest_rest_ns = 2 * k_slice_ns, k_longest_rest_ns =
 } // namespace
 
 /// How many take part; the others are listed.
-std::size_t crowd::sort() {
+std::size_t oversubscription_policy::sort() {
   std::size_t inside = 0;
   m_outside.clear();
   m_aside.clear();
@@ -42,7 +42,7 @@ std::size_t crowd::sort() {
 }
 
 /// Leaves those outside that have used a part of the time since the last look.
-void crowd::find_computing(std::uint64_t since) {
+void oversubscription_policy::find_computing(std::uint64_t since) {
   std::erase_if(m_outside, [&](layer::guest *g) {
     int tid = g->tid.load(std::memory_order_relaxed);
     const std::uint64_t now = m_world.cpu_ns(tid), before = g->seen_cpu_ns;
@@ -54,7 +54,7 @@ void crowd::find_computing(std::uint64_t since) {
 }
 
 /// Not who sleeps in the kernel, and would be woken. False: nobody was.
-bool crowd::ask(std::size_t surplus) {
+bool oversubscription_policy::ask(std::size_t surplus) {
   bool asked = false;
   for (layer::guest *g : m_outside) {
     const int tid = g->tid.load(std::memory_order_relaxed);
@@ -73,7 +73,7 @@ bool crowd::ask(std::size_t surplus) {
   return asked;
 }
 
-void crowd::recall(std::size_t most) {
+void oversubscription_policy::recall(std::size_t most) {
   for (layer::guest *g : m_aside) {
     if (most-- == 0)
       return;
@@ -83,7 +83,7 @@ void crowd::recall(std::size_t most) {
 
 /// Time of cpus that this process has not used, since it last used all of them to the nearest. Regions are short, and there is a gap behind each. Where
 /// threads had to leave their cpu, it was other processes that used the rest.
-void crowd::note_idle_time(std::uint64_t since) {
+void oversubscription_policy::note_idle_time(std::uint64_t since) {
   const std::uint64_t before = std::exchange(m_process_ns, m_world.process_cpu_ns());
   const std::uint64_t used = m_process_ns - before, had = m_world.cpus() * since, idle = used < had ? had - used : 0;
   const std::uint64_t preemptions = m_world.preemptions();
@@ -91,7 +91,7 @@ void crowd::note_idle_time(std::uint64_t since) {
   m_idle_ns = 2 * idle < since || shares ? 0 : m_idle_ns + idle;
 }
 
-crowd::opinion crowd::judge_all(std::uint64_t now) {
+oversubscription_policy::opinion oversubscription_policy::judge_all(std::uint64_t now) {
   const std::uint64_t since = now - std::exchange(m_at, now);
   const std::size_t inside = sort();
   if (inside == 0 || (m_outside.empty() && m_aside.empty())) {
@@ -118,7 +118,7 @@ crowd::opinion crowd::judge_all(std::uint64_t now) {
   return {presses, false, m_rest_ns};
 }
 
-crowd::opinion crowd::look(std::uint64_t now) {
+oversubscription_policy::opinion oversubscription_policy::look(std::uint64_t now) {
   try {
     return m_world.can_ask() ? judge_all(now) : opinion{};
   } catch (const std::bad_alloc &) { // another time

@@ -15,9 +15,9 @@
 namespace weft::inline v0 {
 namespace rt {
 
-class crowd {
+class oversubscription_policy {
  public:
-  explicit crowd(watched &world) : m_world(world) {}
+  explicit oversubscription_policy(watched &world) : m_world(world) {}
 
   struct opinion {
     bool presses = false;      // somebody was asked, or stands aside: look again after half a slice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is asked to stand aside, by what is seen of made-up threads at made-up times.
-#include "manage/crowd.hpp"
+#include "manage/oversubscription.hpp"
 #include "park/aside_word.hpp"
 
 #include <algorithm>
@@ -53,13 +53,13 @@ struct house final : watched {
 };
 
 /// The first guest takes part; the others compute outside.
-struct crowd_test : testing::Test {
+struct oversubscription_test : testing::Test {
   house h;
-  crowd c{h};
+  oversubscription_policy c{h};
   std::uint64_t now = 1000 * k_ms;
   std::vector<std::size_t> compute{1, 2, 3};
 
-  crowd_test() { turn(0); }
+  oversubscription_test() { turn(0); }
   void turn(std::size_t who) { h.people[who].turns.fetch_add(1, std::memory_order_relaxed); }
   /// The guest does as it was asked, as in its handler.
   void stand(std::size_t who) {
@@ -67,7 +67,7 @@ struct crowd_test : testing::Test {
     ASSERT_TRUE(h.people[who].aside.compare_exchange_strong(was, aside<>::k_aside));
   }
   bool stands(std::size_t who) { return aside<>::stands(h.people[who].aside); }
-  crowd::opinion look(double cpus = 2, std::uint64_t after = 2 * k_ms) {
+  oversubscription_policy::opinion look(double cpus = 2, std::uint64_t after = 2 * k_ms) {
     now += after;
     for (const std::size_t i : compute)
       h.used[i] += after / 2;
@@ -81,7 +81,7 @@ struct crowd_test : testing::Test {
   }
 };
 
-TEST_F(crowd_test, those_that_compute_outside_are_asked) {
+TEST_F(oversubscription_test, those_that_compute_outside_are_asked) {
   EXPECT_TRUE(look().unsure);
   EXPECT_TRUE(h.asked.empty());
   const auto o = look();
@@ -90,20 +90,20 @@ TEST_F(crowd_test, those_that_compute_outside_are_asked) {
   EXPECT_EQ(h.asked, (std::vector<int>{4, 3, 2}));
 }
 
-TEST_F(crowd_test, no_more_are_asked_than_are_too_many) {
+TEST_F(oversubscription_test, no_more_are_asked_than_are_too_many) {
   compute = {2, 3};
   h.workers_busy = 0; // with the one that takes part there are three for two cpus
   two_looks();
   EXPECT_EQ(h.asked, std::vector<int>{4});
 }
 
-TEST_F(crowd_test, nobody_is_asked_after_a_slice_of_idle_time) {
+TEST_F(oversubscription_test, nobody_is_asked_after_a_slice_of_idle_time) {
   two_looks();
   EXPECT_FALSE(look(1, 5 * k_ms).presses);
   EXPECT_TRUE(h.asked.empty());
 }
 
-TEST_F(crowd_test, cpus_that_others_use_are_not_idle) {
+TEST_F(oversubscription_test, cpus_that_others_use_are_not_idle) {
   two_looks();
   for (int i = 0; i < 10; ++i) {
     ++h.preempted;
@@ -112,7 +112,7 @@ TEST_F(crowd_test, cpus_that_others_use_are_not_idle) {
   }
 }
 
-TEST_F(crowd_test, a_gap_behind_a_region_is_no_idle_time) {
+TEST_F(oversubscription_test, a_gap_behind_a_region_is_no_idle_time) {
   two_looks();
   for (int i = 0; i < 10; ++i) {
     EXPECT_TRUE(look(1).presses);
@@ -120,7 +120,7 @@ TEST_F(crowd_test, a_gap_behind_a_region_is_no_idle_time) {
   }
 }
 
-TEST_F(crowd_test, looks_become_rarer_while_nobody_is_to_be_asked) {
+TEST_F(oversubscription_test, looks_become_rarer_while_nobody_is_to_be_asked) {
   compute.clear();
   two_looks();
   std::uint64_t rest = look().rest_ns, longest = 0;
@@ -138,7 +138,7 @@ TEST_F(crowd_test, looks_become_rarer_while_nobody_is_to_be_asked) {
   EXPECT_LE(look().rest_ns, 100 * k_ms) << "somebody was asked";
 }
 
-TEST_F(crowd_test, nobody_is_asked_where_no_guest_takes_part) {
+TEST_F(oversubscription_test, nobody_is_asked_where_no_guest_takes_part) {
   turn(0);
   look(); // it did since the last look
   for (int i = 0; i < 3; ++i) {
@@ -148,7 +148,7 @@ TEST_F(crowd_test, nobody_is_asked_where_no_guest_takes_part) {
   EXPECT_TRUE(h.asked.empty());
 }
 
-TEST_F(crowd_test, a_guest_that_has_come_and_gone_takes_part) {
+TEST_F(oversubscription_test, a_guest_that_has_come_and_gone_takes_part) {
   turn(0);
   look();
   turn(1);
@@ -157,21 +157,21 @@ TEST_F(crowd_test, a_guest_that_has_come_and_gone_takes_part) {
   EXPECT_EQ(h.asked, (std::vector<int>{4, 3}));
 }
 
-TEST_F(crowd_test, who_sleeps_or_hardly_runs_is_left_alone) {
+TEST_F(oversubscription_test, who_sleeps_or_hardly_runs_is_left_alone) {
   compute = {1, 3};
   h.asleep = 4;
   two_looks();
   EXPECT_EQ(h.asked, std::vector<int>{2});
 }
 
-TEST_F(crowd_test, after_a_long_time_nobody_knows_who_computes) {
+TEST_F(oversubscription_test, after_a_long_time_nobody_knows_who_computes) {
   two_looks();
   EXPECT_TRUE(look(2, 1000 * k_ms).unsure);
   EXPECT_TRUE(h.asked.empty());
   EXPECT_TRUE(look().presses);
 }
 
-TEST_F(crowd_test, all_are_recalled_when_no_guest_takes_part) {
+TEST_F(oversubscription_test, all_are_recalled_when_no_guest_takes_part) {
   two_looks();
   stand(2);
   stand(3);
@@ -183,7 +183,7 @@ TEST_F(crowd_test, all_are_recalled_when_no_guest_takes_part) {
   EXPECT_FALSE(stands(2) || stands(3));
 }
 
-TEST_F(crowd_test, one_is_recalled_for_each_slice_of_idle_time) {
+TEST_F(oversubscription_test, one_is_recalled_for_each_slice_of_idle_time) {
   two_looks();
   for (std::size_t i = 1; i < 4; ++i)
     stand(i);
@@ -194,7 +194,7 @@ TEST_F(crowd_test, one_is_recalled_for_each_slice_of_idle_time) {
   EXPECT_EQ(stands(1) + stands(2) + stands(3), 0);
 }
 
-TEST_F(crowd_test, what_was_asked_is_withdrawn_with_the_last_region) {
+TEST_F(oversubscription_test, what_was_asked_is_withdrawn_with_the_last_region) {
   two_looks();
   turn(0);
   look(); // it took part since the last look
@@ -203,7 +203,7 @@ TEST_F(crowd_test, what_was_asked_is_withdrawn_with_the_last_region) {
   EXPECT_FALSE(h.people[1].aside.compare_exchange_strong(asked, aside<>::k_aside));
 }
 
-TEST_F(crowd_test, whoever_has_ended_is_left_alone_until_another_one_begins_with_its_record) {
+TEST_F(oversubscription_test, whoever_has_ended_is_left_alone_until_another_one_begins_with_its_record) {
   look();
   compute = {1};
   h.people[2].tid.store(0); // at the end of its thread
@@ -220,7 +220,7 @@ TEST_F(crowd_test, whoever_has_ended_is_left_alone_until_another_one_begins_with
   EXPECT_EQ(h.asked, (std::vector<int>{2, 3, 4}));
 }
 
-TEST_F(crowd_test, nobody_is_asked_where_that_is_not_possible) {
+TEST_F(oversubscription_test, nobody_is_asked_where_that_is_not_possible) {
   h.can_be_asked = false;
   two_looks();
   EXPECT_TRUE(h.asked.empty());

@@ -11,7 +11,7 @@ namespace weft_omp {
 /// Which members are on which.
 void lay_out_lanes(omp_team &c);
 
-/// What is waited for in a crowd, and watched for by one on each lane.
+/// What is waited for in an oversubscribed team, and watched for by one on each lane.
 struct expected {
   std::uint64_t what; // never comes again; not 0
   bool (*is_there)(const parker::reason &); // seq_cst

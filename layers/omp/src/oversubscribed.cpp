@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "crowd.hpp"
+#include "oversubscribed.hpp"
 
 #include <algorithm>
 
