@@ -12,8 +12,8 @@
 #include "worker/runtime.hpp"
 
 #include <weft/layer/environment.hpp>
+#include <weft/layer/external_task.hpp>
 #include <weft/layer/guest.hpp>
-#include <weft/layer/held_task.hpp>
 #include <weft/layer/task_source.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
@@ -122,17 +122,17 @@ task_source *offered_tasks() noexcept { return g_source.load(std::memory_order_a
 namespace {
 
 /// Parent of those that have none. Nobody waits for its children.
-task &root_of_held() {
+task &root_of_external() {
   static task root("layer");
   return root;
 }
 
-WEFT_INLINE task *make_held(worker &w, task &parent, std::size_t accesses, const detail::held_closure &closure) {
-  void *block = w.memory->allocate(task::block_bytes(detail::k_held, accesses));
+WEFT_INLINE task *make_external(worker &w, task &parent, std::size_t accesses, const detail::external_closure &closure) {
+  void *block = w.memory->allocate(task::block_bytes(detail::k_external, accesses));
   if (!block)
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
-  task *t = ::new (block) task(detail::k_held, &parent, nullptr);
-  ::new (detail::storage(t)) detail::held_closure(closure);
+  task *t = ::new (block) task(detail::k_external, &parent, nullptr);
+  ::new (detail::storage(t)) detail::external_closure(closure);
   t->trace_id = 0;           // no trace tells of it
   t->set(detail::k_special); // it is announced, and enters no queue
   return t;
@@ -140,8 +140,8 @@ WEFT_INLINE task *make_held(worker &w, task &parent, std::size_t accesses, const
 
 /// Has no accesses: nothing holds it.
 WEFT_NOINLINE task *make_held_by_nobody(worker &w) {
-  task &root = root_of_held();
-  task *const t = make_held(w, root, 0, {nullptr, nullptr});
+  task &root = root_of_external();
+  task *const t = make_external(w, root, 0, {nullptr, nullptr});
   root.children.add_by_stranger();
   return t;
 }
@@ -163,13 +163,13 @@ bool enter(task &t, const access *list, std::size_t count) {
 
 } // namespace
 
-bool hold_task(held_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, held_task **self) {
+bool enter_external_task(external_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context, external_task **self) {
   worker &w = this_worker();
   if (!parent) {
     *self = make_held_by_nobody(w);
     return true;
   }
-  task *const t = make_held(w, *parent, count, {onready, context});
+  task *const t = make_external(w, *parent, count, {onready, context});
   *self = t;
   try {
     return enter(*t, list, count);
@@ -178,7 +178,7 @@ bool hold_task(held_task *parent, const access *list, std::size_t count, void (*
   }
 }
 
-void visit_addresses(held_task &parent, void (*visit)(void *context, const void *address), void *context) {
+void visit_addresses(external_task &parent, void (*visit)(void *context, const void *address), void *context) {
   apply_news_below(parent);
   domain *const d = parent.children_domain;
   if (!d)
@@ -191,7 +191,7 @@ void visit_addresses(held_task &parent, void (*visit)(void *context, const void 
   regions.for_each_begin(tell);
 }
 
-void end_held(held_task &t, void (*ready)(void *, void *), void *receiver) { rt::end_held(t, ready, receiver); }
+void end_external_task(external_task &t, void (*ready)(void *, void *), void *receiver) { rt::end_external_task(t, ready, receiver); }
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -3,7 +3,7 @@
 // clock, or in its event word, and no stack is kept.
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "task/held.hpp"
+#include "task/pending.hpp"
 #include "task/rerun_clock.hpp"
 #include "worker/runtime.hpp"
 
@@ -31,10 +31,10 @@ clock_of_task &clock_of(task &t) noexcept { return *static_cast<clock_of_task *>
 
 void wait_for_unblock(task &t) {
   task_extra &x = *peek_extra(t);
-  note_held(t, x, held_until::unblocked);
+  note_pending(t, x, pending_until::unblocked);
   if (x.block.publish(t))
     return;
-  forget_held(x);
+  forget_pending(x);
   enqueue_ready(t);
 }
 
@@ -54,7 +54,7 @@ void wait_for_clock(task &t) {
 void wait_for_events(task &t) {
   task_extra &x = *peek_extra(t);
   x.again_when_over = true;
-  note_held(t, x, held_until::it_may_run_again);
+  note_pending(t, x, pending_until::it_may_run_again);
   if (x.events.end_body())
     events_are_over(t);
 }

@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
-#include "task/held.hpp"
+#include "task/pending.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/spare_time.hpp"
@@ -202,7 +202,7 @@ void unblock(task_ref r) {
     return;
   if (done.resumed->base() == runnable::kind::frame)
     return make_ready(*static_cast<frame *>(done.resumed));
-  forget_held(*peek_extra(*r.get())); // it waits to run again
+  forget_pending(*peek_extra(*r.get())); // it waits to run again
   enqueue_ready(*done.resumed);
 }
 

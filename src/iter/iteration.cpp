@@ -6,9 +6,9 @@
 #include "deps/access.hpp"
 #include "deps/region_scope.hpp"
 #include "task/failure.hpp"
-#include "task/held.hpp"
 #include "task/lifecycle.hpp"
 #include "task/locals.hpp"
+#include "task/pending.hpp"
 #include "task/recorded.hpp"
 
 #include <algorithm>
@@ -153,10 +153,10 @@ WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
     end_locals(*x); // still as the task
   this_executor()->current = outer;
   if (x && x->events.used()) {
-    note_held(t, *x, held_until::it_may_end);
+    note_pending(t, *x, pending_until::it_may_end);
     if (!x->events.end_body())
       return nullptr;
-    forget_held(*x);
+    forget_pending(*x);
   }
   return children_are_over(t) ? complete_round(t) : nullptr;
 }

@@ -6,10 +6,10 @@
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
 #include "task/failure.hpp"
-#include "task/held.hpp"
 #include "task/locals.hpp"
 #include "task/measured_body.hpp"
 #include "task/messages.hpp"
+#include "task/pending.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
@@ -383,10 +383,10 @@ runnable *end_uncommonly(task &t, task *outer, bool in_place) {
     end_locals(*x); // still as the task
   this_executor()->current = outer;
   if (x && x->events.used()) {
-    note_held(t, *x, held_until::it_may_end);
+    note_pending(t, *x, pending_until::it_may_end);
     if (!x->events.end_body())
       return nullptr;
-    forget_held(*x);
+    forget_pending(*x);
   }
   ready_list ready;
   end_task(t, completed::by_its_body, in_place && t.parent == outer, ready);
@@ -563,7 +563,7 @@ void run_whole(task &t) noexcept {
 }
 
 void events_are_over(task &t) {
-  forget_held(*peek_extra(t));
+  forget_pending(*peek_extra(t));
   if (is_recorded(t))
     return recorded_is_over(t);
   if (task_extra *x = peek_extra(t); x && std::exchange(x->again_when_over, false)) {
@@ -573,7 +573,7 @@ void events_are_over(task &t) {
   end_without_body(t);
 }
 
-void end_held(task &t, void (*tell)(void *receiver, void *context), void *receiver) {
+void end_external_task(task &t, void (*tell)(void *receiver, void *context), void *receiver) {
   ready_list ready;
   executor *const now = this_executor();
   const bool alone = t.children.done(t.owned_children) && !t.children_domain && !peek_extra(t);
@@ -589,11 +589,11 @@ void end_held(task &t, void (*tell)(void *receiver, void *context), void *receiv
   }
   while (runnable *r = ready.pop_front()) {
     task &next = *static_cast<task *>(r);
-    if (!tell || !is_held(next)) {
+    if (!tell || !is_external(next)) {
       if (announce_ready(next))
         enqueue_ready(next);
     } else if (!shares(next) || take_exclusions(next)) {
-      tell(receiver, held_of(next).context);
+      tell(receiver, external_closure_of(next).context);
     }
   }
 }
@@ -631,8 +631,8 @@ bool announce_specially(task &t) {
   if (t.has(detail::k_special)) {
     if (!take_exclusions(t)) // who gives them up announces the task again
       return false;
-    if (is_held(t)) {
-      const detail::held_closure c = held_of(t);
+    if (is_external(t)) {
+      const detail::external_closure c = external_closure_of(t);
       c.onready(c.context); // the task is perhaps gone
       return false;
     }

@@ -52,8 +52,8 @@ void enqueue_all(ready_list &ready);
 
 /// Last external event gone and body ended.
 void events_are_over(task &t);
-/// The end of a task of a layer. What it lets run is told to `ready`, where given: see <weft/layer/held_task.hpp>. Any thread.
-void end_held(task &t, void (*ready)(void *receiver, void *context), void *receiver);
+/// The end of a task of a layer. What it lets run is told to `ready`, where given: see <weft/layer/external_task.hpp>. Any thread.
+void end_external_task(task &t, void (*ready)(void *receiver, void *context), void *receiver);
 /// The end of a task that somebody else than a worker has run. Any thread.
 void end_without_body(task &t);
 

@@ -31,7 +31,7 @@ using data_access = basic_data_access<real_atomics, task>;
 class domain;
 class iteration;
 
-enum class held_until : std::uint8_t { it_may_end, it_may_run_again, unblocked };
+enum class pending_until : std::uint8_t { it_may_end, it_may_run_again, unblocked };
 
 /// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
 struct task_extra {
@@ -50,9 +50,9 @@ struct task_extra {
   std::atomic<bool> failing{false};
   local_list<> locals; // see locals.hpp
   iteration *iterated = nullptr;              // of a taskiter: see recorded.hpp
-  detail::task *held = nullptr;               // see held.hpp, with its lock
-  held_until until{};
-  task_extra *next_held = nullptr, *previous_held = nullptr;
+  detail::task *pending = nullptr;               // see pending.hpp, with its lock
+  pending_until until{};
+  task_extra *next_pending = nullptr, *previous_pending = nullptr;
 
   task_extra() = default;
   ~task_extra();
@@ -67,12 +67,12 @@ namespace detail {
 
 inline constexpr body_ops k_no_body{nullptr, nullptr, nullptr, false, 0};
 
-/// Instead of a closure, in a task that a layer runs by itself: see layer/held_task.hpp.
-struct held_closure {
+/// Instead of a closure, in a task that a layer runs by itself: see layer/external_task.hpp.
+struct external_closure {
   void (*onready)(void *);
   void *context;
 };
-inline constexpr body_ops k_held{nullptr, nullptr, nullptr, false, sizeof(held_closure)};
+inline constexpr body_ops k_external{nullptr, nullptr, nullptr, false, sizeof(external_closure)};
 
 /// The first line is written by the creator and by the one who runs the task, the second also by others.
 /// While a task waits for its children `next` names the waiting frame; null says that the body has ended.
@@ -147,8 +147,8 @@ task_extra *try_extra_of(task &t) noexcept; // null without memory
 inline task_extra *peek_extra(const task &t) noexcept {
   return t.extra.load(std::memory_order_acquire); // O1: pairs with the publication in extra_of
 }
-inline bool is_held(const task &t) noexcept { return t.ops == &detail::k_held; }
-inline detail::held_closure &held_of(task &t) noexcept { return *static_cast<detail::held_closure *>(detail::storage(&t)); }
+inline bool is_external(const task &t) noexcept { return t.ops == &detail::k_external; }
+inline detail::external_closure &external_closure_of(task &t) noexcept { return *static_cast<detail::external_closure *>(detail::storage(&t)); }
 inline task_extra &extra_of(task &t) {
   task_extra *x = peek_extra(t);
   return x ? *x : make_extra(t);

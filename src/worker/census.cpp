@@ -39,13 +39,13 @@ bool holds_back(const data_access &a) noexcept { return !(flags_of(a) & (k_weak 
 /// Parent of tasks that nobody waits for but the end of the program.
 bool stands_for_nobody(const task &t) noexcept { return &t == &functions_root() || is_root_of_services(t); }
 
-const char *reason_of_held(const task &t) noexcept {
+const char *reason_of_pending(const task &t) noexcept {
   switch (peek_extra(t)->until) {
-  case held_until::it_may_end:
+  case pending_until::it_may_end:
     return "has ended, but for external events that can only be taken back by";
-  case held_until::it_may_run_again:
+  case pending_until::it_may_run_again:
     return "runs again after external events that can only be taken back by";
-  case held_until::unblocked:
+  case pending_until::unblocked:
     break;
   }
   return "is blocked and can only be unblocked by";
@@ -126,7 +126,7 @@ class census {
       return "begins on worker " + std::to_string(at->second);
     if (m_all.going.count(&t))
       return "is ready to go on";
-    if (m_all.standing.count(const_cast<task *>(&t)) || m_all.held.count(const_cast<task *>(&t)) || m_standing_below.count(&t) || has_ended(t))
+    if (m_all.standing.count(const_cast<task *>(&t)) || m_all.pending.count(const_cast<task *>(&t)) || m_standing_below.count(&t) || has_ended(t))
       return "";
     return "is ready";
   }
@@ -253,8 +253,8 @@ class census {
       return;
     if (const task_extra *x = peek_extra(t); x && x->iterated) {
       wait_for_all(t, "waits in its rounds for", &t, &is_round);
-    } else if (m_all.held.count(&t)) {
-      m_graph.wait(node(t), outside(), reason_of_held(t));
+    } else if (m_all.pending.count(&t)) {
+      m_graph.wait(node(t), outside(), reason_of_pending(t));
     } else if (has_ended(t)) {
       wait_for_all(t, "waits for its child", &t, &is_child);
     } else if (auto it = m_standing_below.find(&t); it != m_standing_below.end()) {

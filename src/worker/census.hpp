@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who waits for what in a runtime in which nothing runs. Costs nothing before it is asked: what lives is found from the suspended
-// frames, the tasks held by external events, their parents, and the chains of accesses that begin at them.
+// frames, the tasks kept by external events, their parents, and the chains of accesses that begin at them.
 #pragma once
 
 #include "graph/wait_graph.hpp"

@@ -9,7 +9,7 @@
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
-#include "task/held.hpp"
+#include "task/pending.hpp"
 #include "task/places.hpp"
 #include "task/tracing.hpp"
 #include "trace/session.hpp"
@@ -95,7 +95,7 @@ void after_fork_in_child() {
   const bool again = g_phase.load(std::memory_order_relaxed) == phase::forked_in_task;
   forget_heaps_in_child();
   forget_stacks_in_child();
-  forget_held_in_child();
+  forget_pending_in_child();
   forget_places_in_child();
   forget_objects_in_child();
   forget_turns_in_child();

@@ -2,7 +2,7 @@
 #include "worker/living.hpp"
 
 #include "deps/domain.hpp"
-#include "task/held.hpp"
+#include "task/pending.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
@@ -25,9 +25,9 @@ void living::find_roots(runtime &rt) {
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (worker *w = rt.slots[i].load(std::memory_order_acquire); w && w->suspended) // O1: pairs with make_worker
       meet(*w->suspended);
-  for_each_held(
+  for_each_pending(
       [](task &t, void *self) {
-        static_cast<living *>(self)->held.insert(&t);
+        static_cast<living *>(self)->pending.insert(&t);
         static_cast<living *>(self)->meet(t);
       },
       this);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lives in a runtime in which nothing runs, found without a register of tasks: from the suspended frames and the tasks held by
+// What lives in a runtime in which nothing runs, found without a register of tasks: from the suspended frames and the tasks kept by
 // external events to their parents, along the chains of accesses that have not been released, and through cohorts and streams.
 #pragma once
 
@@ -39,7 +39,7 @@ class living {
   std::unordered_map<const task *, unsigned> beginning; // halted: about to begin, on that worker
   std::set<const task *> going; // suspended, and ready to go on
   std::size_t elsewhere = 0;    // ready, in queues that cannot be looked through
-  std::set<task *> held;     // by external events only
+  std::set<task *> pending;     // by external events only
   /// Of accesses that have not been released: who hands on to one, in its chain and from its parent's access; who is the last of the
   /// chain below one.
   access_map before, above, last_below;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork() outside of tasks, where the child may use Weft, and inside of tasks, where it may only exec.
 #include "hardening/work.hpp"
-#include "task/held.hpp"
+#include "task/pending.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -323,9 +323,9 @@ TEST(fork, what_waits_in_the_parent_goes_on_there_only) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-int held_tasks() {
+int pending_tasks() {
   int n = 0;
-  weft::rt::for_each_held([](weft::rt::task &, void *count) { ++*static_cast<int *>(count); }, &n);
+  weft::rt::for_each_pending([](weft::rt::task &, void *count) { ++*static_cast<int *>(count); }, &n);
   return n;
 }
 
@@ -339,9 +339,9 @@ TEST(fork, what_events_hold_in_the_parent_holds_nothing_in_the_child) {
         h = weft::this_task::self();
         ++announced;
       });
-    EXPECT_TRUE(test::eventually([&] { return announced == 3 && held_tasks() == 3; }));
+    EXPECT_TRUE(test::eventually([&] { return announced == 3 && pending_tasks() == 3; }));
     const int status = in_fork([] {
-      if (held_tasks() != 0)
+      if (pending_tasks() != 0)
         return 1;
       weft::task_ref own;
       std::atomic<bool> known{false};
@@ -350,18 +350,18 @@ TEST(fork, what_events_hold_in_the_parent_holds_nothing_in_the_child) {
         own = weft::this_task::self();
         known = true;
       });
-      if (!test::eventually([&] { return known && held_tasks() == 1; }))
+      if (!test::eventually([&] { return known && pending_tasks() == 1; }))
         return 2;
       weft::decrease_events(own);
       weft::taskwait();
-      return held_tasks() == 0 && works() ? 0 : 3;
+      return pending_tasks() == 0 && works() ? 0 : 3;
     });
     EXPECT_TRUE(exited(status, 0)) << status;
-    EXPECT_EQ(held_tasks(), 3);
+    EXPECT_EQ(pending_tasks(), 3);
     for (weft::task_ref &h : held)
       weft::decrease_events(h);
     weft::taskwait();
-    EXPECT_EQ(held_tasks(), 0);
+    EXPECT_EQ(pending_tasks(), 0);
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -93,7 +93,7 @@ void run_with_copies(int device, void (*body)(void *), std::size_t count, void *
 
 void wait_for_depend(void **depend) {
   thread &t = self();
-  if (depend && t.task->held)
+  if (depend && t.task->external)
     wait_for_accesses(t, access_list(t, depend));
 }
 

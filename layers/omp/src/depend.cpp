@@ -26,7 +26,7 @@ void access_list::append(const weft::access &a) {
 void access_list::add_all_before(thread &creator) {
   in_core(&creator, [&] {
     weft::layer::visit_addresses(
-        *creator.task->held,
+        *creator.task->external,
         [](void *list, const void *address) { static_cast<access_list *>(list)->append({address, weft::access_mode::inout, 1}); }, this);
   });
 }

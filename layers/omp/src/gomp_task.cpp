@@ -111,7 +111,7 @@ GOMP_API void GOMP_taskwait() { wait_for_children(self()); }
 
 GOMP_API void GOMP_taskwait_depend(void **depend) {
   thread &t = self();
-  if (!t.task->held)
+  if (!t.task->external)
     return; // it has no children that depend on anything
   wait_for_accesses(t, access_list(t, depend));
 }

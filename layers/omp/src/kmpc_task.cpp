@@ -125,7 +125,7 @@ KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_tas
 
 KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *) {
   thread &t = self();
-  if (!t.task->held)
+  if (!t.task->external)
     return;
   access_list accesses(static_cast<std::size_t>(count));
   read(t, accesses, list, count);

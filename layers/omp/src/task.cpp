@@ -41,8 +41,8 @@ void omp_task::become_implicit(omp_team &c, const icvs &from, unsigned number) n
 void omp_task::end_implicit(thread &me) noexcept {
   if (own) [[unlikely]]
     delete std::exchange(own, nullptr);
-  if (auto *scope = std::exchange(held, nullptr))
-    in_core(&me, [scope] { weft::layer::end_held(*scope); });
+  if (auto *scope = std::exchange(external, nullptr))
+    in_core(&me, [scope] { weft::layer::end_external_task(*scope); });
 }
 
 void discard(thread &t, omp_task &x) noexcept { free_record(t, x); }
@@ -67,7 +67,7 @@ void end_in_group(thread &me, task_group &g) noexcept {
 
 /// Its creator has waited for its body, and it was counted nowhere.
 void end_uncounted(thread &t, omp_task &x) {
-  if (x.held)
+  if (x.external)
     release(t, x);
   if (is_left(x)) [[likely]]
     free_record(t, x);
@@ -127,7 +127,7 @@ void call_whole_body(thread &t, omp_task &x) {
 
 /// end_task(), in line.
 [[gnu::always_inline]] inline void end_counted(thread &me, omp_task &x, omp_task **next) {
-  if (x.held)
+  if (x.external)
     release(me, x, next);
   omp_team &c = *x.team;
   const bool gone = is_left(x);

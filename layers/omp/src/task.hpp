@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenMP tasks. A ready one stands with the member of the team that made it ready (task_stack.hpp) or, if it has a priority, in a list of its team.
-// Tasks that depend on others are entered into Weft's dependency system as held tasks, and are ready when that says so.
+// Tasks that depend on others are entered into Weft's dependency system as external tasks, and are ready when that says so.
 //
 // Who counts: a task's children are counted by the thread that runs it, in plain fields, as long as it makes them and ends them itself; ends on other
 // threads are counted in `word`. The two are added up when somebody must wait for the rest, or the task is over (task_count.hpp).
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include <weft/access.hpp>
-#include <weft/layer/held_task.hpp>
+#include <weft/layer/external_task.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct alignas(64) omp_task {
 
   // Of the runner: in lines that others do not ask for while it makes tasks.
   std::int64_t made = 0, ended_here = 0;
-  weft::layer::held_task *held = nullptr; // orders its children, and itself if it has dependences
+  weft::layer::external_task *external = nullptr; // orders its children, and itself if it has dependences
   icvs *own = nullptr; // once changed
   thread *home = nullptr; // whose pool the record came from
   std::uint32_t depth = 0; // below the implicit task

@@ -106,10 +106,10 @@ void collect(void *list, void *p) {
   first = &x;
 }
 
-weft::layer::held_task *scope_of(thread &t, omp_task &x) {
-  if (!x.held)
-    in_core(&t, [&x] { weft::layer::hold_task(nullptr, nullptr, 0, nullptr, nullptr, &x.held); });
-  return x.held;
+weft::layer::external_task *scope_of(thread &t, omp_task &x) {
+  if (!x.external)
+    in_core(&t, [&x] { weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &x.external); });
+  return x.external;
 }
 
 bool is_below(const omp_task &x, const omp_task &above) noexcept {
@@ -143,9 +143,9 @@ void run_some(thread &t) {
 } // namespace
 
 void release(thread &me, omp_task &x, omp_task **next) {
-  weft::layer::held_task *const held = std::exchange(x.held, nullptr);
+  weft::layer::external_task *const external = std::exchange(x.external, nullptr);
   omp_task *ready = nullptr;
-  in_core(&me, [held, &ready] { weft::layer::end_held(*held, &collect, &ready); });
+  in_core(&me, [external, &ready] { weft::layer::end_external_task(*external, &collect, &ready); });
   if (ready && next && ready->parent == x.parent && ready->priority == 0 && x.team->listed.load(std::memory_order_relaxed) == 0) {
     *next = ready;
     ready = ready->newer;
@@ -161,11 +161,11 @@ namespace {
 
 [[gnu::always_inline]] inline void hold_here(thread &t, omp_task &x, const task_clauses &clauses) {
   x.accesses = static_cast<std::uint8_t>(std::min<std::size_t>(clauses.access_count, UINT8_MAX));
-  weft::layer::held_task *const scope = scope_of(t, *x.parent);
+  weft::layer::external_task *const scope = scope_of(t, *x.parent);
   bool is_ready = false, failed = false;
   in_core(&t, [&] {
     try {
-      is_ready = weft::layer::hold_task(scope, clauses.accesses, clauses.access_count, &became_ready, &x, &x.held);
+      is_ready = weft::layer::enter_external_task(scope, clauses.accesses, clauses.access_count, &became_ready, &x, &x.external);
     } catch (const weft::error &) {
       failed = true;
     }

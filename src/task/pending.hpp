@@ -9,12 +9,12 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// By who ends the body, before it takes the body's hold off the events, or makes the task known to who unblocks it.
-void note_held(task &t, task_extra &x, held_until how) noexcept;
+void note_pending(task &t, task_extra &x, pending_until how) noexcept;
 /// By who took the last event back or unblocked it, or by who noted it when there was nothing left to wait for.
-void forget_held(task_extra &x) noexcept;
+void forget_pending(task_extra &x) noexcept;
 /// No task of the list ends meanwhile. `f` must not call either of the others.
-void for_each_held(void (*f)(task &, void *), void *context);
-void forget_held_in_child() noexcept;
+void for_each_pending(void (*f)(task &, void *), void *context);
+void forget_pending_in_child() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

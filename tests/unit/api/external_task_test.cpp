@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that a layer runs by itself: when they are ready, and what their siblings have named.
-#include <weft/layer/held_task.hpp>
+#include <weft/layer/external_task.hpp>
 #include <weft/weft.hpp>
 
 #include <array>
@@ -13,18 +13,18 @@ namespace {
 
 using weft::access;
 using weft::access_mode;
-using weft::layer::held_task;
+using weft::layer::external_task;
 
 /// A task that has children, and those of them that are ready and have not ended.
 class family {
  public:
-  family() { weft::layer::hold_task(nullptr, nullptr, 0, nullptr, nullptr, &m_parent); }
+  family() { weft::layer::enter_external_task(nullptr, nullptr, 0, nullptr, nullptr, &m_parent); }
   family(const family &) = delete;
   family &operator=(const family &) = delete;
-  ~family() { weft::layer::end_held(*m_parent); }
+  ~family() { weft::layer::end_external_task(*m_parent); }
 
   struct child {
-    held_task *task = nullptr;
+    external_task *task = nullptr;
     std::atomic<bool> ready{false};
     /// Managers may tell it later, and on other workers.
     bool becomes_ready() const {
@@ -35,12 +35,12 @@ class family {
   };
   void hold(child &c, const std::vector<access> &list) {
     constexpr auto onready = [](void *p) { static_cast<child *>(p)->ready = true; };
-    if (weft::layer::hold_task(m_parent, list.data(), list.size(), onready, &c, &c.task))
+    if (weft::layer::enter_external_task(m_parent, list.data(), list.size(), onready, &c, &c.task))
       onready(&c);
   }
   static void end(child &c) {
     ASSERT_TRUE(c.becomes_ready());
-    weft::layer::end_held(*c.task);
+    weft::layer::end_external_task(*c.task);
   }
   std::vector<const void *> addresses() {
     std::vector<const void *> seen;
@@ -50,10 +50,10 @@ class family {
   }
 
  private:
-  held_task *m_parent = nullptr;
+  external_task *m_parent = nullptr;
 };
 
-TEST(held_task, is_ready_when_its_accesses_allow_it) {
+TEST(external_task, is_ready_when_its_accesses_allow_it) {
   family f;
   int x = 0;
   family::child writer, reader, other, last;
