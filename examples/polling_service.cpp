@@ -9,7 +9,7 @@
 // A network that must be asked again and again whether a message has arrived.
 class network {
  public:
-  network() : m_service("network", weft::place::idle, &poll, this) {}
+  network() : m_service("network", weft::poll_point::idle, &poll, this) {}
 
   // Called by a task: the tasks that read `into` start when the message is there.
   void receive(int &into) {

@@ -32,7 +32,7 @@ weft_leave_out(weft_unit_api "qemu itself aborts when the child of a process wit
   fork.the_child_of_a_process_that_has_used_weft_can_use_it
   counters.of_a_parent_are_read_by_its_child_and_are_not_its_own modes/managers.the_child_of_a_fork_has_managers_of_its_own/*
   service.works_in_a_forked_child_although_a_worker_polled_at_the_fork
-  service_places.of_the_timer_is_called_in_a_forked_child)
+  poll_points.of_the_timer_is_called_in_a_forked_child)
 weft_leave_out(weft_unit_tool "the command becomes the program, or starts another reader, by exec, which the kernel does not do for another machine; signals end the emulator"
   counter_tools.run_prints_counters_at_intervals_and_at_the_end reports.run_report_writes_the_page_and_gives_the_status_of_the_program
   counter_tools.tell_that_a_program_has_ended_or_crashed_while_they_watched_it traces.exporters_write_what_their_readers_expect

@@ -8,7 +8,7 @@ namespace demo {
 
 progress::progress(const char *what, int total) : m_what(what), m_total(total) {
   if (isatty(STDERR_FILENO))
-    m_timer.emplace("progress", weft::place::timer, &show, this);
+    m_timer.emplace("progress", weft::poll_point::timer, &show, this);
 }
 
 progress::~progress() {

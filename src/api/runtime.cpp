@@ -80,16 +80,16 @@ std::uint64_t executed_by(int id) {
   return w ? peek(w->counts->executed) + peek(w->counts->rounds) : 0;
 }
 
-service::service(const char *name, place where, bool (*f)(void *), void *context, int priority) {
+service::service(const char *name, poll_point where, bool (*f)(void *), void *context, int priority) {
   if (!f)
     throw_error(errc::invalid_argument, "service '%s' has no function; pass one that returns whether it did something", name ? name : "");
-  if (static_cast<std::size_t>(where) >= k_places)
-    throw_error(errc::invalid_argument, "service '%s' has no place of that number (%d); pass one of weft::place", name ? name : "",
+  if (static_cast<std::size_t>(where) >= k_poll_points)
+    throw_error(errc::invalid_argument, "service '%s' has no poll point of that number (%d); pass one of weft::poll_point", name ? name : "",
                 static_cast<int>(where));
   this_worker();
   auto e = std::make_unique<service_entry>(name ? name : "", where, priority, f, context);
   services(where).add(*e);
-  if (where == place::timer || where == place::idle) {
+  if (where == poll_point::timer || where == poll_point::idle) {
     try {
       the_runtime().clock.poll_services(poll_period_ns(the_runtime()));
     } catch (...) {

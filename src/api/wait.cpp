@@ -32,7 +32,7 @@ void taskwait() {
 
 void taskyield() {
   worker &w = this_worker();
-  offer_time(place::scheduling_point);
+  offer_time(poll_point::scheduling_point);
   runnable *other = take_ready(w);
   if (!other && !w.own_frame.full()) // the thread's own stack stands in no queue
     return;

@@ -24,9 +24,9 @@ constexpr std::size_t k_stack_for_calls = 24 << 10; // what running a task in pl
 std::atomic<std::uint64_t> g_slow_call_ns{0};
 std::atomic<std::uint64_t> g_next_look{0};
 
-constexpr const char *k_place_names[k_places] = {"idle", "timer", "taskwait", "scheduling_point"};
+constexpr const char *k_poll_point_names[k_poll_points] = {"idle", "timer", "taskwait", "scheduling_point"};
 
-const char *name_of(place where) noexcept { return k_place_names[static_cast<std::size_t>(where)]; }
+const char *name_of(poll_point where) noexcept { return k_poll_point_names[static_cast<std::size_t>(where)]; }
 
 /// Once per service and k_between_reports_ns.
 bool may_report(service_entry &s, std::uint64_t now) noexcept {
@@ -36,7 +36,7 @@ bool may_report(service_entry &s, std::uint64_t now) noexcept {
 
 void report_slow(service_entry &s, std::uint64_t ns, std::uint64_t now) noexcept {
   if (may_report(s, now))
-    warn("service '%s' (place %s) kept its thread for %llu ms in one call; let it do less per call, or raise "
+    warn("service '%s' (poll point %s) kept its thread for %llu ms in one call; let it do less per call, or raise "
          "poll.slow",
          s.name, name_of(s.where), static_cast<unsigned long long>(ns / 1'000'000));
 }
@@ -168,7 +168,7 @@ void service_list::report_overdue(std::uint64_t now) noexcept {
     return true;
   });
   if (runs_for != 0)
-    warn("service '%s' (place %s) has not returned for %llu ms; whatever else there is at its place may have "
+    warn("service '%s' (poll point %s) has not returned for %llu ms; whatever else there is at its poll point may have "
          "to wait meanwhile",
          name, name_of(m_where), static_cast<unsigned long long>(runs_for / 1'000'000));
 }
@@ -184,11 +184,11 @@ void service_list::forget_after_fork() {
   ::new (static_cast<void *>(&m_root)) task(k_root_label);
 }
 
-service_list &services(place where) noexcept {
-  alignas(service_list) static unsigned char room[k_places][sizeof(service_list)];
+service_list &services(poll_point where) noexcept {
+  alignas(service_list) static unsigned char room[k_poll_points][sizeof(service_list)];
   static const bool made = [] {
-    for (std::size_t i = 0; i < k_places; ++i) // never destroyed: services may outlive static destructors
-      ::new (static_cast<void *>(room[i])) service_list(static_cast<place>(i));
+    for (std::size_t i = 0; i < k_poll_points; ++i) // never destroyed: services may outlive static destructors
+      ::new (static_cast<void *>(room[i])) service_list(static_cast<poll_point>(i));
     return true;
   }();
   static_cast<void>(made);
@@ -198,39 +198,39 @@ service_list &services(place where) noexcept {
 namespace {
 
 template <class F>
-void for_all_places(F &&f) {
-  for (std::size_t i = 0; i < k_places; ++i)
-    f(services(static_cast<place>(i)));
+void for_all_poll_points(F &&f) {
+  for (std::size_t i = 0; i < k_poll_points; ++i)
+    f(services(static_cast<poll_point>(i)));
 }
 
 } // namespace
 
 bool services_have_tasks() {
   bool any = false;
-  for_all_places([&](service_list &l) { any |= l.has_tasks(); });
+  for_all_poll_points([&](service_list &l) { any |= l.has_tasks(); });
   return any;
 }
 
 bool services_may_have_tasks() {
   bool any = false;
-  for_all_places([&](service_list &l) { any |= l.may_have_tasks(); });
+  for_all_poll_points([&](service_list &l) { any |= l.may_have_tasks(); });
   return any;
 }
 
 bool is_root_of_services(const task &t) noexcept {
   bool any = false;
-  for_all_places([&](service_list &l) { any |= l.is_root(t); });
+  for_all_poll_points([&](service_list &l) { any |= l.is_root(t); });
   return any;
 }
 
 void services_before_fork() {
-  for_all_places([](service_list &l) { l.before_fork(); });
+  for_all_poll_points([](service_list &l) { l.before_fork(); });
 }
 void services_after_fork_in_parent() {
-  for_all_places([](service_list &l) { l.after_fork_in_parent(); });
+  for_all_poll_points([](service_list &l) { l.after_fork_in_parent(); });
 }
 void services_after_fork_in_child() {
-  for_all_places([](service_list &l) { l.forget_after_fork(); });
+  for_all_poll_points([](service_list &l) { l.forget_after_fork(); });
 }
 
 void set_slow_call_ns(std::uint64_t ns) noexcept { g_slow_call_ns.store(ns, std::memory_order_relaxed); }
@@ -239,12 +239,12 @@ void report_overdue_calls(std::uint64_t now) noexcept {
   std::uint64_t due = g_next_look.load(std::memory_order_relaxed);
   if (now < due || !g_next_look.compare_exchange_strong(due, now + k_between_looks_ns, std::memory_order_relaxed)) [[likely]]
     return;
-  for_all_places([now](service_list &l) { l.report_overdue(now); });
+  for_all_poll_points([now](service_list &l) { l.report_overdue(now); });
 }
 
 /// On the stack of a task, or between tasks: errno and a pending cancellation of the thread are not the
 /// services' affair.
-void offer_time_slowly(place where) noexcept {
+void offer_time_slowly(poll_point where) noexcept {
   executor &e = *this_executor();
   if (e.in_callback || stack_left(e) < k_stack_for_calls)
     return;

@@ -16,27 +16,27 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// How a callback comes to be called: whenever its place is offered, or when its module asks. Those on demand are for modules of the
+/// How a callback comes to be called: whenever its poll point is reached, or when its module asks. Those on demand are for modules of the
 /// runtime: several threads may be in one, it spawns nothing, and nobody polls because of it.
-enum class called { at_its_place, on_demand };
+enum class called { at_its_poll_point, on_demand };
 
-/// A callback of one place.
+/// A callback of one poll point.
 struct service_entry : registration<> {
-  constexpr service_entry(const char *name, place where, int priority, bool (*f)(void *), void *context, called how = called::at_its_place)
+  constexpr service_entry(const char *name, poll_point where, int priority, bool (*f)(void *), void *context, called how = called::at_its_poll_point)
       : registration(priority, how == called::on_demand), name(name), f(f), context(context), where(where) {}
   const char *const name;
   bool (*const f)(void *);
   void *const context;
-  const place where;
+  const poll_point where;
   std::atomic<std::uint64_t> began{0};    // ns; 0: no call runs. Not of a concurrent one
   std::atomic<std::uint64_t> reported{0}; // ns
 };
 
-/// The services of one place. Of those that are not concurrent one thread calls at a time; a second one that
+/// The services of one poll point. Of those that are not concurrent one thread calls at a time; a second one that
 /// comes does not wait.
 class service_list {
  public:
-  explicit service_list(place where) noexcept : m_where(where) {}
+  explicit service_list(poll_point where) noexcept : m_where(where) {}
   void add(service_entry &e);
   /// Returns when no call of `e` is running, but for one that removes itself.
   void remove(service_entry &e);
@@ -50,7 +50,7 @@ class service_list {
   [[nodiscard]] bool has_tasks();
   /// The same from any thread, at once; true when in doubt.
   [[nodiscard]] bool may_have_tasks();
-  /// Whether `t` is the parent of what services of this place spawn.
+  /// Whether `t` is the parent of what services of this poll point spawn.
   [[nodiscard]] bool is_root(const task &t) const noexcept { return &t == &m_root; }
   /// Calls f(entry) for all that is registered until it returns true. f is short and registers nobody.
   template <class F>
@@ -71,23 +71,23 @@ class service_list {
   [[nodiscard]] bool settle();
 
   registry<> m_registry;
-  const place m_where;
+  const poll_point m_where;
   std::mutex m_turn; // held over calls, so fork() does not wait for it
   std::atomic<std::uint64_t> m_polled{0};
   task m_root{k_root_label}; // parent of what services spawn; of who has the turn
 };
 
-service_list &services(place where) noexcept;
+service_list &services(poll_point where) noexcept;
 
-/// For all places: has_tasks(), and what fork() needs.
+/// For all poll points: has_tasks(), and what fork() needs.
 [[nodiscard]] bool services_have_tasks();
 [[nodiscard]] bool services_may_have_tasks();
 [[nodiscard]] bool is_root_of_services(const task &t) noexcept;
 void services_before_fork();
 void services_after_fork_in_parent();
 void services_after_fork_in_child();
-/// Whether the timer is to call the services of a place.
-[[nodiscard]] inline bool timer_has_services() noexcept { return anyone_at(place::timer) || anyone_at(place::idle); }
+/// Whether the timer is to call the services of a poll point.
+[[nodiscard]] inline bool timer_has_services() noexcept { return anyone_at(poll_point::timer) || anyone_at(poll_point::idle); }
 
 /// A call that runs longer is reported with its name; 0: none is.
 void set_slow_call_ns(std::uint64_t ns) noexcept;

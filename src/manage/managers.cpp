@@ -18,13 +18,13 @@ managers *g_those = nullptr; // written before any task
 /// As the dispatcher knows them: workers come when there are messages, so nobody needs to poll for them.
 void join_dispatcher() {
   static const auto call = [](void *) { return g_those->serve(*this_executor()); };
-  static service_entry when_idle("managers", place::idle, INT_MAX, call, nullptr, called::on_demand);
-  static service_entry when_waiting("managers", place::taskwait, INT_MAX, call, nullptr, called::on_demand);
+  static service_entry when_idle("managers", poll_point::idle, INT_MAX, call, nullptr, called::on_demand);
+  static service_entry when_waiting("managers", poll_point::taskwait, INT_MAX, call, nullptr, called::on_demand);
   static bool joined = false; // with the start lock
   if (std::exchange(joined, true))
     return;
-  services(place::idle).add(when_idle);
-  services(place::taskwait).add(when_waiting);
+  services(poll_point::idle).add(when_idle);
+  services(poll_point::taskwait).add(when_waiting);
 }
 
 unsigned whole(int setting) noexcept { return static_cast<unsigned>(setting); }
@@ -102,7 +102,7 @@ bool thinks_it_acts_itself(executor &e) noexcept { return g_those->thinks_it_act
 
 void apply_news_of(domain &d) noexcept { g_those->apply_below(d); }
 
-bool apply_messages(executor &e, place where) { return g_those->may_serve(e) && services(where).call_modules(e); }
+bool apply_messages(executor &e, poll_point where) { return g_those->may_serve(e) && services(where).call_modules(e); }
 
 } // namespace rt
 } // namespace weft::inline v0

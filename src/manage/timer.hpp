@@ -36,7 +36,7 @@ class timer {
   void at(std::uint64_t deadline_ns, call &c) noexcept;
   /// After it returns the call is neither pending nor running.
   void cancel(call &c);
-  /// From now on calls the timer place's services every `period_ns`, and those of idle when no worker idles.
+  /// From now on calls the services of the timer's poll point every `period_ns`, and those of idle when no worker idles.
   void poll_services(std::uint64_t period_ns);
   /// Whether time will bring anything, or the timer's thread is calling services.
   [[nodiscard]] bool is_busy();

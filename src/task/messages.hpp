@@ -49,7 +49,7 @@ inline void apply_news_below(task &parent) noexcept {
 }
 /// Applies messages as the mode of the managers asks the caller to, by way of the dispatcher. True: it has applied some. Nothing that
 /// it calls may wait.
-bool apply_messages(executor &e, place where);
+bool apply_messages(executor &e, poll_point where);
 
 // What an end is made of, for who applies it.
 

@@ -12,18 +12,18 @@ namespace rt {
 
 struct executor;
 
-inline constexpr std::size_t k_places = 4;
-inline std::atomic<std::uint32_t> g_services_at[k_places]; // how many; a hint
+inline constexpr std::size_t k_poll_points = 4;
+inline std::atomic<std::uint32_t> g_services_at[k_poll_points]; // how many; a hint
 
-[[nodiscard]] inline bool anyone_at(place where) noexcept {
+[[nodiscard]] inline bool anyone_at(poll_point where) noexcept {
   return g_services_at[static_cast<std::size_t>(where)].load(std::memory_order_relaxed) != 0;
 }
 
 /// The dispatcher supplies it.
-void offer_time_slowly(place where) noexcept;
+void offer_time_slowly(poll_point where) noexcept;
 
-/// Between tasks, or where a task must wait: runs the services of the place on the calling worker's stack.
-inline void offer_time(place where) noexcept {
+/// Between tasks, or where a task must wait: runs the services of the poll point on the calling worker's stack.
+inline void offer_time(poll_point where) noexcept {
   if (anyone_at(where)) [[unlikely]]
     offer_time_slowly(where);
 }

@@ -94,11 +94,11 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
   const traced_wait traced(waited_for);
   const hosting host;
   const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root} : wait_reason{waits_for::group, waited_for.group};
-  offer_time(place::taskwait);
+  offer_time(poll_point::taskwait);
   while (!s.word.done(s.owned)) {
     if (help(waited_for, s.word, s.owned))
       continue;
-    if (has_managers() && apply_messages(*this_executor(), place::taskwait)) [[unlikely]]
+    if (has_managers() && apply_messages(*this_executor(), poll_point::taskwait)) [[unlikely]]
       continue;
     const bool waited = try_suspend(
         [](executor &, frame &f, void *p) {

@@ -93,7 +93,7 @@ void run_recorded(worker &w, runnable *r) {
     if (++here->own_in_a_row < k_own_in_a_row) [[likely]]
       continue;
     here->own_in_a_row = 0;
-    offer_time(place::scheduling_point);
+    offer_time(poll_point::scheduling_point);
     if (runnable *other = take_shared_first(*here)) {
       here->handoff = other;
       return enqueue(here, *r, origin::fresh);
@@ -215,7 +215,7 @@ runnable *pick(executor &e) {
   worker &w = static_cast<worker &>(e);
   if (!mutant(bug::suspension_keeps_count))
     tell_parent_at_once(w);
-  offer_time(place::scheduling_point);
+  offer_time(poll_point::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue_job(w, *job);
   if (runnable *kept = std::exchange(w.handoff, nullptr))
@@ -258,7 +258,7 @@ void get_by() {
       r = steal_join(w);
   }
   if (!r)
-    return has_managers() && apply_messages(w, place::idle) ? void() : os_yield();
+    return has_managers() && apply_messages(w, poll_point::idle) ? void() : os_yield();
   task *const waiting = w.current;
   switch (r->base()) {
   case runnable::kind::frame: // the next attempt to suspend finds it

@@ -134,14 +134,14 @@ runnable *look_for_ready(worker &w) {
 runnable *look(worker &w) {
   if (has_managers() && the_runtime().manage.serves_itself_first(w)) [[unlikely]] {
     tell_parent_at_once(w);
-    apply_messages(w, place::idle);
+    apply_messages(w, poll_point::idle);
   }
   if (runnable *r = look_for_ready(w))
     return r;
   if (!has_managers() || !the_runtime().manage.may_serve(w)) [[likely]]
     return nullptr;
   tell_parent_at_once(w);
-  return apply_messages(w, place::idle) ? look_for_ready(w) : nullptr;
+  return apply_messages(w, poll_point::idle) ? look_for_ready(w) : nullptr;
 }
 
 /// Everything to be said to others before this worker stops working.
@@ -179,7 +179,7 @@ enum class mood { patient, asks, settled };
 std::int64_t next_look(const worker &w, mood m) noexcept {
   const settings &cfg = the_runtime().cfg;
   std::uint64_t later = 0;
-  if (anyone_at(place::idle))
+  if (anyone_at(poll_point::idle))
     later = poll_period_ns(the_runtime());
   else if (w.stand_in)
     later = std::min(k_linger_ns, kept_ns(cfg));
@@ -220,7 +220,7 @@ slept sleep(worker &w, mood m) {
   rt.gate.pass();
   if (traced)
     w.trace->ring.put(trace_event::wake, 0, 0);
-  return {look(w), !chosen && !anyone_at(place::idle)};
+  return {look(w), !chosen && !anyone_at(poll_point::idle)};
 }
 
 /// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
@@ -237,7 +237,7 @@ runnable *wait_for_some(worker &w) {
       return look(w);
     if (rt.producers.holds_any())
       continue;
-    if (anyone_at(place::idle) && services(place::idle).poll(w))
+    if (anyone_at(poll_point::idle) && services(poll_point::idle).poll(w))
       continue;
     const slept s = sleep(w, m);
     if (s.found)

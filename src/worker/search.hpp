@@ -35,10 +35,10 @@ void tell_parent_at_once(worker &w);
 
 /// Between tasks: services may take long.
 WEFT_INLINE void offer_time_between(worker &w) {
-  if (!anyone_at(place::scheduling_point)) [[likely]]
+  if (!anyone_at(poll_point::scheduling_point)) [[likely]]
     return;
   tell_parent(w);
-  offer_time(place::scheduling_point);
+  offer_time(poll_point::scheduling_point);
 }
 
 } // namespace rt

@@ -71,7 +71,7 @@ bool spare_pool::has_work() const {
 
 void spare_pool::publish() { publish_counters(m_runtime, false); }
 
-bool spare_pool::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || anyone_at(place::idle)); }
+bool spare_pool::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || anyone_at(poll_point::idle)); }
 
 std::uint64_t spare_pool::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_pool::sleeps(int tid) const { return thread_sleeps(tid); }

@@ -232,12 +232,12 @@ static int poll(void *p) {
 }
 
 static void a_service_ends_a_block_and_an_event(void) {
-  for (int place = WEFT_PLACE_IDLE; place <= WEFT_PLACE_TIMER; ++place) { // whom nobody needs to reach
+  for (int point = WEFT_POLL_POINT_IDLE; point <= WEFT_POLL_POINT_TIMER; ++point) { // whom nobody needs to reach
     struct meeting m;
     memset(&m, 0, sizeof m);
     weft_service *s = NULL;
     EXPECT(weft_mutex_create(&m.mutex) == 0);
-    EXPECT(weft_service_create("let go", place, 1, poll, &m, &s) == 0);
+    EXPECT(weft_service_create("let go", point, 1, poll, &m, &s) == 0);
     EXPECT(weft_spawn(wait_for_the_service, &m, 0, NULL, 0, NULL, NULL) == 0);
     EXPECT(weft_taskwait(NULL) == 0);
     EXPECT(weft_service_destroy(s) == 0);

@@ -128,7 +128,7 @@ void wait_in_a_queue() {
   m.lock();
 }
 void make_a_service() {
-  weft::service s("none", weft::place::idle, [](void *) { return false; }, nullptr);
+  weft::service s("none", weft::poll_point::idle, [](void *) { return false; }, nullptr);
 }
 void share_a_loop() {
   weft::taskfor(weft::range(4), [](int) {});
@@ -459,7 +459,7 @@ TEST(fork, finds_no_lock_taken_however_busy_the_other_threads_are) {
     for (int t = 0; t != 2; ++t)
       busy.emplace_back([&] {
         while (!stop) {
-          weft::service s("none", weft::place::idle, [](void *) { return false; }, nullptr);
+          weft::service s("none", weft::poll_point::idle, [](void *) { return false; }, nullptr);
           for (int i = 0; i != 200; ++i)
             weft::spawn([] { weft::critical("shared", [] { weft::taskyield(); }); });
           weft::taskwait();
@@ -467,7 +467,7 @@ TEST(fork, finds_no_lock_taken_however_busy_the_other_threads_are) {
       });
     for (int i = 0; i != 20; ++i) {
       const int status = in_fork([] {
-        weft::service s("child's", weft::place::idle, [](void *) { return false; }, nullptr);
+        weft::service s("child's", weft::poll_point::idle, [](void *) { return false; }, nullptr);
         int x = 0;
         weft::spawn([&] { weft::critical("shared", [&] { ++x; }); });
         weft::taskwait();

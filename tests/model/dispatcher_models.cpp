@@ -17,7 +17,7 @@ struct callback : registration<P> {
   model_var<int> data{0}; // of the owner, and of the calls while it is registered
 };
 
-struct place_model {
+struct poll_point_model {
   registry<P> list;
   spin_lock<P> turn; // stands for the mutex that keeps callers apart
 
@@ -43,18 +43,18 @@ bool reads(callback &c) {
 template <int Callers, bool Concurrent>
 struct registry_ends {
   static constexpr int threads = Callers + 1;
-  place_model place;
+  poll_point_model point;
   callback c{0, Concurrent};
   void run(int t) {
     if (t > 0)
-      return place.poll(reads);
+      return point.poll(reads);
     c.data.set(1);
-    place.list.add(c);
-    place.list.remove(c, 0);
+    point.list.add(c);
+    point.list.remove(c, 0);
     c.data.set(2);
   }
   void check() {
-    place.poll([](callback &) {
+    point.poll([](callback &) {
       expect(false, "the list is empty in the end");
       return false;
     });
@@ -67,13 +67,13 @@ const passes<registry_ends<2, false>> e3{"registry_end_waits_for_the_call_of_two
 /// A callback is called by one thread at a time; what one call wrote the next one reads.
 struct registry_calls_alone {
   static constexpr int threads = 2;
-  place_model place;
+  poll_point_model point;
   callback c{0};
   int calls[2] = {};
-  registry_calls_alone() { place.list.add(c); }
+  registry_calls_alone() { point.list.add(c); }
   void run(int t) {
     for (int i = 0; i < 2; ++i)
-      place.poll([&](callback &me) {
+      point.poll([&](callback &me) {
         me.data.set(me.data.get() + 1);
         ++calls[t];
         return false;
@@ -90,15 +90,15 @@ const passes<registry_calls_alone> a1{"registry_calls_one_at_a_time"};
 template <bool Concurrent>
 struct registry_ends_itself {
   static constexpr int threads = 2;
-  place_model place;
+  poll_point_model point;
   callback c{0, Concurrent};
   model_atomic<int> ended{0};
-  registry_ends_itself() { place.list.add(c); }
+  registry_ends_itself() { point.list.add(c); }
   void run(int) {
-    place.poll([&](callback &me) {
+    point.poll([&](callback &me) {
       if (ended.fetch_add(1, std::memory_order_relaxed) != 0)
         return reads(me);
-      place.list.remove(me, 1);
+      point.list.remove(me, 1);
       me.data.set(2);
       return true;
     });
@@ -112,23 +112,23 @@ const passes<registry_ends_itself<true>> s2{"registry_concurrent_call_ends_itsel
 /// one.
 struct registry_changes_under_a_round {
   static constexpr int threads = 2;
-  place_model place;
+  poll_point_model point;
   callback first{9}, last{-9}, between{0}, late{-10};
   int seen = 0; // of thread 1
   registry_changes_under_a_round() {
-    place.list.add(last);
-    place.list.add(first);
+    point.list.add(last);
+    point.list.add(first);
   }
   void run(int t) {
     if (t == 0) {
-      place.list.add(between);
-      place.list.remove(between, 0);
+      point.list.add(between);
+      point.list.remove(between, 0);
       return;
     }
-    place.poll([&](callback &c) {
+    point.poll([&](callback &c) {
       if (&c == &first) {
         seen = seen * 10 + 1;
-        place.list.add(late);
+        point.list.add(late);
       } else if (&c == &last) {
         seen = seen * 10 + 3;
       } else {
@@ -149,27 +149,27 @@ enum class flaw { remover_does_not_wait, end_wakes_nobody };
 template <flaw Flaw>
 struct flawed_end {
   static constexpr int threads = 2;
-  place_model place;
+  poll_point_model point;
   callback c{0};
-  flawed_end() { place.list.add(c); }
+  flawed_end() { point.list.add(c); }
   void run(int t) {
     if (t == 0) {
       if (Flaw == flaw::end_wakes_nobody)
-        place.list.remove(c, 0);
+        point.list.remove(c, 0);
       else
         c.calls.fetch_or(1u << 31, std::memory_order_acq_rel); // no new call begins
       c.data.set(2);
       return;
     }
-    auto round = place.list.begin_round();
-    auto *e = place.list.begin_next(round, true);
+    auto round = point.list.begin_round();
+    auto *e = point.list.begin_next(round, true);
     if (!e)
       return;
     reads(c);
     if (Flaw == flaw::end_wakes_nobody)
       e->calls.fetch_sub(1, std::memory_order_release);
     else
-      place.list.end(*e);
+      point.list.end(*e);
   }
   void check() {}
 };

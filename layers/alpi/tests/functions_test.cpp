@@ -130,7 +130,7 @@ TEST(alpi_self, is_null_in_services) {
     std::atomic<bool> asked{false}, none{false};
   } at;
   const weft::service s(
-      "looks", weft::place::idle,
+      "looks", weft::poll_point::idle,
       [](void *p) {
         auto &at = *static_cast<seen *>(p);
         at.none = self() == nullptr;

@@ -290,8 +290,8 @@ inline void finals_and_undeferred() {
 inline void services() {
   attempt([] {
     std::atomic<int> calls{0};
-    weft::service timer("timer", weft::place::timer, [](void *p) { return ++*static_cast<std::atomic<int> *>(p), false; }, &calls);
-    weft::service idle("idle", weft::place::idle, [](void *) { return false; }, nullptr);
+    weft::service timer("timer", weft::poll_point::timer, [](void *p) { return ++*static_cast<std::atomic<int> *>(p), false; }, &calls);
+    weft::service idle("idle", weft::poll_point::idle, [](void *) { return false; }, nullptr);
     attempt([] { weft::this_task::sleep_for(200us); });
   });
 }

@@ -181,7 +181,7 @@ TEST_P(destructor, of_a_recorded_task_may_wait_when_a_service_ends_the_task) {
         weft::decrease_events(self);
       return ended;
     };
-    weft::service ends("ends", weft::place::timer, end_it, nullptr);
+    weft::service ends("ends", weft::poll_point::timer, end_it, nullptr);
     std::atomic<int> waited{0};
     const auto body = [] {
       weft::this_task::increase_events();

@@ -245,7 +245,7 @@ TEST(runtime, after_shutdown_no_call_that_needs_a_worker_is_accepted) {
         {"block_for", [] { (void)weft::this_task::block_for(std::chrono::milliseconds(1)); }},
         {"increase_events", [] { weft::this_task::increase_events(); }},
         {"join", [] { weft::join([] {}, [] {}); }},
-        {"service", [] { weft::service s("s", weft::place::idle, [](void *) { return false; }, nullptr); }},
+        {"service", [] { weft::service s("s", weft::poll_point::idle, [](void *) { return false; }, nullptr); }},
     };
     for (const auto &[name, call] : calls)
       EXPECT_EQ(refused_with(call), weft::errc::shut_down) << name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polling services: called at their place, never twice at once, never after the destructor.
+// Polling services: called at their poll point, never twice at once, never after the destructor.
 #include "poller.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
@@ -23,7 +23,7 @@ using test::poller;
 
 TEST(service, an_idle_service_is_called_while_a_task_waits) {
   poller p;
-  weft::service s("test", weft::place::idle, &poller::call, &p);
+  weft::service s("test", weft::poll_point::idle, &poller::call, &p);
   bool called = false;
   weft::spawn([&] { called = test::eventually([&] { return p.calls > 3; }); });
   weft::taskwait();
@@ -33,7 +33,7 @@ TEST(service, an_idle_service_is_called_while_a_task_waits) {
 
 TEST(service, a_timer_service_is_called_beside_running_tasks) {
   poller p;
-  weft::service s("test", weft::place::timer, &poller::call, &p);
+  weft::service s("test", weft::poll_point::timer, &poller::call, &p);
   bool called = false;
   weft::spawn([&] { // keeps its worker
     for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1); !called && std::chrono::steady_clock::now() < end;)
@@ -46,7 +46,7 @@ TEST(service, a_timer_service_is_called_beside_running_tasks) {
 
 TEST(service, a_timer_service_is_called_while_nothing_runs) {
   poller p;
-  weft::service s("test", weft::place::timer, &poller::call, &p);
+  weft::service s("test", weft::poll_point::timer, &poller::call, &p);
   EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
 }
 
@@ -54,7 +54,7 @@ TEST(service, an_idle_service_is_called_while_all_workers_sleep) {
   if (weft::worker_count() < 2)
     GTEST_SKIP() << "the only worker is this thread";
   poller p;
-  weft::service s("test", weft::place::idle, &poller::call, &p);
+  weft::service s("test", weft::poll_point::idle, &poller::call, &p);
   for (int i = 0; i != 600 && p.calls <= 3; ++i) // the main thread sleeps in the kernel, not as a task
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_GT(p.calls, 3);
@@ -62,7 +62,7 @@ TEST(service, an_idle_service_is_called_while_all_workers_sleep) {
 }
 
 TEST(service, is_never_called_after_its_destructor) {
-  for (auto where : {weft::place::idle, weft::place::timer})
+  for (auto where : {weft::poll_point::idle, weft::poll_point::timer})
     for (int i = 0; i != test::scaled(50, 5); ++i) {
       auto p = std::make_unique<poller>();
       p->busy = i % 2;
@@ -83,7 +83,7 @@ TEST(service, may_be_made_and_ended_by_many_tasks_and_threads) {
     for (int i = 0; i != 20; ++i) {
       poller p;
       {
-        weft::service a("a", weft::place::idle, &poller::call, &p);
+        weft::service a("a", weft::poll_point::idle, &poller::call, &p);
         weft::this_task::sleep_for(std::chrono::microseconds(100));
       }
       overlaps += p.overlaps;
@@ -108,7 +108,7 @@ struct completer { // what a communication library would do: finds out by pollin
 };
 
 TEST(service, may_unblock_a_task) {
-  for (auto where : {weft::place::idle, weft::place::timer}) {
+  for (auto where : {weft::poll_point::idle, weft::poll_point::timer}) {
     completer c;
     weft::service s("completer", where, &completer::call, &c);
     int rounds = 0;
@@ -123,10 +123,10 @@ TEST(service, may_unblock_a_task) {
   }
 }
 
-constexpr weft::place k_places[] = {weft::place::idle, weft::place::timer};
+constexpr weft::poll_point k_poll_points[] = {weft::poll_point::idle, weft::poll_point::timer};
 
 TEST(service, may_spawn_and_its_tasks_are_ordered_by_their_data) {
-  for (auto where : k_places) {
+  for (auto where : k_poll_points) {
     struct counter {
       int spawned = 0, value = 0;
       std::atomic<int> done{0};
@@ -153,7 +153,7 @@ TEST(service, what_it_spawned_is_complete_when_the_program_ends) {
   auto end = test::in_process({}, [] {
     static std::atomic<bool> spawned{false};
     static weft::service s(
-        "spawner", weft::place::idle,
+        "spawner", weft::poll_point::idle,
         [](void *) {
           if (!spawned)
             weft::spawn([] {
@@ -174,7 +174,7 @@ TEST(service, an_exception_of_what_it_spawned_is_reported) {
   auto end = test::in_process({}, [] {
     static std::atomic<bool> spawned{false};
     static weft::service s(
-        "spawner", weft::place::idle,
+        "spawner", weft::poll_point::idle,
         [](void *) {
           if (!spawned)
             weft::spawn([] { throw std::runtime_error("unheard of"); });
@@ -188,7 +188,7 @@ TEST(service, an_exception_of_what_it_spawned_is_reported) {
 }
 
 TEST(service, must_not_wait) {
-  for (auto where : k_places) {
+  for (auto where : k_poll_points) {
     static std::atomic<int> refused;
     refused = 0;
     weft::service s(
@@ -219,7 +219,7 @@ TEST(service, that_throws_ends_the_program_and_is_named) {
     auto end = test::in_process({{"PLACE", where}}, [] {
       const bool idle = std::string(std::getenv("PLACE")) == "idle";
       weft::service s(
-          "careless", idle ? weft::place::idle : weft::place::timer, [](void *) -> bool { throw std::runtime_error("bad poll"); }, nullptr);
+          "careless", idle ? weft::poll_point::idle : weft::poll_point::timer, [](void *) -> bool { throw std::runtime_error("bad poll"); }, nullptr);
       weft::this_task::sleep_for(std::chrono::minutes(1));
     });
     EXPECT_TRUE(end.aborted()) << end;
@@ -228,9 +228,9 @@ TEST(service, that_throws_ends_the_program_and_is_named) {
 }
 
 TEST(service, may_end_itself_and_make_another) {
-  for (auto where : k_places) {
+  for (auto where : k_poll_points) {
     struct chain {
-      weft::place where;
+      weft::poll_point where;
       std::unique_ptr<weft::service> now;
       int polls = 0;
       std::atomic<bool> ended{false};
@@ -273,7 +273,7 @@ TEST(service, works_in_a_forked_child_although_a_worker_polled_at_the_fork) {
   auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
     poller p;
     p.busy = true; // is polled all the time
-    weft::service s("busy", weft::place::idle, &poller::call, &p);
+    weft::service s("busy", weft::poll_point::idle, &poller::call, &p);
     EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
     for (int i = 0; i != 10; ++i) {
       const pid_t child = fork();

@@ -257,7 +257,7 @@ TEST(task_local, in_a_service_is_an_error) {
       std::atomic<int> &code;
     } a{local, code};
     weft::service s(
-        "asks", weft::place::idle,
+        "asks", weft::poll_point::idle,
         [](void *p) {
           auto &a = *static_cast<asked *>(p);
           try {

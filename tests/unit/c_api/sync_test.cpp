@@ -140,10 +140,10 @@ TEST(c_service, is_polled_and_ends) {
       return 1;
     }
   } c;
-  for (int place : {WEFT_PLACE_IDLE, WEFT_PLACE_TIMER}) {
+  for (int point : {WEFT_POLL_POINT_IDLE, WEFT_POLL_POINT_TIMER}) {
     weft_service *service = nullptr;
     c.calls = 0;
-    ASSERT_EQ(weft_service_create("counter", place, 0, &counter::poll, &c, &service), 0);
+    ASSERT_EQ(weft_service_create("counter", point, 0, &counter::poll, &c, &service), 0);
     EXPECT_TRUE(test::eventually([&] { return c.calls >= 3; }));
     EXPECT_EQ(weft_service_destroy(service), 0);
     const int at_end = c.calls;
@@ -161,8 +161,8 @@ TEST(c_service, is_called_where_tasks_pass) {
     }
   } at_wait, between;
   weft_service *a = nullptr, *b = nullptr;
-  ASSERT_EQ(weft_service_create("wait", WEFT_PLACE_TASKWAIT, 0, &counter::poll, &at_wait, &a), 0);
-  ASSERT_EQ(weft_service_create("between", WEFT_PLACE_SCHEDULING_POINT, 0, &counter::poll, &between, &b), 0);
+  ASSERT_EQ(weft_service_create("wait", WEFT_POLL_POINT_TASKWAIT, 0, &counter::poll, &at_wait, &a), 0);
+  ASSERT_EQ(weft_service_create("between", WEFT_POLL_POINT_SCHEDULING_POINT, 0, &counter::poll, &between, &b), 0);
   ASSERT_EQ(weft_spawn([](void *) { return 0; }, nullptr, 0, nullptr, 0, nullptr, nullptr), 0);
   ASSERT_EQ(weft_taskyield(), 0);
   EXPECT_GE(between.calls, 1);

@@ -17,7 +17,7 @@
 namespace {
 
 using namespace weft::rt;
-using weft::place;
+using weft::poll_point;
 
 struct named : registration<> {
   named(char name, int priority, bool concurrent = false) : registration(priority, concurrent), name(name) {}
@@ -107,16 +107,16 @@ TEST(registry, what_a_thread_was_calling_at_a_fork_is_forgotten_in_the_child) {
 }
 
 TEST(dispatcher, nobody_polls_for_what_is_called_on_demand) {
-  static service_entry asked("asked", place::idle, 0, [](void *) { return true; }, nullptr, called::on_demand);
-  services(place::idle).add(asked);
-  EXPECT_FALSE(anyone_at(place::idle));
-  static service_entry polled("polled", place::idle, 0, [](void *) { return true; }, nullptr);
-  services(place::idle).add(polled);
-  EXPECT_TRUE(anyone_at(place::idle));
-  services(place::idle).remove(asked);
-  EXPECT_TRUE(anyone_at(place::idle));
-  services(place::idle).remove(polled);
-  EXPECT_FALSE(anyone_at(place::idle));
+  static service_entry asked("asked", poll_point::idle, 0, [](void *) { return true; }, nullptr, called::on_demand);
+  services(poll_point::idle).add(asked);
+  EXPECT_FALSE(anyone_at(poll_point::idle));
+  static service_entry polled("polled", poll_point::idle, 0, [](void *) { return true; }, nullptr);
+  services(poll_point::idle).add(polled);
+  EXPECT_TRUE(anyone_at(poll_point::idle));
+  services(poll_point::idle).remove(asked);
+  EXPECT_TRUE(anyone_at(poll_point::idle));
+  services(poll_point::idle).remove(polled);
+  EXPECT_FALSE(anyone_at(poll_point::idle));
 }
 
 // On a busy machine they get no cpu for long, and users have made no such service.
@@ -129,7 +129,7 @@ TEST(dispatcher, no_thread_of_the_runtime_is_a_service_that_could_be_reported) {
     });
     weft::taskwait();
     EXPECT_TRUE(ran);
-    for (const place where : {place::idle, place::timer, place::taskwait, place::scheduling_point})
+    for (const poll_point where : {poll_point::idle, poll_point::timer, poll_point::taskwait, poll_point::scheduling_point})
       services(where).for_each([](service_entry &e) noexcept {
         EXPECT_TRUE(e.concurrent) << e.name;
         return false;

@@ -439,7 +439,7 @@ void a_service_helps() {
   static std::chrono::steady_clock::time_point since;
   static std::atomic<bool> did{false};
   weft::service s(
-      "helps", weft::place::idle,
+      "helps", weft::poll_point::idle,
       [](void *) {
         if (did || !known.is_open() || std::chrono::steady_clock::now() - since < k_long)
           return false;

@@ -294,7 +294,7 @@ TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_wh
     weft::spawn_function([](void *) { weft::this_task::block(); }, nullptr, nullptr, nullptr, {"stays"});
     static std::atomic<bool> did{false};
     weft::service s(
-        "spawns", weft::place::idle,
+        "spawns", weft::poll_point::idle,
         [](void *) {
           if (!did.exchange(true))
             weft::spawn([] { weft::this_task::block(); }, weft::label("child of a service"));
@@ -747,7 +747,7 @@ TEST(hang, there_is_no_alarm_while_time_passes_or_services_are_polled) {
     static weft::task_ref blocked;
     static std::atomic<bool> known{false};
     weft::service s(
-        "late", weft::place::idle,
+        "late", weft::poll_point::idle,
         [](void *) {
           if (++polls == 500 && known)
             weft::unblock(blocked);

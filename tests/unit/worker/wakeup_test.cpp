@@ -120,7 +120,7 @@ TEST(wakeup, a_service_that_comes_is_called_by_a_worker_that_slept) {
     weft::start();
     ASSERT_TRUE(is_asleep());
     std::atomic<bool> called{false};
-    weft::service s("late", weft::place::idle, &note_worker, &called);
+    weft::service s("late", weft::poll_point::idle, &note_worker, &called);
     EXPECT_TRUE(soon([&] { return called.load(); }));
   });
   EXPECT_TRUE(end.exited(0)) << end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services at their places, in order of priority; those that take long are reported.
+// Services at their poll points, in order of priority; those that take long are reported.
 #include "poller.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
@@ -20,9 +20,10 @@ namespace {
 
 using test::poller;
 
-constexpr weft::place k_all_places[] = {weft::place::idle, weft::place::timer, weft::place::taskwait, weft::place::scheduling_point};
+constexpr weft::poll_point k_all_poll_points[] = {weft::poll_point::idle, weft::poll_point::timer, weft::poll_point::taskwait,
+                                                  weft::poll_point::scheduling_point};
 
-/// Something that passes all places.
+/// Something that passes all poll points.
 void pass_by() {
   for (int i = 0; i != 10; ++i)
     weft::spawn([] { weft::taskyield(); });
@@ -34,8 +35,8 @@ bool passes_until(Done done) {
   return test::eventually([&] { return pass_by(), done(); });
 }
 
-TEST(service_places, is_called_at_each_place) {
-  for (auto where : k_all_places) {
+TEST(poll_points, are_called_each) {
+  for (auto where : k_all_poll_points) {
     poller p;
     weft::service s("test", where, &poller::call, &p);
     EXPECT_TRUE(passes_until([&] { return p.calls > 3; })) << static_cast<int>(where);
@@ -43,11 +44,11 @@ TEST(service_places, is_called_at_each_place) {
   }
 }
 
-TEST(service_places, of_a_taskwait_is_called_once_by_a_task_that_has_to_wait) {
+TEST(poll_points, of_a_taskwait_is_called_once_by_a_task_that_has_to_wait) {
   auto end = test::in_process({{"WEFT_WORKERS", "1"}}, [] {
     poller p;
     p.busy = true;
-    weft::service s("test", weft::place::taskwait, &poller::call, &p);
+    weft::service s("test", weft::poll_point::taskwait, &poller::call, &p);
     weft::taskwait();
     EXPECT_EQ(p.calls, 0) << "there is nothing to wait for";
     for (int i = 0; i != 10; ++i)
@@ -62,13 +63,13 @@ TEST(service_places, of_a_taskwait_is_called_once_by_a_task_that_has_to_wait) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(service_places, of_a_scheduling_point_is_called_by_taskyield_and_leaves_errno_alone) {
+TEST(poll_points, of_a_scheduling_point_is_called_by_taskyield_and_leaves_errno_alone) {
   static thread_local int here;
   static std::atomic<int> calls;
   here = 1;
   calls = 0;
   weft::service s(
-      "test", weft::place::scheduling_point,
+      "test", weft::poll_point::scheduling_point,
       [](void *) {
         calls += here;
         errno = ENOENT;
@@ -81,7 +82,7 @@ TEST(service_places, of_a_scheduling_point_is_called_by_taskyield_and_leaves_err
   here = 0;
 }
 
-TEST(service_places, of_higher_priority_is_called_first_and_equals_as_they_came) {
+TEST(poll_points, of_higher_priority_is_called_first_and_equals_as_they_came) {
   struct log {
     std::string names;
     std::atomic<int> rounds{0};
@@ -96,7 +97,7 @@ TEST(service_places, of_higher_priority_is_called_first_and_equals_as_they_came)
       return false;
     }
   };
-  for (auto where : k_all_places) {
+  for (auto where : k_all_poll_points) {
     log l;
     entry z{l, 'z'}, a{l, 'a'}, b{l, 'b'}, c{l, 'c'};
     {
@@ -116,9 +117,9 @@ TEST(service_places, of_higher_priority_is_called_first_and_equals_as_they_came)
   }
 }
 
-TEST(service_places, of_idle_is_called_while_no_worker_is_idle) {
+TEST(poll_points, of_idle_is_called_while_no_worker_is_idle) {
   poller p;
-  weft::service s("test", weft::place::idle, &poller::call, &p);
+  weft::service s("test", weft::poll_point::idle, &poller::call, &p);
   std::atomic<int> waiting{weft::worker_count()};
   std::atomic<bool> called{false};
   for (int i = 0; i != weft::worker_count(); ++i) // the main task's own worker takes one as well
@@ -137,8 +138,8 @@ TEST(service_places, of_idle_is_called_while_no_worker_is_idle) {
   EXPECT_EQ(p.overlaps, 0);
 }
 
-TEST(service_places, may_end_its_neighbours_of_any_place) {
-  for (auto where : k_all_places) {
+TEST(poll_points, may_end_the_neighbours_of_any_service) {
+  for (auto where : k_all_poll_points) {
     struct state {
       std::unique_ptr<weft::service> neighbours[4];
       poller called[4];
@@ -152,8 +153,8 @@ TEST(service_places, may_end_its_neighbours_of_any_place) {
       }
     } st;
     int i = 0;
-    for (auto place : k_all_places) {
-      st.neighbours[i] = std::make_unique<weft::service>("neighbour", place, &poller::call, &st.called[i], 1);
+    for (auto point : k_all_poll_points) {
+      st.neighbours[i] = std::make_unique<weft::service>("neighbour", point, &poller::call, &st.called[i], 1);
       ++i;
     }
     weft::service s("ender", where, &state::call, &st);
@@ -167,25 +168,25 @@ TEST(service_places, may_end_its_neighbours_of_any_place) {
   }
 }
 
-TEST(service_places, of_a_place_that_there_is_not_is_refused) {
+TEST(poll_points, that_there_are_not_are_refused) {
   try {
-    weft::service s("lost", static_cast<weft::place>(4), &poller::call, nullptr);
+    weft::service s("lost", static_cast<weft::poll_point>(4), &poller::call, nullptr);
     ADD_FAILURE() << "accepted";
   } catch (const weft::error &e) {
     EXPECT_EQ(e.code(), weft::errc::invalid_argument);
-    EXPECT_NE(std::string(e.what()).find("service 'lost' has no place of that number (4)"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("service 'lost' has no poll point of that number (4)"), std::string::npos) << e.what();
   }
 }
 
 // ---- calls that take long
 // -------------------------------------------------------------------------------------------
 
-TEST(service_places, that_takes_long_is_reported_with_its_name_and_once) {
+TEST(poll_points, that_takes_long_is_reported_with_its_name_and_once) {
   auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}}, [] {
     static std::atomic<int> calls{0};
-    weft::service quick("quick", weft::place::timer, [](void *) { return false; }, nullptr);
+    weft::service quick("quick", weft::poll_point::timer, [](void *) { return false; }, nullptr);
     weft::service slow(
-        "sluggish", weft::place::idle,
+        "sluggish", weft::poll_point::idle,
         [](void *) {
           std::this_thread::sleep_for(std::chrono::milliseconds(3));
           return ++calls > 0;
@@ -194,7 +195,7 @@ TEST(service_places, that_takes_long_is_reported_with_its_name_and_once) {
     EXPECT_TRUE(test::eventually([] { return calls > 5; }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  const auto at = end.output.find("warning: service 'sluggish' (place idle) ");
+  const auto at = end.output.find("warning: service 'sluggish' (poll point idle) ");
   EXPECT_NE(at, std::string::npos) << end;
   EXPECT_EQ(end.output.find("'sluggish'", at + 20), std::string::npos) << end;
 }
@@ -220,15 +221,15 @@ class listener {
   int m_before;
 };
 
-TEST(service_places, that_does_not_return_is_reported_while_it_runs) {
+TEST(poll_points, that_does_not_return_is_reported_while_it_runs) {
   for (const char *with : {"a poller beside it", "nobody but the watcher"}) {
     auto end = test::in_process({{"WEFT_POLL_SLOW", "1ms"}, {"BESIDE", with}, {"WEFT_WATCH_MAX_SPARES", "4"}}, [] {
       static std::atomic<bool> go{false};
       std::unique_ptr<weft::service> beside;
       if (std::getenv("BESIDE")[0] == 'a')
-        beside = std::make_unique<weft::service>("beside", weft::place::idle, [](void *) { return false; }, nullptr);
+        beside = std::make_unique<weft::service>("beside", weft::poll_point::idle, [](void *) { return false; }, nullptr);
       weft::service s(
-          "stuck", weft::place::timer,
+          "stuck", weft::poll_point::timer,
           [](void *) {
             while (!go)
               std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -239,7 +240,7 @@ TEST(service_places, that_does_not_return_is_reported_while_it_runs) {
       bool heard = false; // a task that sleeps would wait for the timer
       for (int i = 0; i != 6000 && !heard; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        heard = l.has_heard("warning: service 'stuck' (place timer) has not returned for ");
+        heard = l.has_heard("warning: service 'stuck' (poll point timer) has not returned for ");
       }
       EXPECT_TRUE(heard);
       go = true;
@@ -248,11 +249,11 @@ TEST(service_places, that_does_not_return_is_reported_while_it_runs) {
   }
 }
 
-TEST(service_places, nothing_is_reported_when_the_setting_is_off) {
+TEST(poll_points, nothing_is_reported_when_the_setting_is_off) {
   auto end = test::in_process({{"WEFT_POLL_SLOW", "off"}}, [] {
     static std::atomic<int> calls{0};
     weft::service slow(
-        "sluggish", weft::place::idle,
+        "sluggish", weft::poll_point::idle,
         [](void *) {
           std::this_thread::sleep_for(std::chrono::milliseconds(60));
           return ++calls > 0;
@@ -264,10 +265,10 @@ TEST(service_places, nothing_is_reported_when_the_setting_is_off) {
   EXPECT_FALSE(end.said("sluggish")) << end;
 }
 
-TEST(service_places, of_the_timer_is_called_in_a_forked_child) {
+TEST(poll_points, of_the_timer_is_called_in_a_forked_child) {
   auto end = test::in_process({{"TSAN_OPTIONS", "die_after_fork=0:report_thread_leaks=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}}, [] {
     poller p;
-    weft::service s("timed", weft::place::timer, &poller::call, &p);
+    weft::service s("timed", weft::poll_point::timer, &poller::call, &p);
     EXPECT_TRUE(test::eventually([&] { return p.calls > 3; }));
     const pid_t child = fork();
     if (child == 0) {
