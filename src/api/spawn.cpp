@@ -4,9 +4,9 @@
 #include "deps/access.hpp"
 #include "iter/iteration.hpp"
 #include "task/messages.hpp"
-#include "task/places.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
+#include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
 #include "worker/runtime.hpp"
 
@@ -126,8 +126,8 @@ WEFT_NOINLINE task *task_create_slowly(const body_ops &ops, std::size_t accesses
   task *const t = ::new (block) task(ops, w.current, group);
   if (w.trace && traces(trace_level::tasks)) [[unlikely]]
     trace_birth(*w.trace, *t);
-  if (notes_places()) [[unlikely]]
-    note_place(*t);
+  if (notes_spawn_sites()) [[unlikely]]
+    note_spawn_site(*t);
   return t;
 }
 

@@ -3,8 +3,8 @@
 
 #include "deps/reduction.hpp"
 #include "deps/region_scope.hpp"
-#include "task/places.hpp"
 #include "task/recorded.hpp"
+#include "task/spawn_site.hpp"
 #include "ult/backtrace.hpp"
 
 #include <algorithm>
@@ -88,16 +88,16 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
 
 namespace {
 
-spawn_place g_type_places[k_trace_types]; // each written by one thread, before the type is ready
+spawn_site g_type_spawn_sites[k_trace_types]; // each written by one thread, before the type is ready
 
 } // namespace
 
-void note_type_place(std::size_t type) noexcept {
-  spawn_place &p = g_type_places[type];
-  p.count = traces(trace_level::tasks) ? own_backtrace(p.calls, k_place_depth, 1) : 0; // 1: this function
+void note_type_spawn_site(std::size_t type) noexcept {
+  spawn_site &p = g_type_spawn_sites[type];
+  p.count = traces(trace_level::tasks) ? own_backtrace(p.calls, k_spawn_site_depth, 1) : 0; // 1: this function
 }
 
-spawn_place place_of_type(std::size_t type) noexcept { return g_type_places[type]; }
+spawn_site spawn_site_of_type(std::size_t type) noexcept { return g_type_spawn_sites[type]; }
 
 void trace_abandoned(task &t) noexcept {
   if (tracer *x = this_executor()->trace; x && traces(trace_level::tasks))

@@ -3,8 +3,8 @@
 // the flag of tasks that need a look, the test for measured stacks.
 #pragma once
 
-#include "task/places.hpp"
 #include "task/recorded.hpp"
+#include "task/spawn_site.hpp"
 #include "task/task.hpp"
 #include "trace/session.hpp"
 
@@ -100,7 +100,7 @@ WEFT_COLD std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept;
 WEFT_COLD void trace_branch_ends(tracer &x, std::uint32_t id, std::uint32_t outer) noexcept;
 
 /// The calls that led to the first task of a type, innermost first; of a type that is ready.
-[[nodiscard]] spawn_place place_of_type(std::size_t type) noexcept;
+[[nodiscard]] spawn_site spawn_site_of_type(std::size_t type) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -147,8 +147,8 @@ std::string own_description(const trace_description &d) {
        {std::pair("command", &d.command), {"machine", &d.machine}, {"cores", &d.cores}, {"load", &d.load}, {"settings", &d.settings}})
     if (!value->empty())
       s += std::string(key) + " " + one_line(*value) + "\n";
-  for (const auto &[type, place] : d.places)
-    s += "place " + std::to_string(type) + " " + one_line(place) + "\n";
+  for (const auto &[type, site] : d.spawn_sites)
+    s += "place " + std::to_string(type) + " " + one_line(site) + "\n";
   for (std::size_t i = 1; i < d.types.size(); ++i)
     if (!d.types[i].empty())
       s += "type " + std::to_string(i) + " " + d.types[i] + "\n";
@@ -169,7 +169,7 @@ void take_type(trace_description &d, std::string_view value) {
 void take_place(trace_description &d, std::string_view value) {
   const std::size_t space = value.find(' ');
   if (const auto number = parse_unsigned(value.substr(0, space)); number && *number < k_trace_types && space != std::string_view::npos)
-    d.places.emplace_back(static_cast<unsigned>(*number), value.substr(space + 1));
+    d.spawn_sites.emplace_back(static_cast<unsigned>(*number), value.substr(space + 1));
 }
 
 void take_uuid(trace_description &d, std::string_view value) {

@@ -27,7 +27,7 @@ struct trace_description {
   std::uint64_t discarded = 0;
   enum { running, ended, exact } state = running; // exact: the workers had stopped
   std::string command, machine, cores, load, settings; // of the run, in words
-  std::vector<std::pair<unsigned, std::string>> places; // where types were first spawned: number, and "f()+0x12 (MODULE+0x1234)"
+  std::vector<std::pair<unsigned, std::string>> spawn_sites; // where types were first spawned: number, and "f()+0x12 (MODULE+0x1234)"
   std::string kernel; // what of it is in the trace, in words; empty: it was not asked for
   std::vector<std::string> types;                 // by number; "": none
 };

@@ -313,7 +313,7 @@ tracer *tracer_of_slot(unsigned slot) noexcept {
   return t;
 }
 
-void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> places) noexcept try {
+void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept try {
   session *const s = the_session();
   if (!s || s->ended)
     return;
@@ -334,7 +334,7 @@ void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<uns
   end_kernel_events();
   const trace_clock start = std::exchange(s->what.clock, read_trace_clock()); // the longer the run, the better the frequency is known
   s->what.clock = {s->what.clock.frequency, start.ticks, start.monotonic_ns, start.realtime_ns};
-  s->what.places = std::move(places);
+  s->what.spawn_sites = std::move(spawn_sites);
   s->what.discarded = s->lost;
   for (const stream &x : s->streams)
     s->what.discarded += x.told;

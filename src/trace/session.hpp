@@ -41,8 +41,8 @@ struct slot_counts {
   std::uint64_t values[static_cast<std::size_t>(counted_value::limit)];
 };
 /// Once. Empty counts: the workers have not stopped.
-/// `places`: where types were first spawned, by their number.
-void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> places) noexcept;
+/// `spawn_sites`: where types were first spawned, by their number.
+void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept;
 /// The parent's trace is left alone.
 void forget_trace_in_child() noexcept;
 

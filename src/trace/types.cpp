@@ -36,7 +36,7 @@ void write_name(trace_type &t, std::string_view text, bool is_closure) noexcept 
   }
   t.name[n] = '\0';
   t.is_closure = is_closure;
-  note_type_place(static_cast<std::size_t>(&t - g_table));
+  note_type_spawn_site(static_cast<std::size_t>(&t - g_table));
   __atomic_store_n(&t.ready, 1u, __ATOMIC_RELEASE); // O2
   g_known.fetch_add(1, std::memory_order_relaxed); // a hint
 }

@@ -8,7 +8,7 @@
 #include "observe/store.hpp"
 #include "task/failure.hpp"
 #include "task/locals.hpp"
-#include "task/places.hpp"
+#include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
 #include "trace/kernel.hpp"
 #include "worker/last_thread.hpp"
@@ -124,7 +124,7 @@ worker &make_worker(runtime &rt, unsigned id) {
   fresh->counts = &block_of_slot(id, id < rt.workers ? block_kind::worker : block_kind::thread);
   schedule_sample(fresh->time);
   fresh->trace = tracer_of_slot(id);
-  if ((fresh->trace && traces(trace_level::tasks)) || notes_places())
+  if ((fresh->trace && traces(trace_level::tasks)) || notes_spawn_sites())
     fresh->memory->allocate_slowly();
   rt.ready->attach(id, *fresh->counts);
   fresh->messages = rt.manage.attach(id);

@@ -3,8 +3,8 @@
 
 #include "manage/dispatcher.hpp"
 #include "task/lock_queue.hpp"
-#include "task/places.hpp"
 #include "task/recorded.hpp"
+#include "task/spawn_site.hpp"
 #include "ult/backtrace.hpp"
 #include "worker/functions.hpp"
 #include "worker/living.hpp"
@@ -66,7 +66,7 @@ class census {
 
   wait_graph take() {
     look_at_all();
-    note_places();
+    note_spawn_sites();
     return std::move(m_graph);
   }
 
@@ -74,7 +74,7 @@ class census {
     look_at_all();
     std::vector<std::string> notes;
     state_of_all(notes);
-    note_places();
+    note_spawn_sites();
     return {std::move(m_graph), std::move(notes)};
   }
 
@@ -132,11 +132,11 @@ class census {
   }
 
   /// Of those that are in the graph: what names are made of later (describe.hpp), when nobody is kept from running.
-  void note_places() {
+  void note_spawn_sites() {
     constexpr std::size_t k_most = 1000, k_deep = 64; // stacks: walking one takes some 10 us
     for (task *t : m_all.tasks)
       if (const std::size_t n = m_graph.find(t); n != m_graph.nodes().size()) {
-        const spawn_place p = place_of(*t);
+        const spawn_site p = spawn_site_of(*t);
         m_graph.at(n).spawn_calls.assign(p.calls, p.calls + p.count);
         if (const std::string_view closure = t->has(detail::k_implicit) || !t->label ? std::string_view{} : closure_of(*t); !closure.empty())
           m_graph.at(n).spawned = "written as " + std::string(closure);

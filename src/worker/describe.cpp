@@ -73,19 +73,19 @@ void name_stack(wait_graph::node &n, symbols &all, const std::string &own) {
 } // namespace
 
 std::vector<std::pair<unsigned, std::string>> describe_types() {
-  std::vector<std::pair<unsigned, std::string>> places;
+  std::vector<std::pair<unsigned, std::string>> sites;
   if (!traces(trace_level::tasks))
-    return places;
+    return sites;
   symbols all;
   const std::string own = own_module(all);
   for (unsigned type = 1; type < k_trace_types; ++type) {
     if (!__atomic_load_n(&type_table()[type].ready, __ATOMIC_ACQUIRE)) // O2 of trace/types.cpp
       continue;
-    const spawn_place p = place_of_type(type);
+    const spawn_site p = spawn_site_of_type(type);
     if (std::string name = first_of_user(p.calls, p.count, all, own); !name.empty())
-      places.emplace_back(type, std::move(name));
+      sites.emplace_back(type, std::move(name));
   }
-  return places;
+  return sites;
 }
 
 void describe(wait_graph &g) {

@@ -10,7 +10,7 @@
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
 #include "task/pending.hpp"
-#include "task/places.hpp"
+#include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
 #include "trace/session.hpp"
 #include "worker/functions.hpp"
@@ -96,7 +96,7 @@ void after_fork_in_child() {
   forget_heaps_in_child();
   forget_stacks_in_child();
   forget_pending_in_child();
-  forget_places_in_child();
+  forget_spawn_sites_in_child();
   forget_objects_in_child();
   forget_turns_in_child();
   if (again)

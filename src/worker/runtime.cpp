@@ -18,7 +18,7 @@
 #include "task/failure.hpp"
 #include "task/locals.hpp"
 #include "task/pending.hpp"
-#include "task/places.hpp"
+#include "task/spawn_site.hpp"
 #include "task/tracing.hpp"
 #include "topo/machine.hpp"
 #include "trace/kernel.hpp"
@@ -381,7 +381,7 @@ runtime::runtime()
               cfg.trace_kernel});
   hook_bodies(cfg.stack_watermark, g_trace_level != trace_level::off);
   trace_suspensions(g_trace_level != trace_level::off);
-  note_places(cfg.watch_places);
+  note_spawn_sites(cfg.watch_spawn_sites);
   set_default_exception_policy(cfg.group_exceptions);
   check_suspensions(cfg.check_suspensions, &current_label);
   set_time_mode(static_cast<time_mode>(cfg.counters_time));

@@ -83,7 +83,7 @@ const std::pair<const char *, const char *> k_values[] = {
     {"WEFT_WATCH_COMPUTE", "1ms"},
     {"WEFT_WATCH_HANG", "off"},
     {"WEFT_WATCH_PATIENCE", "1ms"},
-    {"WEFT_WATCH_PLACES", "true"},
+    {"WEFT_WATCH_SPAWN_SITES", "true"},
     {"WEFT_STATS", "true"},
     {"WEFT_COUNTERS_TIME", "exact"},
     {"WEFT_COUNTERS_TIME", "off"},

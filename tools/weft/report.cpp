@@ -139,7 +139,7 @@ std::string type_table(const report_data &d) {
   s += "</tr>";
   for (std::size_t i = 0; i < std::min<std::size_t>(d.types.size(), 40); ++i) {
     const type_row &t = d.types[i];
-    s += "<tr data-name=\"" + html(t.name) + text("\"><td><span class=sw data-i=%zu></span>", i) + html(t.name) + "<td>" + source_link(t.place) +
+    s += "<tr data-name=\"" + html(t.name) + text("\"><td><span class=sw data-i=%zu></span>", i) + html(t.name) + "<td>" + source_link(t.spawn_site) +
          text("<td>%llu<td>%s<td>%.1f %%<td>%s<td>%s", wide(t.tasks), duration(t.exec_ns).c_str(), 100 * t.exec_ns / std::max(d.task_ns, 1.0),
               duration(t.exec_ns / std::max<double>(static_cast<double>(t.tasks), 1)).c_str(), duration(t.longest_ns).c_str());
     if (d.has_graph)

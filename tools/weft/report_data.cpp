@@ -378,16 +378,16 @@ void add_warnings(const trace_reader &r, report_data &d) {
 }
 
 void add_places(const trace_description &about, report_data &d) {
-  std::map<std::string, std::string> places;
+  std::map<std::string, std::string> spawn_sites;
   std::vector<std::string *> texts;
-  for (const auto &[type, place] : about.places)
+  for (const auto &[type, site] : about.spawn_sites)
     if (type < about.types.size())
-      texts.push_back(&(places[about.types[type]] = place));
+      texts.push_back(&(spawn_sites[about.types[type]] = site));
   add_source_lines(texts);
   for (type_row &row : d.types)
-    if (const auto found = places.find(row.name); found != places.end())
+    if (const auto found = spawn_sites.find(row.name); found != spawn_sites.end())
       if (const auto at = found->second.rfind(") at "); at != std::string::npos)
-        row.place = found->second.substr(at + 5);
+        row.spawn_site = found->second.substr(at + 5);
 }
 
 } // namespace

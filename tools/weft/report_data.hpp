@@ -14,7 +14,7 @@ inline constexpr std::size_t k_grain_buckets = 48; // two per power of two, from
 
 struct type_row {
   std::string name;
-  std::string place;        // "FILE:LINE" of the call that spawned the first; empty: not known
+  std::string spawn_site;        // "FILE:LINE" of the call that spawned the first; empty: not known
   std::uint64_t tasks = 0;
   double exec_ns = 0, longest_ns = 0;
   double on_path_ns = 0;    // of the critical path

@@ -106,7 +106,7 @@ TEST(dump, says_who_does_not_stop) {
 }
 
 TEST(dump, tells_where_a_suspended_task_stands_and_was_spawned) {
-  const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_PLACES", "true"}}, [] {
+  const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "report"}, {"WEFT_WATCH_SPAWN_SITES", "true"}}, [] {
     weft::start();
     weft::task_ref blocked;
     std::atomic<bool> known{false};

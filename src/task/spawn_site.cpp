@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "task/places.hpp"
+#include "task/spawn_site.hpp"
 
 #include "queue/spin_lock.hpp"
 #include "ult/backtrace.hpp"
@@ -12,7 +12,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-bool g_notes_places = false;
+bool g_notes_spawn_sites = false;
 
 namespace {
 
@@ -20,7 +20,7 @@ constexpr std::size_t k_parts = 64; // workers that spawn at once seldom meet
 
 struct alignas(64) part {
   spin_lock<> lock;
-  std::unordered_map<const task *, spawn_place> places;
+  std::unordered_map<const task *, spawn_site> sites;
 };
 part *g_parts = nullptr; // never freed: tasks end late
 
@@ -28,33 +28,33 @@ part &part_of(const task &t) noexcept { return g_parts[reinterpret_cast<std::uin
 
 } // namespace
 
-void note_places(bool on) noexcept {
+void note_spawn_sites(bool on) noexcept {
   if (on && !g_parts)
     g_parts = new (std::nothrow) part[k_parts];
-  g_notes_places = on && g_parts;
+  g_notes_spawn_sites = on && g_parts;
 }
 
-void note_place(const task &t) noexcept try {
-  spawn_place p;
-  p.count = own_backtrace(p.calls, k_place_depth, 1); // this function
+void note_spawn_site(const task &t) noexcept try {
+  spawn_site p;
+  p.count = own_backtrace(p.calls, k_spawn_site_depth, 1); // this function
   part &here = part_of(t);
   const std::lock_guard guard(here.lock);
-  here.places[&t] = p;
+  here.sites[&t] = p;
 } catch (const std::bad_alloc &) { // without
 }
 
-spawn_place place_of(const task &t) noexcept {
-  if (!notes_places())
+spawn_site spawn_site_of(const task &t) noexcept {
+  if (!notes_spawn_sites())
     return {};
   part &here = part_of(t);
   const std::lock_guard guard(here.lock);
-  const auto known = here.places.find(&t);
-  return known == here.places.end() ? spawn_place{} : known->second;
+  const auto known = here.sites.find(&t);
+  return known == here.sites.end() ? spawn_site{} : known->second;
 }
 
-void forget_places_in_child() noexcept { // the locks may be held by threads that are gone
+void forget_spawn_sites_in_child() noexcept { // the locks may be held by threads that are gone
   g_parts = nullptr;
-  g_notes_places = false;
+  g_notes_spawn_sites = false;
 }
 
 } // namespace rt
