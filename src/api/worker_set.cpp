@@ -34,7 +34,7 @@ worker_set set_of(std::vector<unsigned> &ids) {
 std::vector<unsigned> bound_to(std::span<const int> cpus) {
   const auto includes = [&](int cpu) { return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end(); };
   const auto &usable = this_machine().cpus;
-  const bool all = std::all_of(usable.begin(), usable.end(), [&](const cpu_place &p) { return includes(p.cpu); });
+  const bool all = std::all_of(usable.begin(), usable.end(), [&](const cpu_entry &p) { return includes(p.cpu); });
   std::vector<unsigned> ids;
   for (unsigned id = 0, there = started_workers(); id < there; ++id)
     if (const int cpu = cpu_of_worker(the_runtime(), id); all || (cpu >= 0 && includes(cpu)))

@@ -33,10 +33,10 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
 template <class Choice>
   requires std::is_enum_v<Choice>
 bool parse_value(const setting_info &info, std::string_view text, Choice &out) {
-  const int place = find_choice(info, text);
-  if (place >= 0)
-    out = static_cast<Choice>(place);
-  return place >= 0;
+  const int index = find_choice(info, text);
+  if (index >= 0)
+    out = static_cast<Choice>(index);
+  return index >= 0;
 }
 
 template <class Choice>

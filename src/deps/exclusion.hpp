@@ -100,16 +100,16 @@ class arbiter {
   }
 
   /// The heads that may be of the line of `t`.
-  auto &places_of(Task &t) noexcept { return m_heads[Traits::hash(t) % Traits::k_sets]; }
+  auto &ways_of(Task &t) noexcept { return m_heads[Traits::hash(t) % Traits::k_sets]; }
 
   /// False: it is the head of a line now.
   bool join_line(Task &t) noexcept {
-    auto &places = places_of(t);
-    auto *found = &places[Traits::age(t) % Traits::k_ways]; // some line is found no more, unless there is room
-    for (auto &place : places) {
-      Task *const head = place.get();
+    auto &ways = ways_of(t);
+    auto *found = &ways[Traits::age(t) % Traits::k_ways]; // some line is found no more, unless there is room
+    for (auto &way : ways) {
+      Task *const head = way.get();
       if (!head) {
-        found = &place;
+        found = &way;
       } else if (Traits::need_same(*head, t)) {
         Task *const last = Traits::last(*head);
         Traits::set_behind(last ? *last : *head, &t);
@@ -124,9 +124,9 @@ class arbiter {
   /// The head `t` holds all that its line needs, `e` among that: the next is the head.
   void leave_line(exclusion<P, Task> &e, Task &t) noexcept {
     Task *const next = Traits::behind(t);
-    for (auto &place : places_of(t))
-      if (place.get() == &t)
-        place.set(next);
+    for (auto &way : ways_of(t))
+      if (way.get() == &t)
+        way.set(next);
     if (!next)
       return;
     Task *const last = Traits::last(t);

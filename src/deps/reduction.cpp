@@ -62,11 +62,11 @@ void reduction_store::free_all(const copy *unfilled) noexcept {
   m_shelf.clear();
 }
 
-reduction_store::copy &reduction_store::copy_for(const void *holder, const void *place, unsigned id) {
-  copy *c = m_shelf.borrow(holder, place, id);
+reduction_store::copy &reduction_store::copy_for(const void *holder, const void *home, unsigned id) {
+  copy *c = m_shelf.borrow(holder, home, id);
   if (!c) {
     c = make();
-    m_shelf.add(*c, holder, place, id);
+    m_shelf.add(*c, holder, home, id);
   }
   return *c;
 }

@@ -3,11 +3,11 @@
 //
 // Roles       A borrower: a task, or a branch of a join, on the worker that it runs on. Who ends it, on any thread: gives back. Who ends
 //             the cohort: first, when nobody borrows any more.
-// Word        holder of a copy: who has it, or null. A copy belongs to a place, the worker that it was made on; what is near to a
-//             place, a hint to one of its copies, stands in a table by the number of the worker. The list of all is guarded by m_lock.
-// Invariants  I1  Only the worker that is its place lends a copy, so of those that find it free nobody else lends it as well.
+// Word        holder of a copy: who has it, or null. A copy has a home, the worker that it was made on; what is near to a
+//             home, a hint to one of its copies, stands in a table by the number of the worker. The list of all is guarded by m_lock.
+// Invariants  I1  Only the worker that is its home lends a copy, so of those that find it free nobody else lends it as well.
 //             I2  Copies are taken out only while nobody borrows, with all hints: a hint is good.
-// Orders      O1  near store release, load acquire, with each other: the copy's place and data are written before it is found.
+// Orders      O1  near store release, load acquire, with each other: the copy's home and data are written before it is found.
 //             O2  holder store release when it is given back, load acquire when it is lent: the next borrower goes on where the last
 //                 one left. Relaxed when it is lent (I1), and when a borrower looks for itself.
 // Progress    To borrow the copy that is near, and to give back what a task has: wait-free. Else a spin lock, and a walk over all copies.
@@ -41,17 +41,17 @@ void check_extent(const task &t, const detail::reduction_spec &r);
 template <class P, class Copy>
 class copy_shelf {
  public:
-  /// For a borrower that has none: a free copy of its place that is known without a look at all. `id`: the number of the place.
-  [[nodiscard]] Copy *borrow_near(const void *holder, const void *place, unsigned id) noexcept {
+  /// For a borrower that has none: a free copy of its home that is known without a look at all. `id`: the number of the home.
+  [[nodiscard]] Copy *borrow_near(const void *holder, const void *home, unsigned id) noexcept {
     Copy *c = near(id).load(std::memory_order_acquire); // O1
-    if (!c || c->place.get() != place || c->holder.load(std::memory_order_acquire)) // O2
+    if (!c || c->home.get() != home || c->holder.load(std::memory_order_acquire)) // O2
       return nullptr;
     c->holder.store(holder, std::memory_order_relaxed); // O2
     return c;
   }
 
-  /// The copy that `holder` has, else a free one of its place; null: there is none.
-  [[nodiscard]] Copy *borrow(const void *holder, const void *place, unsigned id) noexcept {
+  /// The copy that `holder` has, else a free one of its home; null: there is none.
+  [[nodiscard]] Copy *borrow(const void *holder, const void *home, unsigned id) noexcept {
     m_lock.lock();
     Copy *found = nullptr;
     for (Copy *c = m_first.get(); c; c = c->next.get()) {
@@ -59,7 +59,7 @@ class copy_shelf {
         found = c;
         break;
       }
-      if (!found && c->place.get() == place && !c->holder.load(std::memory_order_acquire)) // O2
+      if (!found && c->home.get() == home && !c->holder.load(std::memory_order_acquire)) // O2
         found = c;
     }
     m_lock.unlock();
@@ -72,9 +72,9 @@ class copy_shelf {
   }
 
   /// A new copy, lent to `holder`.
-  void add(Copy &c, const void *holder, const void *place, unsigned id) noexcept {
+  void add(Copy &c, const void *holder, const void *home, unsigned id) noexcept {
     c.holder.store(holder, std::memory_order_relaxed); // O2
-    c.place.set(place);
+    c.home.set(home);
     m_lock.lock();
     if (Copy *last = m_last.get())
       last->next.set(&c);
@@ -127,7 +127,7 @@ template <class P>
 struct basic_reduction_copy {
   typename P::template var<basic_reduction_copy *> next{};
   typename P::template atomic<const void *> holder{nullptr}; // null: free
-  typename P::template var<const void *> place{};            // the worker that it was made on
+  typename P::template var<const void *> home{};            // the worker that it was made on
   void *data = nullptr;
   typename P::template var<bool> fresh{}; // nobody has borrowed it since it was filled
 };
@@ -143,9 +143,9 @@ class reduction_store {
   [[nodiscard]] const detail::reduction_spec &how() const noexcept { return m_how; }
   [[nodiscard]] bool holds(std::ptrdiff_t count, std::size_t bytes) const noexcept { return m_how.count == count && m_how.bytes == bytes; }
   /// As in copy_shelf.
-  [[nodiscard]] copy *borrow_near(const void *holder, const void *place, unsigned id) noexcept { return m_shelf.borrow_near(holder, place, id); }
+  [[nodiscard]] copy *borrow_near(const void *holder, const void *home, unsigned id) noexcept { return m_shelf.borrow_near(holder, home, id); }
   /// The holder's copy. Throws what the identity throws, or std::bad_alloc.
-  [[nodiscard]] copy &copy_for(const void *holder, const void *place, unsigned id);
+  [[nodiscard]] copy &copy_for(const void *holder, const void *home, unsigned id);
   void give_back_of(const void *holder) noexcept { m_shelf.give_back_of(holder); }
   /// Adds all copies to the target, oldest copy first. When nobody borrows any more. Throws what the operation throws.
   void combine();

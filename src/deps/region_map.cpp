@@ -114,11 +114,11 @@ void region_map::note(iterator at) noexcept {
   else if (m_fragments.size() * 2 > std::size_t{1} << (64 - m_shift))
     make_table(m_shift - 1);
   if (m_noted != s_nothing_noted)
-    m_noted[place_of(at->first)] = {at->first, at};
+    m_noted[slot_of(at->first)] = {at->first, at};
 }
 
 region_map::iterator region_map::erase(iterator at) noexcept {
-  if (noted &n = m_noted[place_of(at->first)]; n.low == at->first)
+  if (noted &n = m_noted[slot_of(at->first)]; n.low == at->first)
     n.low = 0;
   return m_fragments.erase(at);
 }

@@ -129,7 +129,7 @@ class region_map {
   }
   /// The fragment of exactly these bytes; null when there is none, or the table does not know it.
   [[nodiscard]] fragment *exact(std::uintptr_t low, std::uintptr_t high) const noexcept {
-    const noted &n = m_noted[place_of(low)];
+    const noted &n = m_noted[slot_of(low)];
     return n.low == low && n.at->second.end == high ? &n.at->second : nullptr;
   }
   /// Lets the table know it.
@@ -161,12 +161,12 @@ class region_map {
   iterator erase(iterator at) noexcept;
   void forget_all() noexcept;
   void make_table(unsigned shift) noexcept;
-  [[nodiscard]] std::size_t place_of(std::uintptr_t low) const noexcept {
+  [[nodiscard]] std::size_t slot_of(std::uintptr_t low) const noexcept {
     return static_cast<std::size_t>((std::uint64_t{low} * 0x9E3779B97F4A7C15u) >> m_shift);
   }
 
   static constexpr std::size_t k_least_to_prune = 64;
-  static constexpr unsigned k_most_shift = 63, k_first_shift = 60; // a table has 2^(64 - shift) places
+  static constexpr unsigned k_most_shift = 63, k_first_shift = 60; // a table has 2^(64 - shift) slots
   static noted s_nothing_noted[2]; // never written
   noted *m_noted = s_nothing_noted;
   unsigned m_shift = k_most_shift;

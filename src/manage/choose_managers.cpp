@@ -18,7 +18,7 @@ std::vector<int> chosen_cpus(const std::string &which, const machine &m) {
     return *list;
   }
   std::vector<int> cpus;
-  for (const cpu_place &p : m.cpus)
+  for (const cpu_entry &p : m.cpus)
     if (p.little == (which == "little"))
       cpus.push_back(p.cpu);
   return cpus;

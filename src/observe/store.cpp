@@ -203,8 +203,8 @@ void enter_user_counter(user_counter &c) noexcept {
   if (!s || c.entered_in == s)
     return;
   c.entered_in = s;
-  add_entry(*s, c.name.c_str(), c.unit.c_str(), c.help.c_str(), c.kind, counter_scope::both, offsetof(counter_block, user) + 8 * c.place,
-            offsetof(process_block, user) + 8 * c.place);
+  add_entry(*s, c.name.c_str(), c.unit.c_str(), c.help.c_str(), c.kind, counter_scope::both, offsetof(counter_block, user) + 8 * c.index,
+            offsetof(process_block, user) + 8 * c.index);
 }
 
 void forget_store_in_child() noexcept {

@@ -65,7 +65,7 @@ user_counter &define_counter(const char *name, const char *unit, const char *hel
   c->unit = unit ? unit : "";
   c->help = help ? help : "";
   c->kind = kind;
-  c->place = static_cast<unsigned>(g_all->size());
+  c->index = static_cast<unsigned>(g_all->size());
   c->level = level;
   c->context = context;
   g_all->push_back(std::move(c));
@@ -80,7 +80,7 @@ void withdraw_level(user_counter &c) noexcept {
 
 void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept {
   if (mine)
-    count(mine->user[c.place], n);
+    count(mine->user[c.index], n);
   else
     c.outside.fetch_add(n, std::memory_order_relaxed);
 }
@@ -102,7 +102,7 @@ void publish_user_counters() noexcept {
   if (!g_all || !store_is_open())
     return;
   for (auto &c : *g_all) {
-    std::uint64_t &word = process_counters().user[c->place];
+    std::uint64_t &word = process_counters().user[c->index];
     if (c->kind == counter_kind::count)
       put(word, c->outside.load(std::memory_order_relaxed));
     else if (c->level)

@@ -12,7 +12,7 @@ namespace rt {
 struct user_counter {
   std::string name, unit, help;
   counter_kind kind = counter_kind::count;
-  unsigned place = 0;
+  unsigned index = 0;
   std::atomic<std::uint64_t> outside{0}; // counted by threads that are no workers
   double (*level)(void *) = nullptr;     // guarded by the lock of definitions
   void *context = nullptr;

@@ -18,15 +18,15 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_stack_bytes = 64 << 10, k_most_places = 500;
+constexpr std::size_t k_stack_bytes = 64 << 10, k_most_locations = 500;
 constexpr int k_patience_ms = 10'000; // of a large program's debug information
 
-struct place {
+struct code_location {
   std::string module, offset;
 };
 
 /// Of "f()+0x12 (/usr/bin/app+0x1234)" or "/usr/bin/app+0x1234".
-bool find_place(std::string_view text, place &p) {
+bool find_location(std::string_view text, code_location &p) {
   const auto plus = text.rfind("+0x");
   if (plus == std::string_view::npos)
     return false;
@@ -113,14 +113,14 @@ bool is_of_weft(std::string_view line) { return line.find("/include/weft/") != s
 void add_source_lines(const std::vector<std::string *> &texts) {
   std::map<std::string, std::vector<std::pair<std::string, std::string *>>> by_module;
   for (std::string *text : texts)
-    if (place p; find_place(*text, p) && by_module[p.module].size() < k_most_places)
+    if (code_location p; find_location(*text, p) && by_module[p.module].size() < k_most_locations)
       by_module[p.module].emplace_back(p.offset, text);
-  for (const auto &[module, places] : by_module) {
+  for (const auto &[module, locations] : by_module) {
     std::vector<std::string> words{"addr2line", "-a", "-i", "-e", module};
-    for (const auto &[offset, text] : places)
+    for (const auto &[offset, text] : locations)
       words.push_back(offset);
-    std::vector<std::string> lines(places.size());
-    std::size_t number = 0; // of the place, from 1
+    std::vector<std::string> lines(locations.size());
+    std::size_t number = 0; // of the location, from 1
     for_each_line(output_of(std::move(words)), [&](std::string_view line) {
       line = line.substr(0, line.find(" (")); // a discriminator
       if (line.starts_with("0x"))
@@ -130,7 +130,7 @@ void add_source_lines(const std::vector<std::string *> &texts) {
     });
     for (std::size_t i = 0; i < lines.size(); ++i)
       if (!lines[i].empty())
-        places[i].second->append(" at ").append(lines[i]);
+        locations[i].second->append(" at ").append(lines[i]);
   }
 }
 

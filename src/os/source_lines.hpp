@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and lines behind the places in reports, by addr2line where it is installed.
+// Files and lines behind the locations in reports, by addr2line where it is installed.
 #pragma once
 
 #include <string>

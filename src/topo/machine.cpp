@@ -41,14 +41,14 @@ std::map<int, int> read_nodes(const std::string &root) {
 /// Of ARM: a capacity below the largest one. Of hybrid Intel machines: one of the CPUs of the driver cpu_atom.
 void find_little_cores(machine &m, const std::string &root) {
   const auto atoms = read_list(root + "/sys/devices/cpu_atom/cpus");
-  const auto capacity = [&](const cpu_place &p) {
+  const auto capacity = [&](const cpu_entry &p) {
     return read_number(root + "/sys/devices/system/cpu/cpu" + std::to_string(p.cpu) + "/cpu_capacity", 1024);
   };
   int most = 0;
-  for (const auto &place : m.cpus)
-    most = std::max(most, capacity(place));
-  for (auto &place : m.cpus)
-    place.little = capacity(place) < most || std::find(atoms.begin(), atoms.end(), place.cpu) != atoms.end();
+  for (const auto &entry : m.cpus)
+    most = std::max(most, capacity(entry));
+  for (auto &entry : m.cpus)
+    entry.little = capacity(entry) < most || std::find(atoms.begin(), atoms.end(), entry.cpu) != atoms.end();
 }
 
 /// Rounded up; not by std::ceil, for which a program would have to link the library of mathematics.
@@ -68,34 +68,34 @@ int machine::effective_cpus() const noexcept {
 
 std::vector<int> machine::compact_order() const {
   auto sorted = cpus;
-  std::sort(sorted.begin(), sorted.end(), [](const cpu_place &a, const cpu_place &b) {
+  std::sort(sorted.begin(), sorted.end(), [](const cpu_entry &a, const cpu_entry &b) {
     return std::tie(a.package, a.node, a.core, a.cpu) < std::tie(b.package, b.node, b.core, b.cpu);
   });
   std::vector<int> order;
-  for (const auto &place : sorted)
-    order.push_back(place.cpu);
+  for (const auto &entry : sorted)
+    order.push_back(entry.cpu);
   return order;
 }
 
 std::vector<int> machine::spread_order() const {
   // Each cpu's rank: which sibling it is of its core, which core of its node, which node of its package; the
   // package counts last, so that neighbours in the order are in different packages.
-  std::map<int, cpu_place> place_of;
+  std::map<int, cpu_entry> entry_of;
   std::map<int, std::set<int>> nodes_of;
-  for (const auto &place : cpus) {
-    place_of[place.cpu] = place;
-    nodes_of[place.package].insert(place.node);
+  for (const auto &entry : cpus) {
+    entry_of[entry.cpu] = entry;
+    nodes_of[entry.package].insert(entry.node);
   }
   std::map<std::pair<int, int>, int> siblings;
   std::map<std::tuple<int, int, int>, int> cores;
   std::vector<std::tuple<int, int, int, int, int>> ranks; // sibling, core, node, package, cpu
   for (const int cpu : compact_order()) {
-    const auto &place = place_of[cpu];
-    const int sibling = siblings[{place.package, place.core}]++;
-    const int core = cores[{place.package, place.node, sibling}]++;
-    const auto &nodes_here = nodes_of[place.package];
-    const auto node = std::distance(nodes_here.begin(), nodes_here.find(place.node));
-    ranks.emplace_back(sibling, core, static_cast<int>(node), place.package, cpu);
+    const auto &entry = entry_of[cpu];
+    const int sibling = siblings[{entry.package, entry.core}]++;
+    const int core = cores[{entry.package, entry.node, sibling}]++;
+    const auto &nodes_here = nodes_of[entry.package];
+    const auto node = std::distance(nodes_here.begin(), nodes_here.find(entry.node));
+    ranks.emplace_back(sibling, core, static_cast<int>(node), entry.package, cpu);
   }
   std::sort(ranks.begin(), ranks.end());
   std::vector<int> order;
@@ -120,7 +120,7 @@ machine read_machine(const std::string &root, const std::vector<int> &mask) {
         {cpu, node == node_of.end() ? 0 : node->second, read_number(topology + "physical_package_id", 0), read_number(topology + "core_id", cpu)});
     nodes.insert(m.cpus.back().node);
   }
-  std::sort(m.cpus.begin(), m.cpus.end(), [](const cpu_place &a, const cpu_place &b) { return a.cpu < b.cpu; });
+  std::sort(m.cpus.begin(), m.cpus.end(), [](const cpu_entry &a, const cpu_entry &b) { return a.cpu < b.cpu; });
   find_little_cores(m, root);
   m.online_cpus = static_cast<int>(std::max(online.size(), allowed.size()));
   m.nodes = static_cast<int>(nodes.size());

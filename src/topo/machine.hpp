@@ -10,7 +10,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-struct cpu_place {
+struct cpu_entry {
   int cpu = 0;     ///< the kernel's number
   int node = 0;    ///< NUMA node
   int package = 0; ///< socket
@@ -20,7 +20,7 @@ struct cpu_place {
 
 /// One picture of the machine as this process may use it. Taken once; never changes.
 struct machine {
-  std::vector<cpu_place> cpus; ///< allowed by the affinity mask, ascending by number; never empty
+  std::vector<cpu_entry> cpus; ///< allowed by the affinity mask, ascending by number; never empty
   int online_cpus = 1;         ///< what the machine has
   int nodes = 1;               ///< NUMA nodes among `cpus`
   cpu_quota quota;

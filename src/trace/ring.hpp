@@ -73,7 +73,7 @@ class trace_ring {
   [[nodiscard]] std::uint64_t discarded() const noexcept { return m_core.discarded(); }
   [[nodiscard]] std::uint64_t records() const noexcept { return m_core.records(); }
   /// A closed packet that stays until done_with().
-  [[nodiscard]] const char *packet(std::uint64_t number) const noexcept { return reinterpret_cast<const char *>(m_core.place(number)); }
+  [[nodiscard]] const char *packet(std::uint64_t number) const noexcept { return reinterpret_cast<const char *>(m_core.packet_at(number)); }
   void done_with(std::uint64_t number) noexcept { m_core.done_with(number); }
   /// Copies a packet that may be overwritten or filled meanwhile: its bytes; 0 when it is gone. `to` has room for one.
   [[nodiscard]] std::size_t copy(std::uint64_t number, char *to) const noexcept;

@@ -49,7 +49,7 @@ class ring_core {
 
   ring_core(ring_words<P> &shared, word *packets, unsigned count, trace_mode mode) noexcept
       : m_shared(shared), m_packets(packets), m_count(count), m_mode(mode) {
-    place(0)[Shape::number_word].store(k_no_number, std::memory_order_relaxed); // before anybody knows of the ring
+    packet_at(0)[Shape::number_word].store(k_no_number, std::memory_order_relaxed); // before anybody knows of the ring
   }
 
   // ---- the owner
@@ -83,7 +83,7 @@ class ring_core {
   [[nodiscard]] std::uint64_t backlog() const noexcept { return filling() - m_shared.tail.load(std::memory_order_relaxed); }
   /// After reserve().
   void begin(const std::uint64_t (&head)[Shape::head_words]) noexcept {
-    word *const at = place(filling());
+    word *const at = packet_at(filling());
     if (m_mode == trace_mode::flight)
       at[Shape::number_word].store(k_no_number, std::memory_order_relaxed);
     for (std::size_t i = 0; i < Shape::head_words; ++i)
@@ -96,7 +96,7 @@ class ring_core {
   }
   /// Changes the head of the packet that is being filled.
   void amend(std::size_t head_word, std::uint64_t value) noexcept {
-    place(filling())[head_word].store(value, std::memory_order_release); // O4
+    packet_at(filling())[head_word].store(value, std::memory_order_release); // O4
   }
   void close() noexcept {
     m_shared.written.store(records() + Shape::records, std::memory_order_relaxed);
@@ -112,7 +112,7 @@ class ring_core {
   void done_with(std::uint64_t number) noexcept { m_shared.tail.store(number + 1, std::memory_order_release); } // O2
   [[nodiscard]] std::uint64_t discarded() const noexcept { return m_shared.discarded.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t records() const noexcept { return m_shared.written.load(std::memory_order_relaxed); }
-  [[nodiscard]] word *place(std::uint64_t number) const noexcept {
+  [[nodiscard]] word *packet_at(std::uint64_t number) const noexcept {
     return m_packets + number % m_count * (Shape::head_words + Shape::records * Shape::record_words);
   }
 
@@ -123,7 +123,7 @@ class ring_core {
   /// A packet that may be overwritten or filled meanwhile; `put(i, w)` gets its words in order, for nothing when it is gone.
   template <class F>
   [[nodiscard]] copied copy(std::uint64_t number, F put) const noexcept {
-    const word *const at = place(number);
+    const word *const at = packet_at(number);
     if (at[Shape::number_word].load(std::memory_order_acquire) != number) // O5
       return {0, false};
     const std::uint64_t used = m_shared.used.load(std::memory_order_acquire); // O3

@@ -74,7 +74,7 @@ std::uint16_t add_type(std::string_view text, bool is_closure) noexcept {
 
 std::uint16_t type_cache::find_slowly(const char *label, const char *signature) noexcept {
   const char *const address = label ? label : signature;
-  place &p = place_of(address);
+  slot &p = slot_of(address);
   if (label && p.address == label && is_named(p.type, label)) // its memory may have been used again
     return p.type;
   const std::string_view closure = label ? std::string_view{} : closure_in(signature);

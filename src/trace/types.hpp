@@ -36,23 +36,23 @@ class type_cache {
   /// `signature`: of the closure, as the compiler writes it (base/closure_name.hpp), where there is no label; null: of nothing that has one.
   [[nodiscard]] std::uint16_t find(const char *label, const char *signature) noexcept {
     if (!label) [[likely]]
-      if (const place &p = place_of(signature); p.address == signature && p.type != 0) [[likely]]
+      if (const slot &p = slot_of(signature); p.address == signature && p.type != 0) [[likely]]
         return p.type;
     return find_slowly(label, signature);
   }
 
  private:
-  static constexpr std::size_t k_places = 64;
-  struct place {
+  static constexpr std::size_t k_slots = 64;
+  struct slot {
     const char *address = nullptr;
     std::uint16_t type = 0;
   };
-  place &place_of(const char *address) noexcept {
+  slot &slot_of(const char *address) noexcept {
     const auto bits = reinterpret_cast<std::uintptr_t>(address);
-    return m_places[(bits ^ bits >> 6) % k_places];
+    return m_slots[(bits ^ bits >> 6) % k_slots];
   }
   WEFT_NOINLINE std::uint16_t find_slowly(const char *label, const char *signature) noexcept;
-  place m_places[k_places];
+  slot m_slots[k_slots];
 };
 
 } // namespace rt

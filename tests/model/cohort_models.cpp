@@ -164,7 +164,7 @@ struct reduced {
   struct copy {
     model_var<copy *> next{};
     model_atomic<const void *> holder{nullptr};
-    model_var<const void *> place{};
+    model_var<const void *> home{};
     model_var<bool> fresh{};
     model_var<int> value{0};
   };

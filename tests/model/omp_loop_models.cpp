@@ -110,7 +110,7 @@ const passes<turns_in_order<3, 1>> t3{"omp_turn_three_members"};
 template <int Members>
 struct sinks_chain : turn_base {
   static constexpr int threads = Members;
-  weft_omp::basic_turns<P>::place posted[Members] = {};
+  weft_omp::basic_turns<P>::post_word posted[Members] = {};
   model_var<int> done[Members];
   void run(int t) {
     if (t > 0) {
@@ -126,9 +126,9 @@ const passes<sinks_chain<2>> s1{"omp_sink_two_members"};
 const passes<sinks_chain<3>> s2{"omp_sink_three_members"};
 
 /// One place is posted twice; two members wait for different numbers of it.
-struct sinks_of_one_place : turn_base {
+struct sinks_of_one_word : turn_base {
   static constexpr int threads = 3;
-  weft_omp::basic_turns<P>::place posted{0};
+  weft_omp::basic_turns<P>::post_word posted{0};
   model_var<int> done[2];
   void run(int t) {
     if (t > 0) {
@@ -144,12 +144,12 @@ struct sinks_of_one_place : turn_base {
   }
   void check() {}
 };
-const passes<sinks_of_one_place> s3{"omp_sink_of_one_place"};
+const passes<sinks_of_one_word> s3{"omp_sink_of_one_place"};
 
 /// Each waits for what the other has posted before, as in a wavefront.
 struct sinks_crossed : turn_base {
   static constexpr int threads = 2;
-  weft_omp::basic_turns<P>::place posted[2] = {};
+  weft_omp::basic_turns<P>::post_word posted[2] = {};
   model_var<int> done[2];
   void run(int t) {
     done[t].set(1);

@@ -15,7 +15,7 @@ using enum std::memory_order;
 using P = omp_atomics;
 
 struct member {
-  omp_model_thread place_to_wait;
+  omp_model_thread own_parker;
   P::plain<member *> next_retired;
 };
 
@@ -52,14 +52,14 @@ struct dismissal {
     for (int i = 0; i < Members; ++i) {
       member *const m = c.members[i];
       c.members[i] = nullptr;
-      m->place_to_wait.signal(); // it may have left, and another thread may wait there
+      m->own_parker.signal(); // it may have left, and another thread may wait there
     }
     drop();
   }
   void serve(int i) {
     std::uint64_t known = c.orders.k_none;
     while (!c.orders.are_for(static_cast<unsigned>(i) + 1, known))
-      all[i].place_to_wait.wait_for([&] { return c.orders.are_just(known); });
+      all[i].own_parker.wait_for([&] { return c.orders.are_just(known); });
     expect(c.orders.last() == 0, "it is dismissed");
     work[i].set(1);
     drop();
@@ -118,9 +118,9 @@ struct leaving_a_place_to_wait : dismissal<1> {
   model_atomic<int> round{0};
   member *again = nullptr; // of who has the member's data
   void wait_again() {
-    again->place_to_wait.wait_for([this] { return round.load(seq_cst) == 0; });
+    again->own_parker.wait_for([this] { return round.load(seq_cst) == 0; });
     while (round.load(acquire) == 0)
-      again->place_to_wait.wait_for([this] { return round.load(seq_cst) == 0; });
+      again->own_parker.wait_for([this] { return round.load(seq_cst) == 0; });
   }
   void run(int t) {
     if (t == 0)
@@ -131,7 +131,7 @@ struct leaving_a_place_to_wait : dismissal<1> {
       return wait_again();
     }
     round.store(1, seq_cst);
-    all[0].place_to_wait.wake();
+    all[0].own_parker.wake();
   }
   void check() { expect(again == &all[0], "the data of the member were there"); }
 };

@@ -158,10 +158,10 @@ struct event_lock : omp_events {
   void run(int t) {
     if (!state.try_take())
       while (!state.take_or_mark())
-        wait_while(members[t], state.place(), state.k_marked);
+        wait_while(members[t], state.state_word(), state.k_marked);
     sum.set(sum.get() + 1);
     if (state.give_up())
-      wake_one(&state.place());
+      wake_one(&state.state_word());
   }
   void check() { expect(sum.get() == Threads, "all have had the lock"); }
 };

@@ -84,11 +84,11 @@ void print_cpus(const machine &m) {
   std::set<std::pair<int, int>> cores;
   std::set<int> packages;
   std::map<int, std::vector<int>> nodes;
-  for (const auto &place : m.cpus) {
-    allowed.push_back(place.cpu);
-    cores.insert({place.package, place.core});
-    packages.insert(place.package);
-    nodes[place.node].push_back(place.cpu);
+  for (const auto &entry : m.cpus) {
+    allowed.push_back(entry.cpu);
+    cores.insert({entry.package, entry.core});
+    packages.insert(entry.package);
+    nodes[entry.node].push_back(entry.cpu);
   }
   line("CPUs online", std::to_string(m.online_cpus));
   line("CPUs allowed", std::to_string(allowed.size()) + " (" + list_text(allowed) + "), " + std::to_string(cores.size()) + " cores, " +

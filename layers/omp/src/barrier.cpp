@@ -15,7 +15,7 @@ void wake_range(thread *me, omp_team &c, unsigned first, unsigned end) noexcept 
     unsigned n = 0;
     for (; first < end && n < k_batch; ++first)
       if (thread *const m = c.members[first]; m && m != me)
-        if ((batch[n] = m->place_to_wait.take()))
+        if ((batch[n] = m->own_parker.take()))
           ++n;
     if (n != 0)
       in_core(me, [&] {
@@ -52,9 +52,9 @@ bool may_sleep_without_tasks(const parker::reason &r) noexcept { return static_c
 
 void sleep(thread &t, omp_team &c, const stay &s) noexcept {
   if (!c.has_tasks.load(std::memory_order_relaxed))
-    return t.place_to_wait.wait_for(t, {&may_sleep_without_tasks, &c, s.number, s.cancellable});
+    return t.own_parker.wait_for(t, {&may_sleep_without_tasks, &c, s.number, s.cancellable});
   c.begin_to_park();
-  t.place_to_wait.wait_for(t, {&may_sleep, &c, s.number, s.cancellable});
+  t.own_parker.wait_for(t, {&may_sleep, &c, s.number, s.cancellable});
   c.end_to_park();
 }
 
@@ -115,7 +115,7 @@ outcome idle_oversubscribed(thread &t, omp_team &c, const stay &s) noexcept {
       rest(t, c, {watch_for_barrier(s.number), &is_told, {&is_missing, &c, s.number, s.cancellable}, s.unit == omp_team::k_arrived});
     } else {
       c.begin_to_park();
-      t.place_to_wait.wait_for(t, {&is_missing_or_work, &c, s.number, s.cancellable});
+      t.own_parker.wait_for(t, {&is_missing_or_work, &c, s.number, s.cancellable});
       c.end_to_park();
     }
     if (c.is_told(s.number))
@@ -195,7 +195,7 @@ void wake_one_idle(thread *me, omp_team &c) noexcept {
   for (unsigned i = 0; i < c.size; ++i) {
     at = at + 1 < c.size ? at + 1 : 0;
     thread *const m = c.members[at];
-    weft::detail::runnable *const r = m && m != me ? m->place_to_wait.take() : nullptr;
+    weft::detail::runnable *const r = m && m != me ? m->own_parker.take() : nullptr;
     if (!r)
       continue;
     c.woken_last.store(at, std::memory_order_relaxed);

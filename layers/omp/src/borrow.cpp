@@ -53,7 +53,7 @@ void lend(thread &me) {
     l.call();
     me.task->end_implicit(me);
     l.end();
-    borrower.place_to_wait.signal(&me);
+    borrower.own_parker.signal(&me);
   }
 }
 
@@ -71,7 +71,7 @@ void on_borrowed_thread(thread &t, void (*call)(void *), void *argument) {
     g_loans.give(&t, l);
   }
   while (!l.is_over())
-    t.place_to_wait.wait(t, 0);
+    t.own_parker.wait(t, 0);
 }
 
 void forget_lenders() noexcept { new (&g_loans) errands<loan>; }

@@ -28,8 +28,8 @@ enum depend_kind : int { k_depend_in = 1, k_depend_out = 2, k_depend_inout = 3, 
   }
 }
 
-/// Whether the program has used omp_all_memory. From then on each task with dependences reads this place, and who names all memory writes it; the first to do
-/// so among its siblings writes all places that those made before have named.
+/// Whether the program has used omp_all_memory. From then on each task with dependences reads this address, and who names all memory writes it; the first to do
+/// so among its siblings writes all addresses that those made before have named.
 inline std::atomic<bool> g_orders_all{false};
 
 /// What a task waits for; mostly little. Addresses that are named twice are left to the dependency system.

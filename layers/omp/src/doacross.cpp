@@ -12,7 +12,7 @@ namespace weft_omp {
 struct doacross {
   unsigned count;
   std::uint64_t *extents; // of the inner loops
-  basic_turns<>::place *posted;
+  basic_turns<>::post_word *posted;
 };
 
 void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts) {
@@ -25,7 +25,7 @@ void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t 
   auto *d = new (std::nothrow) doacross{count, nullptr, nullptr};
   if (d) {
     d->extents = static_cast<std::uint64_t *>(std::malloc(count * sizeof *counts));
-    d->posted = static_cast<basic_turns<>::place *>(std::calloc(counts[0], sizeof *d->posted));
+    d->posted = static_cast<basic_turns<>::post_word *>(std::calloc(counts[0], sizeof *d->posted));
   }
   if (!d || !d->extents || !d->posted)
     fatal("no memory for an ordered(%u) loop of %llu iterations", count, static_cast<unsigned long long>(counts[0]));

@@ -28,7 +28,7 @@ class errands {
       r.next_idle = std::exchange(m_idle, &r);
     }
     for (;;) {
-      r.is->place_to_wait.wait(*r.is, 0);
+      r.is->own_parker.wait(*r.is, 0);
       std::lock_guard lock(m_lock);
       if (Job *const x = std::exchange(r.given, nullptr))
         return *x;
@@ -54,7 +54,7 @@ class errands {
       }
     }
     if (r)
-      r->is->place_to_wait.signal(me);
+      r->is->own_parker.signal(me);
     return r != nullptr;
   }
   void append(Job &x) noexcept {

@@ -30,15 +30,15 @@ void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_
   if (!bucket_of(&word).enter(s, word, value))
     return;
   while (!s.is_woken())
-    me.place_to_wait.wait(me, 0);
+    me.own_parker.wait(me, 0);
 }
 
 void wake_one(thread *me, const std::atomic<std::uint32_t> &word) noexcept {
   if (thread *const found = bucket_of(&word).take(&word))
-    found->place_to_wait.signal(me);
+    found->own_parker.signal(me);
 }
 void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept {
-  bucket_of(&word).take_all(&word, [me](thread &found) { found.place_to_wait.signal(me); });
+  bucket_of(&word).take_all(&word, [me](thread &found) { found.own_parker.signal(me); });
 }
 
 void word_lock::lock(thread &me) noexcept {
@@ -50,12 +50,12 @@ void word_lock::lock(thread &me) noexcept {
       return looks.end(true);
   looks.end(false);
   while (!m_state.take_or_mark())
-    wait_while(me, m_state.place(), m_state.k_marked);
+    wait_while(me, m_state.state_word(), m_state.k_marked);
 }
 
 void word_lock::unlock(thread &me) noexcept {
   if (m_state.give_up())
-    wake_one(&me, m_state.place());
+    wake_one(&me, m_state.state_word());
 }
 
 } // namespace weft_omp

@@ -40,7 +40,7 @@ class lock_state {
   [[nodiscard]] bool give_up() noexcept { return m_word.exchange(0, std::memory_order_release) == k_marked; } // O2
   [[nodiscard]] bool seems_free() const noexcept { return m_word.load(std::memory_order_relaxed) == 0; }
   void clear() noexcept { m_word.store(0, std::memory_order_relaxed); }
-  [[nodiscard]] const word &place() const noexcept { return m_word; }
+  [[nodiscard]] const word &state_word() const noexcept { return m_word; }
 
  private:
   word m_word{0};
@@ -49,7 +49,7 @@ class lock_state {
 /// A lock in one word, zero while it is free; who waits suspends.
 class word_lock {
  public:
-  static word_lock &at(void *place) noexcept { return *static_cast<word_lock *>(place); }
+  static word_lock &at(void *memory) noexcept { return *static_cast<word_lock *>(memory); }
   void lock(thread &me) noexcept;
   [[nodiscard]] bool try_lock() noexcept { return m_state.try_take(); }
   void unlock(thread &me) noexcept;

@@ -50,7 +50,7 @@ using copies = llvm_copies;
 struct llvm_reductions {
   copies *common;
   void **into; // [count]: what the copies are combined into
-  int shared_in = -1; // place in omp_team::of_llvm
+  int shared_in = -1; // index in omp_team::of_llvm
 };
 
 namespace {

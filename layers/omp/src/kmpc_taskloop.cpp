@@ -45,9 +45,9 @@ void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked
   l.more = l.trips % l.tasks;
 }
 
-/// The place in the copy that corresponds to one in the pattern.
-std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *place) noexcept {
-  const auto offset = reinterpret_cast<const char *>(place) - reinterpret_cast<const char *>(l.pattern);
+/// The address in the copy that corresponds to one in the pattern.
+std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *address) noexcept {
+  const auto offset = reinterpret_cast<const char *>(address) - reinterpret_cast<const char *>(l.pattern);
   return *reinterpret_cast<std::uint64_t *>(reinterpret_cast<char *>(k) + offset);
 }
 

@@ -28,12 +28,12 @@ class tasks_of_openmp final : public weft::layer::task_source {
     basic_block_state<thread> &state = task_at(task).block;
     if (state.begin_block(t))
       while (state.is_blocked(t))
-        t.place_to_wait.wait(t, 0);
+        t.own_parker.wait(t, 0);
   }
   bool unblock(void *task) noexcept override {
     const auto [accepted, sleeps] = task_at(task).block.unblock();
     if (sleeps)
-      sleeps->place_to_wait.signal(self_if_any());
+      sleeps->own_parker.signal(self_if_any());
     return accepted;
   }
   bool increase_events(void *task, std::uint64_t n) noexcept override {

@@ -58,8 +58,8 @@ void lay_out_lanes(omp_team &c) {
 }
 
 void rest(thread &t, omp_team &c, const expected &x) noexcept {
-  if (!t.place_to_wait.give_place(t, x.missing) && !watch(t, c, x))
-    t.place_to_wait.wait_for(t, x.missing);
+  if (!t.own_parker.give_place(t, x.missing) && !watch(t, c, x))
+    t.own_parker.wait_for(t, x.missing);
 }
 
 void wake_lanes(thread &me, omp_team &c, std::uint64_t what) noexcept {

@@ -341,7 +341,7 @@ int send(thread &t, int signal) noexcept {
     return 0;
   }
   g_binds = true; // it looks when it comes to a worker
-  t.place_to_wait.signal(self_if_any());
+  t.own_parker.signal(self_if_any());
   if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.guest.tid.load(std::memory_order_relaxed))
     syscall(SYS_tgkill, getpid(), tid,
             SIGURG); // where it computes it gives way (preempt.cpp); any other thread takes it for a question of the watcher's

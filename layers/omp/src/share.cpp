@@ -50,8 +50,8 @@ void work_share::forget() noexcept {
 
 namespace {
 
-/// With the lock: where region `number` stands, else a free place, made when there is none.
-work_share &find_place(work_share &first, std::uint64_t number) noexcept {
+/// With the lock: where region `number` stands, else a free slot, made when there is none.
+work_share &find_slot(work_share &first, std::uint64_t number) noexcept {
   work_share *free = nullptr, *last = &first;
   for (work_share *s = &first; s; last = s, s = s->more) {
     if (s->number == number)
@@ -64,7 +64,7 @@ work_share &find_place(work_share &first, std::uint64_t number) noexcept {
   auto *const made = new (std::nothrow) work_share;
   if (!made)
     fatal("no memory for a worksharing region");
-  made->place = &first;
+  made->slot = &first;
   last->more = made;
   return *made;
 }
@@ -79,7 +79,7 @@ bool enter_share(thread &t) noexcept {
   mine.has_chunk = false;
   mine.part = nullptr;
   first.lock.lock();
-  work_share &s = find_place(first, number);
+  work_share &s = find_slot(first, number);
   mine.current = &s;
   if (s.number == number) {
     first.lock.unlock();
@@ -91,14 +91,14 @@ bool enter_share(thread &t) noexcept {
   return true; // with the lock: the others wait for shared()
 }
 
-void shared(thread &t) noexcept { t.share.current->place->lock.unlock(); }
+void shared(thread &t) noexcept { t.share.current->slot->lock.unlock(); }
 
 void leave_share(thread &t) noexcept {
   work_share *const s = std::exchange(t.share.current, nullptr);
   if (!s)
     return;
   t.share.part = nullptr;
-  std::lock_guard lock(s->place->lock);
+  std::lock_guard lock(s->slot->lock);
   if (++s->left == t.team->size)
     s->end();
 }
@@ -110,8 +110,8 @@ constexpr unsigned k_most_parts = 64;
 
 /// The parts of a loop that was dealt out, by the member's number.
 auto parts_of(const thread &t, const work_share &s) noexcept {
-  return [slots = static_cast<member_slot *>(t.team->slots), place = s.number % k_open_shares](unsigned member) -> loop_part & {
-    return slots[member].parts[place];
+  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_shares](unsigned member) -> loop_part & {
+    return slots[member].parts[slot];
   };
 }
 
@@ -142,7 +142,7 @@ void set_loop(const thread &t, work_share &s, const loop_shape &shape, long sche
   s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
   const unsigned members = t.team->size;
   s.dealt = in_any_order && kind == k_dynamic && s.chunks <= loop_part::k_most && members <= k_most_parts &&
-            s.place == &s; // one that hangs on it has no parts
+            s.slot == &s; // one that hangs on it has no parts
   if (s.dealt)
     deal(s.chunks == 0 ? 0 : s.chunks - 1, members, parts_of(t, s));
 }

@@ -17,10 +17,10 @@ struct thread;
 struct omp_team;
 struct doacross;
 
-/// The members' n-th worksharing region stands in place n modulo their number, or, when somebody is that many regions behind, in one that hangs
+/// The members' n-th worksharing region occupies slot n modulo their number, or, when somebody is that many regions behind, in one that hangs
 /// on it: nobody waits for who is behind, for that one may never come (a cancelled region), or wait itself.
 struct work_share {
-  work_share *place = this; // its lock guards all that hang on it
+  work_share *slot = this; // its lock guards all that hang on it
   work_share *more = nullptr;
   spin_lock lock;
   std::uint64_t number = 0; // of the region that stands here, counted per thread from 1; 0: none

@@ -51,7 +51,7 @@ void discard(thread &t, omp_task &x) noexcept { free_record(t, x); }
 
 namespace {
 
-void wake(thread &me, thread &other) noexcept { other.place_to_wait.signal(&me); }
+void wake(thread &me, thread &other) noexcept { other.own_parker.signal(&me); }
 
 void drop_reference(thread &me, omp_task *x) noexcept {
   drop_reference(x, [&me](omp_task &y) { free_record(me, y); });
@@ -82,7 +82,7 @@ void count_undeferred(thread &t, omp_task &x) noexcept {
 /// The last touch by who ended it, of an undeferred task: its creator waits in the parent.
 void complete(thread &me, omp_task &x, thread &creator) noexcept {
   x.complete.store(true, std::memory_order_release); // O3
-  creator.place_to_wait.signal(&me);
+  creator.own_parker.signal(&me);
 }
 
 void end_undeferred(thread &t, omp_task &x) {

@@ -54,7 +54,7 @@ struct alignas(64) omp_task {
   bool is_final = false, undeferred = false, is_explicit = false;
   bool detachable = false; // it may end later than its body: by a clause, or by an event from outside
   bool is_copied = false; // its data were copied: it runs even when cancelled
-  bool has_unmarked = false; // children with dependences that do not read the place of omp_all_memory: see depend.hpp
+  bool has_unmarked = false; // children with dependences that do not read the address of omp_all_memory: see depend.hpp
   bool destroys = false, has_priority = false; // of the other ABI
 
   // Of those who end its children.

@@ -27,9 +27,9 @@ struct sleepers {
   }
   void wake(thread *me) const noexcept {
     if (of_parent) [[unlikely]]
-      of_parent->place_to_wait.signal(me);
+      of_parent->own_parker.signal(me);
     if (of_group && of_group != of_parent) [[unlikely]]
-      of_group->place_to_wait.signal(me);
+      of_group->own_parker.signal(me);
   }
 };
 
@@ -65,10 +65,10 @@ void offer_to_all(thread *me, omp_task &x) {
   wake_idle(me, c);
 }
 
-[[gnu::always_inline]] inline void offer_at(member_slot &place, thread &t, omp_task &x) {
+[[gnu::always_inline]] inline void offer_at(member_slot &slot, thread &t, omp_task &x) {
   omp_team &c = *x.team;
   sleepers s;
-  place.ready.push(x, [&] { s.look(x); });
+  slot.ready.push(x, [&] { s.look(x); });
   s.wake(&t);
   wake_idle(&t, c);
 }
@@ -84,7 +84,7 @@ void offer(thread &t, omp_task &x) {
 void tell_creator(omp_task &x) noexcept {
   thread *const creator = x.on.load(std::memory_order_relaxed);
   x.ready.store(true, std::memory_order_release); // O4 of task.hpp; its creator may go on, and end it
-  creator->place_to_wait.signal(nullptr);
+  creator->own_parker.signal(nullptr);
 }
 
 /// What Weft says of a task that nobody has asked for.

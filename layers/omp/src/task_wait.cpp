@@ -16,7 +16,7 @@ void sleep_in(thread &t, omp_task &x, wait_flag *also, Settle settle) {
     also->raise();
   omp_task *const next = take_below(t, x);
   if (!next && settle())
-    t.place_to_wait.wait(t, spins_for(*t.team));
+    t.own_parker.wait(t, spins_for(*t.team));
   x.waits.lower();
   if (also)
     also->lower();
@@ -88,7 +88,7 @@ void wait_until_ready(thread &t, omp_task &x) {
 
 void wait_until_complete(thread &t, omp_task &x) {
   while (!x.complete.load(std::memory_order_acquire)) // O3 of task.hpp
-    t.place_to_wait.wait(t, 0);
+    t.own_parker.wait(t, 0);
 }
 
 } // namespace weft_omp

@@ -47,7 +47,7 @@ void change(Word &to, T v) noexcept {
 }
 
 /// Where the team that a thread begins next is kept.
-omp_team *&place_of_hot(thread &t) noexcept { return t.team->members[0] == &t ? t.team->hot : t.hot; }
+omp_team *&slot_of_hot(thread &t) noexcept { return t.team->members[0] == &t ? t.team->hot : t.hot; }
 
 int next_level_threads(const omp_team &c) noexcept {
   if (const level_list *said = c.settings.levels)
@@ -191,7 +191,7 @@ void wait_for_orders(thread &me, omp_team &c, unsigned number, std::uint64_t &kn
       continue;
     if (!std::exchange(spun, true))
       s.end(false);
-    me.place_to_wait.wait_for(me, {&has_no_orders, &c, known, false});
+    me.own_parker.wait_for(me, {&has_no_orders, &c, known, false});
   }
   if (!spun)
     s.end(true);
@@ -223,7 +223,7 @@ void serve(thread &me) {
 omp_team &begin_team(thread &t, unsigned threads, unsigned bind) {
   if (t.team->level == 0)
     take_part(t);
-  omp_team *&kept = place_of_hot(t);
+  omp_team *&kept = slot_of_hot(t);
   if (!kept)
     kept = &some_team();
   omp_team &c = *kept;
@@ -311,7 +311,7 @@ void dismiss(thread &t, omp_team *c) {
   for (unsigned i = 1; members != 0 && i < c->capacity; ++i)
     if (thread *const m = c->members[i]) {
       c->members[i] = nullptr;
-      m->place_to_wait.signal(&t); // perhaps it has left, and another one has its place: a wait may end for no reason
+      m->own_parker.signal(&t); // perhaps it has left, and another one has its place: a wait may end for no reason
     }
   drop_team(*c);
 }

@@ -18,7 +18,7 @@
 
 namespace weft_omp {
 
-/// Places for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
+/// Slots for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
 inline constexpr unsigned k_open_shares = 8;
 
 inline constexpr unsigned k_most_members = (1u << 19) - 1; // see barrier_words::phase
@@ -45,7 +45,7 @@ struct alignas(64) member_slot {
     const std::int64_t open = made - ended;
     return open - std::exchange(told, open);
   }
-  alignas(64) loop_part parts[k_open_shares]; // of loops that are dealt out, by the loop's place
+  alignas(64) loop_part parts[k_open_shares]; // of loops that are dealt out, by the loop's slot
 };
 
 using thief = basic_thief<member_slot>;

@@ -217,9 +217,9 @@ thread &find_self() noexcept {
 
 void parker::publish(weft::detail::runnable &parked, void *p) {
   const visit &v = *static_cast<visit *>(p);
-  parker &place = *v.place; // all of it lies on the stack that may go on at once
+  parker &at = *v.at; // all of it lies on the stack that may go on at once
   const reason why = v.why ? *v.why : reason{};
-  if (!place.m_word.publish(parked, [&why] { return !why.holds || why.holds(why); }))
+  if (!at.m_word.publish(parked, [&why] { return !why.holds || why.holds(why); }))
     weft::layer::unpark(parked);
 }
 
@@ -269,15 +269,15 @@ void parker::signal(thread *me) noexcept {
 
 namespace {
 
-constexpr unsigned k_least_kept = 16, k_most_kept = 1024; // times that a thread keeps its place
+constexpr unsigned k_least_kept = 16, k_most_kept = 1024; // times that a thread keeps its kernel thread
 
 /// Of a program's own thread.
-bool keeps_place(thread &me) noexcept {
+bool keeps_cpu(thread &me) noexcept {
   if (!others_can_be_interrupted())
     return true;
-  if (me.keeps_place == 0)
+  if (me.keeps_cpu == 0)
     return false;
-  --me.keeps_place;
+  --me.keeps_cpu;
   return true;
 }
 
@@ -286,7 +286,7 @@ bool keeps_place(thread &me) noexcept {
 bool give_way(thread &me) noexcept {
   me.stays = false;
   const bool owns_kernel_thread = me.is_of_program();
-  if (runtime_is_gone() || (owns_kernel_thread && keeps_place(me))) {
+  if (runtime_is_gone() || (owns_kernel_thread && keeps_cpu(me))) {
     yield_kernel_thread();
     return false;
   }
@@ -299,7 +299,7 @@ bool give_way(thread &me) noexcept {
     }
   });
   if (owns_kernel_thread && times_called_off() != before)
-    me.keeps_place = me.kept_place = std::clamp(2 * me.kept_place, k_least_kept, k_most_kept);
+    me.keeps_cpu = me.kept_cpu = std::clamp(2 * me.kept_cpu, k_least_kept, k_most_kept);
   return true;
 }
 

@@ -50,7 +50,7 @@ class parker {
  private:
   static void publish(weft::detail::runnable &self, void *visit);
   struct visit {
-    parker *place;
+    parker *at;
     const reason *why; // null: a signal
   };
   bool park(thread &me, const reason *why, bool for_others = false) noexcept;
@@ -142,7 +142,7 @@ struct thread_state {
   unsigned seen_there = 0;
   unsigned vain = 0, spells = 0; // see spell
   unsigned yields = 0;
-  unsigned keeps_place = 0, kept_place = 0; // see give_way
+  unsigned keeps_cpu = 0, kept_cpu = 0; // see give_way
   unsigned failed_tests = 0; // see look_in_vain
   asked_region asked;
 };
@@ -156,7 +156,7 @@ struct alignas(64) thread : thread_state {
   std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
   thread *next_retired = nullptr;
   record_pool pool;
-  alignas(64) parker place_to_wait; // others look here at each region
+  alignas(64) parker own_parker; // others look here at each region
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }
 };
 
@@ -272,7 +272,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
 inline void take_part(thread &t) noexcept { t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
 /// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
-/// thread holds: then the watcher has it called off. A thread to which that has happened keeps its place for some times, as one for which nobody can be called off always does. False: so it did.
+/// thread holds: then the watcher has it called off. A thread to which that has happened keeps its kernel thread for some times, as one for which nobody can be called off always does. False: so it did.
 bool give_way(thread &me) noexcept;
 /// At constructs that programs spin with: who has often looked for something there in vain lets others run, now and then.
 inline void look_in_vain(thread &me) noexcept {

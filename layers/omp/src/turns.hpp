@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members of a team that wait for each other inside of a loop: for a turn (ordered), for a post (sinks and sources).
 //
-// Roles       pass_turn: who has the turn. wait_for_turn: whoever wants it. post: one member for each place, with numbers that grow. wait_for_post: any.
+// Roles       pass_turn: who has the turn. wait_for_turn: whoever wants it. post: one member for each word, with numbers that grow. wait_for_post: any.
 // Words       m_turn: the iteration with which the chunk begins whose turn it is. m_changes: how often something changed that may be waited for. m_waiting:
 //             members that wait for a post.
 // Invariants  I1  What is waited for changes before m_changes does; who waits loads m_changes first, and sleeps while it is the same: it cannot miss a change.
-//             I2  Who posts while nobody waits leaves m_changes alone: who waits has said so before it looks at the place, so one of the two sees the other.
+//             I2  Who posts while nobody waits leaves m_changes alone: who waits has said so before it looks at the word, so one of the two sees the other.
 // Orders      O1  m_turn store release, load acquire: what was done in the turns before.
 //             O2  m_changes fetch_add release, load acquire: I1.
-//             O3  A place store seq_cst, then m_waiting load seq_cst; m_waiting fetch_add seq_cst, then the place load seq_cst: I2, and what was done before the post.
-//             O4  A place load acquire, with O3: what was done before the post.
+//             O3  A word's store seq_cst, then m_waiting load seq_cst; m_waiting fetch_add seq_cst, then the word's load seq_cst: I2, and what was done before the post.
+//             O4  A word's load acquire, with O3: what was done before the post.
 // Progress    Who waits sleeps; turns and posts are wait-free but for waking others.
 // Checked by  tests/model/omp_loop_models.cpp: omp_turn_*, omp_sink_*
 #pragma once
@@ -25,7 +25,7 @@ template <class P = real_atomics>
 class basic_turns {
  public:
   using word = typename P::template atomic<std::uint32_t>;
-  using place = typename P::template atomic<std::uint64_t>;
+  using post_word = typename P::template atomic<std::uint64_t>;
 
   /// While nobody looks.
   void begin() noexcept { m_turn.store(0, std::memory_order_relaxed); }
@@ -43,7 +43,7 @@ class basic_turns {
   }
 
   template <class Wait>
-  void wait_for_post(const place &at, std::uint64_t number, Wait wait) noexcept {
+  void wait_for_post(const post_word &at, std::uint64_t number, Wait wait) noexcept {
     if (at.load(std::memory_order_acquire) >= number) // O4
       return;
     m_waiting.fetch_add(1, order_unless(bug::omp_sink_unsaid, std::memory_order_seq_cst)); // O3
@@ -51,7 +51,7 @@ class basic_turns {
     m_waiting.fetch_sub(1, std::memory_order_relaxed);
   }
   template <class Wake>
-  void post(place &at, std::uint64_t number, Wake wake) noexcept {
+  void post(post_word &at, std::uint64_t number, Wake wake) noexcept {
     at.store(number, std::memory_order_seq_cst); // O3
     if (m_waiting.load(std::memory_order_seq_cst) != 0) // O3
       change(wake);
@@ -74,7 +74,7 @@ class basic_turns {
     wake(m_changes);
   }
 
-  place m_turn{0};
+  post_word m_turn{0};
   word m_changes{0}, m_waiting{0};
 };
 

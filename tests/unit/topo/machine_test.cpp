@@ -133,8 +133,8 @@ TEST(machine, of_this_process_agrees_with_its_affinity) {
   const auto &m = this_machine();
   EXPECT_EQ(&m, &this_machine());
   cpus numbers;
-  for (const auto &place : m.cpus)
-    numbers.push_back(place.cpu);
+  for (const auto &entry : m.cpus)
+    numbers.push_back(entry.cpu);
   EXPECT_EQ(numbers, current_affinity());
   EXPECT_GE(m.effective_cpus(), 1);
   EXPECT_GE(m.online_cpus, static_cast<int>(m.cpus.size()));
@@ -147,13 +147,13 @@ TEST(machine, agrees_with_hwloc) {
   ASSERT_EQ(hwloc_topology_init(&topology), 0);
   ASSERT_EQ(hwloc_topology_load(topology), 0);
   const auto &m = this_machine();
-  for (const auto &place : m.cpus) {
-    const auto pu = hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(place.cpu));
-    ASSERT_NE(pu, nullptr) << place.cpu;
+  for (const auto &entry : m.cpus) {
+    const auto pu = hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(entry.cpu));
+    ASSERT_NE(pu, nullptr) << entry.cpu;
     ASSERT_NE(pu->nodeset, nullptr);
-    EXPECT_EQ(hwloc_bitmap_first(pu->nodeset), place.node) << place.cpu;
+    EXPECT_EQ(hwloc_bitmap_first(pu->nodeset), entry.node) << entry.cpu;
     if (const auto package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu)) {
-      EXPECT_EQ(static_cast<int>(package->os_index), place.package) << place.cpu;
+      EXPECT_EQ(static_cast<int>(package->os_index), entry.package) << entry.cpu;
     }
   }
   hwloc_topology_destroy(topology);

@@ -67,9 +67,9 @@ TEST(recorded_machine, a_mask_with_holes_on_two_nodes) {
 
 cpus little_of(const machine &m) {
   cpus little;
-  for (const auto &place : m.cpus)
-    if (place.little)
-      little.push_back(place.cpu);
+  for (const auto &entry : m.cpus)
+    if (entry.little)
+      little.push_back(entry.cpu);
   return little;
 }
 
