@@ -4,9 +4,9 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "task/pending.hpp"
+#include "task/poll_hook.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
-#include "task/spare_time.hpp"
 #include "worker/functions.hpp"
 #include "worker/runtime.hpp"
 
@@ -32,7 +32,7 @@ void taskwait() {
 
 void taskyield() {
   worker &w = this_worker();
-  offer_time(poll_point::scheduling_point);
+  poll_services(poll_point::scheduling_point);
   runnable *other = take_ready(w);
   if (!other && !w.own_frame.full()) // the thread's own stack stands in no queue
     return;

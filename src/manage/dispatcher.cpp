@@ -244,7 +244,7 @@ void report_overdue_calls(std::uint64_t now) noexcept {
 
 /// On the stack of a task, or between tasks: errno and a pending cancellation of the thread are not the
 /// services' affair.
-void offer_time_slowly(poll_point where) noexcept {
+void poll_services_now(poll_point where) noexcept {
   executor &e = *this_executor();
   if (e.in_callback || stack_left(e) < k_stack_for_calls)
     return;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "manage/registry.hpp"
-#include "task/spare_time.hpp"
+#include "task/poll_hook.hpp"
 #include "task/task.hpp"
 #include "ult/executor.hpp"
 

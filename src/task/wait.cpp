@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "deps/domain.hpp"
 #include "task/messages.hpp"
+#include "task/poll_hook.hpp"
 #include "task/signal_word.hpp"
-#include "task/spare_time.hpp"
 #include "trace/session.hpp"
 
 #include <pthread.h>
@@ -94,7 +94,7 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
   const traced_wait traced(waited_for);
   const hosting host;
   const wait_reason why = waited_for.root ? wait_reason{waits_for::children, waited_for.root} : wait_reason{waits_for::group, waited_for.group};
-  offer_time(poll_point::taskwait);
+  poll_services(poll_point::taskwait);
   while (!s.word.done(s.owned)) {
     if (help(waited_for, s.word, s.owned))
       continue;

@@ -26,7 +26,7 @@ WEFT_INLINE runnable *next_own(worker &w) {
   if (++w.own_in_a_row < k_own_in_a_row) [[likely]]
     return deque->pop();
   w.own_in_a_row = 0;
-  offer_time_between(w);
+  poll_services_between_tasks(w);
   return take_shared_first(w);
 }
 
@@ -93,7 +93,7 @@ void run_recorded(worker &w, runnable *r) {
     if (++here->own_in_a_row < k_own_in_a_row) [[likely]]
       continue;
     here->own_in_a_row = 0;
-    offer_time(poll_point::scheduling_point);
+    poll_services(poll_point::scheduling_point);
     if (runnable *other = take_shared_first(*here)) {
       here->handoff = other;
       return enqueue(here, *r, origin::fresh);
@@ -215,7 +215,7 @@ runnable *pick(executor &e) {
   worker &w = static_cast<worker &>(e);
   if (!mutant(bug::suspension_keeps_count))
     tell_parent_at_once(w);
-  offer_time(poll_point::scheduling_point);
+  poll_services(poll_point::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue_job(w, *job);
   if (runnable *kept = std::exchange(w.handoff, nullptr))

@@ -265,7 +265,7 @@ runnable *wait_for_work(worker &w) {
 } // namespace
 
 runnable *find_work(worker &w) {
-  offer_time_between(w);
+  poll_services_between_tasks(w);
   if (runnable *r = look(w)) [[likely]]
     return r;
   if (w.counted != 0 && !mutant(bug::idle_worker_keeps_count)) { // the end of the last of them may be what the thread's own stack waits for

@@ -34,11 +34,11 @@ void wake_one_of(unsigned set) noexcept;
 void tell_parent_at_once(worker &w);
 
 /// Between tasks: services may take long.
-WEFT_INLINE void offer_time_between(worker &w) {
+WEFT_INLINE void poll_services_between_tasks(worker &w) {
   if (!anyone_at(poll_point::scheduling_point)) [[likely]]
     return;
   tell_parent(w);
-  offer_time(poll_point::scheduling_point);
+  poll_services(poll_point::scheduling_point);
 }
 
 } // namespace rt

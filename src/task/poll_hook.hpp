@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tasks and workers offer time to the dispatcher: one relaxed load where nobody has asked for it.
+// The hook by which tasks and workers poll services: one relaxed load where there are none.
 #pragma once
 
 #include <weft/service.hpp>
@@ -20,12 +20,12 @@ inline std::atomic<std::uint32_t> g_services_at[k_poll_points]; // how many; a h
 }
 
 /// The dispatcher supplies it.
-void offer_time_slowly(poll_point where) noexcept;
+void poll_services_now(poll_point where) noexcept;
 
 /// Between tasks, or where a task must wait: runs the services of the poll point on the calling worker's stack.
-inline void offer_time(poll_point where) noexcept {
+inline void poll_services(poll_point where) noexcept {
   if (anyone_at(where)) [[unlikely]]
-    offer_time_slowly(where);
+    poll_services_now(where);
 }
 
 } // namespace rt
