@@ -14,7 +14,7 @@ namespace rt {
 namespace {
 
 constexpr std::uint64_t k_longest_window_ns = 4 * k_slice_ns; // in a longer one everybody has come and gone
-constexpr std::uint64_t k_least_share = 8;                    // computes: an eighth of the time and more
+constexpr std::uint64_t k_least_fraction = 8;                    // computes: an eighth of the time and more
 constexpr std::uint64_t k_shortest_rest_ns = 2 * k_slice_ns, k_longest_rest_ns = 1'000'000'000;
 
 } // namespace
@@ -49,7 +49,7 @@ void oversubscription_policy::find_computing(std::uint64_t since) {
     g->seen_cpu_ns = now;
     if (now == 0) // it has ended and not said so; another thread may have begun with its record
       g->tid.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
-    return now == 0 || before == 0 || (now - before) * k_least_share < since;
+    return now == 0 || before == 0 || (now - before) * k_least_fraction < since;
   });
 }
 

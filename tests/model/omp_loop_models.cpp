@@ -13,7 +13,7 @@ using namespace weft_model;
 using enum std::memory_order;
 using P = omp_atomics;
 
-// ---- parts; as next_dealt() of share.cpp
+// ---- parts; as next_dealt() of workshare.cpp
 
 /// The last members of a team, from `Come` on, do not come to the loop as long as there are chunks.
 template <unsigned Members, unsigned Come, std::uint32_t Chunks>
@@ -73,7 +73,7 @@ struct parts_at_the_end {
 };
 const passes<parts_at_the_end> p6{"omp_parts_at_the_end"};
 
-// ---- turns; as next_ordered_chunk() of share.cpp
+// ---- turns; as next_ordered_chunk() of workshare.cpp
 
 struct turn_base : omp_events {
   weft_omp::basic_turns<P> turns;

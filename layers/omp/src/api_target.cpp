@@ -42,9 +42,9 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
     omp_team *team;
     omp_task *task;
     unsigned number, teams, teams_number;
-    share_state share;
+    workshare_state workshare;
     standing stands;
-  } const before{t.team, t.task, t.number, t.teams, t.teams_number, t.share, t.stands};
+  } const before{t.team, t.task, t.number, t.teams, t.teams_number, t.workshare, t.stands};
   if (thread_limit)
     c->settings.thread_limit = thread_limit;
   c->implicit[0].group = nullptr;
@@ -53,7 +53,7 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
   t.number = 0;
   t.teams = 1;
   t.teams_number = 0;
-  t.share = {};
+  t.workshare = {};
   body(addresses);
   wait_for_children(t);
   c->implicit[0].end_implicit(t);
@@ -62,7 +62,7 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
   t.number = before.number;
   t.teams = before.teams;
   t.teams_number = before.teams_number;
-  t.share = before.share;
+  t.workshare = before.workshare;
   t.stands = before.stands;
   retire_team(*c);
 }

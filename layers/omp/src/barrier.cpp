@@ -210,7 +210,7 @@ bool team_barrier(thread &t, bool cancellable) {
   if (cancellable && c.is_cancelled())
     return false;
   if (c.size == 1 && !c.has_tasks.load(std::memory_order_relaxed)) {
-    c.share_cancelled.store(false, std::memory_order_relaxed);
+    c.workshare_cancelled.store(false, std::memory_order_relaxed);
     return true;
   }
   return wait_for_others(t, c, omp_team::k_arrived, cancellable);

@@ -5,7 +5,7 @@
 // Words       size, oversubscribed: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
 //             that are not complete (36 bits), as far as members have told, and how often that was changed; an idle member has told all. parked: idle members that may be asleep.
 //             told: of an oversubscribed team, barriers that are over, once that was said to the members: they look there, and `phase` is left to those who arrive.
-//             lane_word: of an oversubscribed team, for each share of the members: arrivals there, until there were as many as members; then `phase` was told of them, and of each that follows.
+//             lane_word: of an oversubscribed team, for each part of the members: arrivals there, until there were as many as members; then `phase` was told of them, and of each that follows.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
 //             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
 //             I3  Who looks may be late, and the next region may have begun: so the former are read after `phase`, which is then changed from that value only.
@@ -58,7 +58,7 @@ struct barrier_words {
   atomic<std::uint32_t> parked{0};
   alignas(64) atomic<std::uint64_t> told{0};
   alignas(64) atomic<bool> cancelled{false};
-  atomic<bool> share_cancelled{false};
+  atomic<bool> workshare_cancelled{false};
 
   static constexpr std::uint64_t passed_of(std::uint64_t seen) noexcept { return seen / k_passed; }
   static constexpr std::uint64_t nobody_idle(std::uint64_t passed) noexcept { return passed * k_passed + k_nobody * (k_arrived + k_ended); }
@@ -114,7 +114,7 @@ struct barrier_words {
   barrier_end try_to_end(std::uint64_t seen) noexcept {
     for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
       const bool of_region = all_ended(seen, members), tells = oversubscribed;
-      forget(share_cancelled);
+      forget(workshare_cancelled);
       if (phase.compare_exchange_weak(seen, nobody_idle(passed_of(seen) + 1), std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
         if (tells)
           tell_over(passed_of(seen) + 1);

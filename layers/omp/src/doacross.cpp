@@ -15,7 +15,7 @@ struct doacross {
   basic_turns<>::post_word *posted;
 };
 
-void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts) {
+void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *counts) {
   s.steps = nullptr;
   if (t.team->size == 1)
     return;
@@ -34,7 +34,7 @@ void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t 
   s.steps = d;
 }
 
-void free_doacross(work_share &s) noexcept {
+void free_doacross(workshare &s) noexcept {
   doacross *const d = std::exchange(s.steps, nullptr);
   if (!d)
     return;
@@ -45,12 +45,12 @@ void free_doacross(work_share &s) noexcept {
 
 namespace {
 
-work_share *nest_of(const thread &t) noexcept { return t.share.nest ? t.share.nest : t.share.current; }
+workshare *nest_of(const thread &t) noexcept { return t.workshare.nest ? t.workshare.nest : t.workshare.current; }
 
 } // namespace
 
 unsigned depth_of_doacross(const thread &t) noexcept {
-  const work_share *const s = nest_of(t);
+  const workshare *const s = nest_of(t);
   return s && s->steps ? s->steps->count : 0;
 }
 
@@ -67,14 +67,14 @@ std::uint64_t inner_number(const doacross &d, const std::uint64_t *where) noexce
 } // namespace
 
 void post(thread &t, const std::uint64_t *where) noexcept {
-  work_share *const s = nest_of(t);
+  workshare *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (d)
     s->turns.post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word) { wake_all(&t, word); });
 }
 
 void wait_for(thread &t, const std::uint64_t *where) noexcept {
-  work_share *const s = nest_of(t);
+  workshare *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (d && where[0] < d->extents[0])
     s->turns.wait_for_post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });

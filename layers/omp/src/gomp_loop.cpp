@@ -67,21 +67,21 @@ extern "C" {
 LOOPS(loop, long, (long a, long b, long step), shape_of(a, b, step))
 LOOPS(loop_ull, ull, (bool up, ull a, ull b, ull step), shape_of(up, a, b, step))
 
-GOMP_API void GOMP_loop_end_nowait() { leave_share(self()); }
+GOMP_API void GOMP_loop_end_nowait() { leave_workshare(self()); }
 GOMP_API void GOMP_loop_end() {
   thread &t = self();
-  leave_share(t);
+  leave_workshare(t);
   team_barrier(t);
 }
 GOMP_API bool GOMP_loop_end_cancel() {
   thread &t = self();
-  leave_share(t);
+  leave_workshare(t);
   return !team_barrier(t, true);
 }
 
 GOMP_API void GOMP_ordered_start() {
   thread &t = self();
-  if (t.share.current)
+  if (t.workshare.current)
     wait_for_turn(t);
 }
 GOMP_API void GOMP_ordered_end() {}

@@ -12,9 +12,9 @@ template <class T>
 bool give_chunk(thread &t, bool found, T *first, T *last) noexcept {
   if (!found)
     return false;
-  const work_share &s = *t.share.current;
-  *first = static_cast<T>(s.first + t.share.first * s.step);
-  *last = static_cast<T>(t.share.end == s.total ? s.last : s.first + t.share.end * s.step);
+  const workshare &s = *t.workshare.current;
+  *first = static_cast<T>(s.first + t.workshare.first * s.step);
+  *last = static_cast<T>(t.workshare.end == s.total ? s.last : s.first + t.workshare.end * s.step);
   return true;
 }
 
@@ -30,7 +30,7 @@ bool next_of_loop(T *first, T *last) noexcept {
   std::uint32_t chunk = 0;
   if (!take_own_chunk(t, chunk)) [[unlikely]]
     return next_otherwise(t, first, last);
-  const chunk_values v = values_of(*t.share.current, chunk);
+  const chunk_values v = values_of(*t.workshare.current, chunk);
   *first = static_cast<T>(v.first);
   *last = static_cast<T>(v.stop);
   return true;
@@ -51,7 +51,7 @@ struct loop_extras {
 template <class T>
 bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered, loop_extras extras = {}) {
   thread &t = self();
-  begin_share(t, extras.reductions, extras.memory, [&](work_share &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
   if (!first)
     return true;
   return give_chunk(t, ordered ? next_ordered_chunk(t) : next_chunk(t), first, last);
@@ -60,7 +60,7 @@ bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, 
 template <class T>
 bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last, loop_extras extras = {}) {
   thread &t = self();
-  begin_share(t, extras.reductions, extras.memory, [&](work_share &s) {
+  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) {
     set_loop(t, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind, static_cast<std::uint64_t>(chunk));
     set_doacross(t, s, count, reinterpret_cast<const std::uint64_t *>(counts));
   });

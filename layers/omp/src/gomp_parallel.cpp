@@ -9,7 +9,7 @@ namespace {
 
 bool is_cancelled(const thread &t, int which) noexcept {
   if (which & (k_cancel_loop | k_cancel_sections))
-    return t.team->share_cancelled.load(std::memory_order_relaxed);
+    return t.team->workshare_cancelled.load(std::memory_order_relaxed);
   return ((which & k_cancel_group) && is_cancelled(*t.task)) || t.team->cancelled.load(std::memory_order_relaxed);
 }
 
@@ -32,10 +32,10 @@ bool cancel_here(int which, bool doit) noexcept {
     return is_cancelled_here(which);
   thread &t = self();
   if (which & (k_cancel_loop | k_cancel_sections)) {
-    t.team->share_cancelled.store(true, std::memory_order_relaxed);
+    t.team->workshare_cancelled.store(true, std::memory_order_relaxed);
   } else if (which & k_cancel_group) {
     task_group *g = t.task->group;
-    if (g && g->of_share && g->outer)
+    if (g && g->of_workshare && g->outer)
       g = g->outer;
     if (g)
       g->cancelled.store(true, std::memory_order_relaxed);
@@ -56,17 +56,17 @@ template <class SetUp>
 void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags, unsigned most_useful, SetUp set_up) {
   thread &t = self();
   omp_team &c = begin_team(t, resolve_threads(t, threads, most_useful), flags);
-  work_share &s = c.shares[1 % k_open_shares];
+  workshare &s = c.workshares[1 % k_open_workshares];
   s.begin(1);
-  c.used_shares.store(true, std::memory_order_relaxed);
+  c.used_workshares.store(true, std::memory_order_relaxed);
   set_up(t, s);
-  t.share.entered = 1;
-  t.share.current = &s;
+  t.workshare.entered = 1;
+  t.workshare.current = &s;
   launch(t, c, {body, data}, true);
 }
 
 void combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {
-  combined(body, data, threads, flags, 0, [&](const thread &t, work_share &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+  combined(body, data, threads, flags, 0, [&](const thread &t, workshare &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
 }
 
 void run_combined(void (*body)(void *), void *data) {
@@ -156,14 +156,14 @@ PARALLEL_LOOP(maybe_nonmonotonic_runtime, k_runtime | k_nonmonotonic)
 #undef PARALLEL_LOOP
 
 GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, unsigned threads, unsigned count) {
-  combined(body, data, threads, 0, count, [&](const thread &t, work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  combined(body, data, threads, 0, count, [&](const thread &t, workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
 }
 
 GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads, unsigned count, unsigned flags) {
   thread &t = self();
   if (must_borrow(t)) [[unlikely]]
     return on_borrowed_thread(t, [=] { GOMP_parallel_sections(body, data, threads, count, flags); });
-  combined(body, data, threads, flags, count, [&](const thread &t, work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  combined(body, data, threads, flags, count, [&](const thread &t, workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   run_combined(body, data);
 }
 

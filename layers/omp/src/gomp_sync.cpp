@@ -10,10 +10,10 @@ namespace {
 word_lock g_critical, g_atomic;
 
 /// Of sections, counted from 1; 0 when there is none.
-unsigned section(thread &t, bool found) noexcept { return found ? static_cast<unsigned>(t.share.first + 1) : 0; }
+unsigned section(thread &t, bool found) noexcept { return found ? static_cast<unsigned>(t.workshare.first + 1) : 0; }
 
 void leave_and_wait(thread &t) {
-  leave_share(t);
+  leave_workshare(t);
   team_barrier(t);
 }
 
@@ -33,12 +33,12 @@ GOMP_API void GOMP_atomic_end() { g_atomic.unlock(self()); }
 
 GOMP_API unsigned GOMP_sections_start(unsigned count) {
   thread &t = self();
-  begin_share(t, nullptr, nullptr, [&](work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  begin_workshare(t, nullptr, nullptr, [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   return section(t, next_chunk(t));
 }
 GOMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void **memory) {
   thread &t = self();
-  begin_share(t, reductions, memory, [&](work_share &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  begin_workshare(t, reductions, memory, [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   return section(t, next_chunk(t));
 }
 GOMP_API unsigned GOMP_sections_next() {
@@ -46,16 +46,16 @@ GOMP_API unsigned GOMP_sections_next() {
   return section(t, next_chunk(t));
 }
 GOMP_API void GOMP_sections_end() { leave_and_wait(self()); }
-GOMP_API void GOMP_sections_end_nowait() { leave_share(self()); }
+GOMP_API void GOMP_sections_end_nowait() { leave_workshare(self()); }
 GOMP_API bool GOMP_sections_end_cancel() {
   thread &t = self();
-  leave_share(t);
+  leave_workshare(t);
   return !team_barrier(t, true);
 }
 
 GOMP_API bool GOMP_single_start() {
   thread &t = self();
-  std::uint64_t mine = t.share.singles++;
+  std::uint64_t mine = t.workshare.singles++;
   return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
 }
 
@@ -75,8 +75,8 @@ GOMP_API void GOMP_single_copy_end(void *data) {
 
 GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
   thread &t = self();
-  begin_share(t, reductions, nullptr, [](work_share &) {});
-  leave_share(t); // nothing of it is asked for at its end
+  begin_workshare(t, reductions, nullptr, [](workshare &) {});
+  leave_workshare(t); // nothing of it is asked for at its end
 }
 
 } // extern "C"

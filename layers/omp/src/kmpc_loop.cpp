@@ -59,13 +59,13 @@ void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T
   *low = static_cast<T>(up ? *high + 1 : *high - 1);
 }
 
-struct share_of_all {
+struct part_of_all {
   std::uint64_t begin, end;
 };
 /// The part of member `me` of `n` in `total`, of which the first members get one more where they do not come out even.
-constexpr share_of_all even_share(std::uint64_t total, std::uint64_t n, std::uint64_t me) noexcept {
-  const std::uint64_t share = total / n, more = total % n, begin = me * share + std::min(me, more);
-  return {begin, begin + share + (me < more)};
+constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint64_t me) noexcept {
+  const std::uint64_t each = total / n, more = total % n, begin = me * each + std::min(me, more);
+  return {begin, begin + each + (me < more)};
 }
 
 /// Chunks dealt out in turn. The caller goes from one of its chunks to the next by adding the stride to both ends, until the begin is behind the loop's last value: so that value and a round more are to be in
@@ -84,7 +84,7 @@ bool deal_in_turn(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c,
   // one of two iterations at least. (From a loop of one iteration no stride leads out.)
   const bool to_the_end = all.high == all.limit();
   const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c, units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;
-  const auto [first, end] = even_share(units, n, me);
+  const auto [first, end] = even_part(units, n, me);
   give_run(all, std::min(first * unit, total), first == end ? 0 : end == units ? total : end * unit, low, high);
   const T out = to_the_end ? all.high : static_cast<T>(all.step > 0 ? all.high + 1 : all.high - 1);
   *stride = bounds<T, S>::distance(*low, out);
@@ -106,7 +106,7 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
     const std::uint64_t c = chunk > 0 ? std::min(static_cast<std::uint64_t>(chunk), total) : 1;
     last = deal_in_turn(all, total, c, n, me, low, high, stride);
   } else {
-    const auto [begin, end] = even_share(total, n, me);
+    const auto [begin, end] = even_part(total, n, me);
     give_run(all, begin, end, low, high);
     *stride = bounds<T, S>::distance(all.low, all.at(total));
     last = begin != end && end == total;
@@ -123,14 +123,14 @@ bool team_part(T &low, T &high, S step) noexcept {
   const std::uint64_t total = all.total();
   if (total == 0)
     return false;
-  const auto [begin, end] = even_share(total, t.teams, t.teams_number);
+  const auto [begin, end] = even_part(total, t.teams, t.teams_number);
   give_run(all, begin, end, &low, &high);
   return begin != end && end == total;
 }
 
 /// Both at once: the team's part, then the thread's.
 template <class T, class S>
-void distribute_and_share(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team, S *stride, S step, S chunk) noexcept {
+void distribute_and_divide(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team, S *stride, S step, S chunk) noexcept {
   const bool last_team = team_part(*low, *high, step);
   *high_of_team = *high;
   std::int32_t last = 0;
@@ -162,20 +162,20 @@ std::pair<int, bool> kind_of(int schedule) noexcept {
 
 /// schedule(simd:runtime): what the ICV says, in chunks that are multiples of the vector's length.
 void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
-  t.share.ordered = false;
-  if (!enter_share(t))
+  t.workshare.ordered = false;
+  if (!enter_workshare(t))
     return;
   const icvs &v = my_icvs();
   const int kind = v.schedule == k_auto ? k_static : v.schedule == k_trapezoidal ? k_guided : v.schedule;
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
   length = std::max<std::uint64_t>(length, 1);
-  const std::uint64_t fair = even_share(shape.total, t.team->size, 0).end; // the greatest
+  const std::uint64_t fair = even_part(shape.total, t.team->size, 0).end; // the greatest
   const std::uint64_t lengths =
       whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1) : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
   const std::uint64_t chunk = lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
-  set_loop(t, *t.share.current, shape, kind, chunk);
-  t.share.current->multiple = chunk;
-  shared(t);
+  set_loop(t, *t.workshare.current, shape, kind, chunk);
+  t.workshare.current->multiple = chunk;
+  publish_workshare(t);
 }
 
 template <class T, class S>
@@ -188,24 +188,25 @@ template <class T, class S>
 void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
   thread &t = self();
   const auto [kind, ordered] = kind_of(schedule);
-  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !t.share.nest;
+  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !t.workshare.nest;
   const loop_shape shape = shape_within(low, high, step);
   if ((schedule & ~k_modifiers) == k_runtime_simd) {
     begin_simd(t, shape, static_cast<std::uint64_t>(chunk));
     return;
   }
   const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked && (schedule & ~k_modifiers) != k_first_ordered;
-  if (enter_share(t)) {
-    set_loop(t, *t.share.current, shape, in_any_order ? kind | k_nonmonotonic : kind, plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
+  if (enter_workshare(t)) {
+    set_loop(t, *t.workshare.current, shape, in_any_order ? kind | k_nonmonotonic : kind,
+             plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
     if ((schedule & ~k_modifiers) == k_guided_simd && chunk > 0)
-      t.share.current->multiple = static_cast<std::uint64_t>(chunk);
-    shared(t);
+      t.workshare.current->multiple = static_cast<std::uint64_t>(chunk);
+    publish_workshare(t);
   }
-  t.share.ordered = ordered;
+  t.workshare.ordered = ordered;
 }
 
 template <class T, class S>
-void give_values(const work_share &s, const chunk_values &v, std::int32_t *is_last, T *low, T *high, S *stride) noexcept {
+void give_values(const workshare &s, const chunk_values &v, std::int32_t *is_last, T *low, T *high, S *stride) noexcept {
   *low = static_cast<T>(v.first);
   *high = static_cast<T>(v.stop - s.step);
   if (stride)
@@ -216,14 +217,14 @@ void give_values(const work_share &s, const chunk_values &v, std::int32_t *is_la
 
 template <class T, class S>
 [[gnu::noinline]] int next_otherwise(thread &t, std::int32_t *is_last, T *low, T *high, S *stride) {
-  const work_share *const s = t.share.current;
+  const workshare *const s = t.workshare.current;
   if (!s)
     return 0;
-  if (!(t.share.ordered ? next_ordered_chunk(t) : next_chunk(t))) {
-    leave_share(t);
+  if (!(t.workshare.ordered ? next_ordered_chunk(t) : next_chunk(t))) {
+    leave_workshare(t);
     return 0;
   }
-  const std::uint64_t first = t.share.first, end = t.share.end;
+  const std::uint64_t first = t.workshare.first, end = t.workshare.end;
   give_values(*s, {s->first + first * s->step, s->first + end * s->step, end == s->total}, is_last, low, high, stride);
   return 1;
 }
@@ -235,7 +236,7 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
   std::uint32_t chunk = 0;
   if (!take_own_chunk(t, chunk)) [[unlikely]]
     return next_otherwise(t, is_last, low, high, stride);
-  const work_share &s = *t.share.current;
+  const workshare &s = *t.workshare.current;
   give_values(s, values_of(s, chunk), is_last, low, high, stride);
   return 1;
 }
@@ -256,7 +257,7 @@ int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
   KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                                                                            \
   KMP_API void __kmpc_dist_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high,         \
                                                     T *high_of_team, S *stride, S step, S chunk) {                                                   \
-    distribute_and_share<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);                                                     \
+    distribute_and_divide<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);                                                    \
   }                                                                                                                                                  \
   KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T low, T high, S step,     \
                                                   S chunk) {                                                                                         \
@@ -278,7 +279,7 @@ KMP_API void __kmpc_for_static_fini(location *, std::int32_t) {}
 KMP_API void __kmpc_dispatch_deinit(location *, std::int32_t) {}
 KMP_API void __kmpc_ordered(location *, std::int32_t) {
   thread &t = self();
-  if (t.share.current)
+  if (t.workshare.current)
     wait_for_turn(t);
 }
 KMP_API void __kmpc_end_ordered(location *, std::int32_t) {}

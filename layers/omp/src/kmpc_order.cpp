@@ -44,7 +44,7 @@ void with_numbers(const std::int64_t *values, F f) {
   thread &t = self();
   const unsigned depth = depth_of_doacross(t);
   std::uint64_t numbers[k_deepest];
-  if (depth != 0 && numbers_of(t.share.nest_shape, values, depth, numbers))
+  if (depth != 0 && numbers_of(t.workshare.nest_shape, values, depth, numbers))
     f(t, numbers);
 }
 
@@ -57,16 +57,16 @@ KMP_API void __kmpc_doacross_init(location *, std::int32_t, std::int32_t count, 
   std::uint64_t extents[k_deepest];
   for (std::int32_t i = 0; i < count; ++i)
     extents[i] = extent(list[i]);
-  if (enter_share(t)) {
-    set_doacross(t, *t.share.current, static_cast<unsigned>(count), extents);
-    shared(t);
+  if (enter_workshare(t)) {
+    set_doacross(t, *t.workshare.current, static_cast<unsigned>(count), extents);
+    publish_workshare(t);
   }
-  t.share.nest = std::exchange(t.share.current, nullptr);
+  t.workshare.nest = std::exchange(t.workshare.current, nullptr);
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof *list;
-  t.share.nest_shape = static_cast<std::int64_t *>(std::malloc(bytes));
-  if (!t.share.nest_shape)
+  t.workshare.nest_shape = static_cast<std::int64_t *>(std::malloc(bytes));
+  if (!t.workshare.nest_shape)
     fatal("no memory for an ordered(%d) loop", count);
-  std::memcpy(t.share.nest_shape, list, bytes);
+  std::memcpy(t.workshare.nest_shape, list, bytes);
 }
 KMP_API void __kmpc_doacross_wait(location *, std::int32_t, const std::int64_t *values) {
   with_numbers(values, [](thread &t, const std::uint64_t *numbers) { wait_for(t, numbers); });
@@ -76,9 +76,9 @@ KMP_API void __kmpc_doacross_post(location *, std::int32_t, const std::int64_t *
 }
 KMP_API void __kmpc_doacross_fini(location *, std::int32_t) {
   thread &t = self();
-  std::free(std::exchange(t.share.nest_shape, nullptr));
-  t.share.current = std::exchange(t.share.nest, nullptr);
-  leave_share(t);
+  std::free(std::exchange(t.workshare.nest_shape, nullptr));
+  t.workshare.current = std::exchange(t.workshare.nest, nullptr);
+  leave_workshare(t);
 }
 
 // ---- cancellation ------------------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ KMP_API std::int32_t __kmpc_masked(location *, std::int32_t, std::int32_t filter
 KMP_API void __kmpc_end_masked(location *, std::int32_t) {}
 KMP_API std::int32_t __kmpc_single(location *, std::int32_t) {
   thread &t = self();
-  std::uint64_t mine = t.share.singles++;
+  std::uint64_t mine = t.workshare.singles++;
   return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
 }
 KMP_API void __kmpc_end_single(location *, std::int32_t) {}

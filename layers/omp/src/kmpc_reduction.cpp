@@ -183,18 +183,18 @@ void *begin(std::int32_t count, void *data) {
 }
 
 template <class Input>
-void *begin_shared(bool in_share, std::int32_t count, void *data) {
+void *begin_shared(bool in_workshare, std::int32_t count, void *data) {
   thread &t = self();
   const auto *const list = static_cast<const Input *>(data);
   begin_group(t);
   llvm_reductions *mine = nullptr;
   {
     std::lock_guard lock(t.team->lock);
-    copies *&common = t.team->of_llvm[in_share];
+    copies *&common = t.team->of_llvm[in_workshare];
     if (!common)
       common = make_copies(list, static_cast<unsigned>(count), t.team->size);
     mine = make_reductions(common, list);
-    mine->shared_in = in_share;
+    mine->shared_in = in_workshare;
   }
   t.task->group->of_llvm = mine;
   return t.task->group;
@@ -207,11 +207,11 @@ using namespace weft_omp;
 
 KMP_API void *__kmpc_task_reduction_init(std::int32_t, std::int32_t count, void *data) { return begin<old_input>(count, data); }
 KMP_API void *__kmpc_taskred_init(std::int32_t, std::int32_t count, void *data) { return begin<new_input>(count, data); }
-KMP_API void *__kmpc_task_reduction_modifier_init(location *, std::int32_t, std::int32_t in_share, std::int32_t count, void *data) {
-  return begin_shared<old_input>(in_share != 0, count, data);
+KMP_API void *__kmpc_task_reduction_modifier_init(location *, std::int32_t, std::int32_t in_workshare, std::int32_t count, void *data) {
+  return begin_shared<old_input>(in_workshare != 0, count, data);
 }
-KMP_API void *__kmpc_taskred_modifier_init(location *, std::int32_t, std::int32_t in_share, std::int32_t count, void *data) {
-  return begin_shared<new_input>(in_share != 0, count, data);
+KMP_API void *__kmpc_taskred_modifier_init(location *, std::int32_t, std::int32_t in_workshare, std::int32_t count, void *data) {
+  return begin_shared<new_input>(in_workshare != 0, count, data);
 }
 KMP_API void __kmpc_task_reduction_modifier_fini(location *, std::int32_t, std::int32_t) { end_group(self()); }
 

@@ -59,17 +59,17 @@ KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resou
 /// Sections: as a loop with a chunk of one, whose length is said at each step.
 KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
   thread &t = self();
-  if (enter_share(t)) {
-    set_loop(t, *t.share.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
-    shared(t);
+  if (enter_workshare(t)) {
+    set_loop(t, *t.workshare.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
+    publish_workshare(t);
   }
-  return next_chunk(t) ? static_cast<std::int32_t>(t.share.first) : INT32_MAX;
+  return next_chunk(t) ? static_cast<std::int32_t>(t.workshare.first) : INT32_MAX;
 }
 KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t count) {
   thread &t = self();
-  return next_chunk(t) && t.share.first < static_cast<std::uint64_t>(count) ? static_cast<std::int32_t>(t.share.first) : count;
+  return next_chunk(t) && t.workshare.first < static_cast<std::uint64_t>(count) ? static_cast<std::int32_t>(t.workshare.first) : count;
 }
-KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_share(self()); }
+KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_workshare(self()); }
 
 /// One thread gives an address, all get it; the compiler emits the barrier that ends the construct.
 KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {

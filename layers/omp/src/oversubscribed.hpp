@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How members wait of a team that has more of them than there are workers: see docs/design/openmp.md. Each worker has a lane, a share of the members by their numbers, that it
+// How members wait of a team that has more of them than there are workers: see docs/design/openmp.md. Each worker has a lane, a part of the members by their numbers, that it
 // wakes when it has nothing else to do than to watch for what they wait for.
 #pragma once
 

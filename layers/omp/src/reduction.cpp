@@ -61,9 +61,9 @@ void enter(std::uintptr_t *data, std::uintptr_t *outer, const std::uintptr_t *fi
 
 } // namespace
 
-void register_reductions(thread &t, std::uintptr_t *data, const std::uintptr_t *first_of_share) {
+void register_reductions(thread &t, std::uintptr_t *data, const std::uintptr_t *first_of_workshare) {
   task_group &g = *t.task->group;
-  enter(data, g.reductions, first_of_share, t.team->size);
+  enter(data, g.reductions, first_of_workshare, t.team->size);
   g.reductions = data;
 }
 
@@ -74,9 +74,9 @@ task_group *register_parallel_reductions(std::uintptr_t *data, unsigned threads)
   return g;
 }
 
-void begin_share_group(thread &t) {
+void begin_workshare_group(thread &t) {
   begin_group(t);
-  t.task->group->of_share = true;
+  t.task->group->of_workshare = true;
 }
 
 } // namespace weft_omp

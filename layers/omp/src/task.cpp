@@ -193,7 +193,7 @@ bool is_cancelled_where_allowed(const omp_task &x) noexcept {
   if (x.team->cancelled.load(std::memory_order_relaxed))
     return true;
   const task_group *const g = x.group;
-  return g && (g->cancelled.load(std::memory_order_relaxed) || (g->of_share && g->outer && g->outer->cancelled.load(std::memory_order_relaxed)));
+  return g && (g->cancelled.load(std::memory_order_relaxed) || (g->of_workshare && g->outer && g->outer->cancelled.load(std::memory_order_relaxed)));
 }
 
 void run_task(thread &t, omp_task &x, omp_task **next) {

@@ -83,7 +83,7 @@ struct task_group {
   std::int64_t here = 0; // of the owner: tasks that it made less those that ended on it
   wait_flag waits;
   std::atomic<bool> cancelled{false};
-  bool of_share = false; // made for the reductions of a worksharing region
+  bool of_workshare = false; // made for the reductions of a worksharing region
   std::uintptr_t *reductions = nullptr;
   llvm_reductions *of_llvm = nullptr;
   alignas(64) std::atomic<std::int64_t> others{-k_bias};

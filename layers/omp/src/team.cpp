@@ -61,12 +61,12 @@ void set_up(omp_team &c, thread &t, unsigned bind) {
   c.outer = t.team;
   c.number_in_outer = t.number;
   c.outer_task = t.task;
-  c.outer_share = t.share;
+  c.outer_share = t.workshare;
   c.outer_standing = t.stands;
   c.level = t.team->level + 1;
   c.active_level = t.team->active_level + (c.size > 1 ? 1 : 0);
   c.forget(c.cancelled);
-  c.forget(c.share_cancelled);
+  c.forget(c.workshare_cancelled);
   c.singles.store(0, std::memory_order_relaxed);
   c.reductions = nullptr;
   c.settings = *t.task->settings;
@@ -79,9 +79,9 @@ void set_up(omp_team &c, thread &t, unsigned bind) {
   if (const auto &all = g_globals.bind_by_level; c.level < all.size())
     c.settings.bind = all[c.level];
   c.forget(c.has_tasks);
-  if (c.used_shares.load(std::memory_order_relaxed)) {
-    c.used_shares.store(false, std::memory_order_relaxed);
-    for (work_share &s : c.shares)
+  if (c.used_workshares.load(std::memory_order_relaxed)) {
+    c.used_workshares.store(false, std::memory_order_relaxed);
+    for (workshare &s : c.workshares)
       s.forget();
   }
   for (unsigned i = 0; i < c.size; ++i) {
@@ -94,14 +94,14 @@ void set_up(omp_team &c, thread &t, unsigned bind) {
 }
 
 /// Of the member itself.
-void join_team(omp_team &c, thread &m, unsigned number, bool in_share) noexcept {
+void join_team(omp_team &c, thread &m, unsigned number, bool in_workshare) noexcept {
   m.team = &c;
   m.number = number;
   m.task = &c.implicit[number];
-  m.share = {};
-  if (in_share) {
-    m.share.entered = 1;
-    m.share.current = &c.shares[1 % k_open_shares];
+  m.workshare = {};
+  if (in_workshare) {
+    m.workshare.entered = 1;
+    m.workshare.current = &c.workshares[1 % k_open_workshares];
   }
 }
 
@@ -142,7 +142,7 @@ omp_team *make_initial_team(thread &t) {
   c.level = c.active_level = 0;
   c.settings = g_globals.initial;
   c.implicit[0].become_implicit(c, c.settings, 0);
-  for (work_share &s : c.shares)
+  for (workshare &s : c.workshares)
     s.forget();
   c.forget(c.cancelled);
   c.has_tasks.store(false, std::memory_order_relaxed);
@@ -207,7 +207,7 @@ void serve(thread &me) {
     const launch_order o = c.orders.last();
     if (!o.call)
       return;
-    join_team(c, me, number, o.in_share);
+    join_team(c, me, number, o.in_workshare);
     me.teams = o.teams;
     me.teams_number = o.teams_number;
     settle(me);
@@ -253,9 +253,9 @@ omp_team &begin_team(thread &t, unsigned threads, unsigned bind) {
 
 unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
-void launch(thread &t, omp_team &c, const region_body &body, bool in_share) {
+void launch(thread &t, omp_team &c, const region_body &body, bool in_workshare) {
   if (c.size > 1) {
-    c.orders.send({body, t, in_share}, c.size);
+    c.orders.send({body, t, in_workshare}, c.size);
     wake_range(&t, c, 1, c.size);
   }
   show_affinity(t);
@@ -271,7 +271,7 @@ void end_team(thread &t) {
   t.team = c.outer;
   t.number = c.number_in_outer;
   t.task = c.outer_task;
-  t.share = c.outer_share;
+  t.workshare = c.outer_share;
   t.stands = c.outer_standing;
   settle(t);
   if (t.team->level == 0)

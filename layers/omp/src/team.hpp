@@ -5,12 +5,12 @@
 #include "barrier_words.hpp"
 #include "orders.hpp"
 #include "retired.hpp"
-#include "share.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
 #include "thief.hpp"
 #include "thread.hpp"
 #include "watch_word.hpp"
+#include "workshare.hpp"
 
 #include <atomic>
 #include <memory>
@@ -19,7 +19,7 @@
 namespace weft_omp {
 
 /// Slots for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
-inline constexpr unsigned k_open_shares = 8;
+inline constexpr unsigned k_open_workshares = 8;
 
 inline constexpr unsigned k_most_members = (1u << 19) - 1; // see barrier_words::phase
 
@@ -45,7 +45,7 @@ struct alignas(64) member_slot {
     const std::int64_t open = made - ended;
     return open - std::exchange(told, open);
   }
-  alignas(64) loop_part parts[k_open_shares]; // of loops that are dealt out, by the loop's slot
+  alignas(64) loop_part parts[k_open_workshares]; // of loops that are dealt out, by the loop's slot
 };
 
 using thief = basic_thief<member_slot>;
@@ -53,11 +53,11 @@ using thief = basic_thief<member_slot>;
 /// What the members of a region need of it at once.
 struct launch_order : region_body {
   unsigned teams = 1, teams_number = 0;
-  bool in_share = false; // they begin in a worksharing region that is set up
+  bool in_workshare = false; // they begin in a worksharing region that is set up
 
   launch_order() = default; // their lives end
   launch_order(const region_body &b, const thread &first, bool s) noexcept
-      : region_body(b), teams(first.teams), teams_number(first.teams_number), in_share(s) {}
+      : region_body(b), teams(first.teams), teams_number(first.teams_number), in_workshare(s) {}
 };
 
 /// Lives as long as the process; the next region of the same thread uses it again, and when that thread has ended another one does. The protocol of its barrier stands in barrier_words.hpp.
@@ -81,10 +81,10 @@ struct omp_team : barrier_words<> {
   static_assert(sizeof(orders) <= 64);
 
   alignas(64) omp_team *outer = nullptr; // from here on written in every region, and seldom read by other members
-  std::atomic<bool> used_shares{false};
+  std::atomic<bool> used_workshares{false};
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
-  share_state outer_share;
+  workshare_state outer_share;
   standing outer_standing;
   unsigned level = 0, active_level = 0;
   icvs settings; // of the implicit tasks
@@ -101,7 +101,7 @@ struct omp_team : barrier_words<> {
   std::atomic<void *> copied{nullptr};
   std::uintptr_t *reductions = nullptr; // of GOMP_parallel_reductions
   llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
-  work_share shares[k_open_shares];
+  workshare workshares[k_open_workshares];
 
   lane *lanes = nullptr; // [lane_count], of a team that has been oversubscribed
   unsigned lane_count = 0, laid_out_for = 0; // members
@@ -121,7 +121,7 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) no
 /// The calling thread becomes member 0 of a team of `threads` or, if they cannot be had, fewer.
 omp_team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
 /// The others begin.
-void launch(thread &t, omp_team &team, const region_body &body, bool in_share = false);
+void launch(thread &t, omp_team &team, const region_body &body, bool in_workshare = false);
 /// The end of the region, of member 0: the other members are done with it afterwards.
 void end_team(thread &t);
 /// The threads kept for the next region end; the next one gets new ones, with new thread-local blocks. False: inside of a region.
@@ -154,8 +154,8 @@ inline void wake_idle(thread *me, omp_team &team) noexcept {
 }
 /// A chunk of the member's own part of a loop that was dealt out, which is what most calls for the next chunk come to. False: see next_chunk().
 [[nodiscard]] inline bool take_own_chunk(const thread &t, std::uint32_t &chunk) noexcept {
-  loop_part *const mine = t.share.part;
-  return mine && !t.team->share_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
+  loop_part *const mine = t.workshare.part;
+  return mine && !t.team->workshare_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
 }
 inline member_slot &slot_of(const thread &t) noexcept { return t.team->slots[t.number]; }
 

@@ -25,7 +25,7 @@ class basic_thief {
  public:
   static constexpr std::int64_t k_task = 125, k_access = 250; // ns that it takes to carry them over
   static constexpr std::int64_t k_longest = 250'000; // ns away
-  static constexpr std::int64_t k_share = 32;
+  static constexpr std::int64_t k_fraction = 32;
   static constexpr unsigned k_few = 8; // tasks from one look to the next
 
   /// Not `patient`: it never stays away.
@@ -58,7 +58,7 @@ class basic_thief {
     const std::int64_t activity = m_owner->activity();
     if (!m_patient || std::exchange(m_activity, activity) == activity)
       return false;
-    m_away = std::clamp(2 * m_away, spent, std::min(k_share * spent, k_longest));
+    m_away = std::clamp(2 * m_away, spent, std::min(k_fraction * spent, k_longest));
     m_until = now + m_away;
     return true;
   }

@@ -23,7 +23,7 @@ namespace weft_omp {
 
 struct omp_team;
 struct omp_task;
-struct work_share;
+struct workshare;
 struct thread;
 
 /// Where one thread waits until somebody signals it, or until what it waits for is there. A signal that comes first is kept, one of them; a wait may
@@ -58,14 +58,14 @@ class parker {
 };
 
 /// What a worksharing region leaves with each thread.
-struct share_state {
-  work_share *current = nullptr;
+struct workshare_state {
+  workshare *current = nullptr;
   std::uint64_t entered = 0;  // regions so far
   std::uint64_t singles = 0;  // single regions so far
   std::uint64_t trip = 0;     // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
   basic_loop_part<> *part = nullptr; // of a loop that was dealt out, once the member has had a chunk of it
-  work_share *nest = nullptr; // of LLVM's doacross loops, and per dimension first value, last, step
+  workshare *nest = nullptr; // of LLVM's doacross loops, and per dimension first value, last, step
   std::int64_t *nest_shape = nullptr;
   bool has_chunk = false;
   bool ordered = false; // of LLVM's loops
@@ -125,7 +125,7 @@ struct thread_state {
   std::uintptr_t stack_low = 0, stack_bytes = 0;
   unsigned number = 0;
   unsigned runs_on = 0; // number of the kernel thread below, from 1
-  share_state share;
+  workshare_state workshare;
   standing stands;
   requests asks;
   loose<int> tid_below{0}; // of the kernel thread that a lightweight thread was on last; a hint

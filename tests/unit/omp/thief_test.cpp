@@ -56,8 +56,8 @@ TEST_F(thief_test, stays_away_longer_each_time_up_to_a_share_of_its_time) {
     EXPECT_GE(away, before);
     before = away;
   }
-  EXPECT_LE(away, thief::k_share * 100 * thief::k_few + 10);
-  EXPECT_GE(away, thief::k_share * 100 * thief::k_few / 2);
+  EXPECT_LE(away, thief::k_fraction * 100 * thief::k_few + 10);
+  EXPECT_GE(away, thief::k_fraction * 100 * thief::k_few / 2);
 }
 
 TEST_F(thief_test, is_never_away_for_long) {

@@ -19,9 +19,9 @@ struct doacross;
 
 /// The members' n-th worksharing region occupies slot n modulo their number, or, when somebody is that many regions behind, in one that hangs
 /// on it: nobody waits for who is behind, for that one may never come (a cancelled region), or wait itself.
-struct work_share {
-  work_share *slot = this; // its lock guards all that hang on it
-  work_share *more = nullptr;
+struct workshare {
+  workshare *slot = this; // its lock guards all that hang on it
+  workshare *more = nullptr;
   spin_lock lock;
   std::uint64_t number = 0; // of the region that stands here, counted per thread from 1; 0: none
   unsigned left = 0;        // members that are done with it
@@ -55,19 +55,19 @@ struct loop_shape {
 [[nodiscard]] loop_shape shape_of(long first, long last, long step) noexcept;
 [[nodiscard]] loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, unsigned long long step) noexcept;
 
-/// The calling member's next region. True: it is the first to come and must set the region up, then call shared().
-[[nodiscard]] bool enter_share(thread &t) noexcept;
+/// The calling member's next region. True: it is the first to come and must set the region up, then call publish_workshare().
+[[nodiscard]] bool enter_workshare(thread &t) noexcept;
 /// What the first one has set up is there for the others.
-void shared(thread &t) noexcept;
+void publish_workshare(thread &t) noexcept;
 /// Done with it.
-void leave_share(thread &t) noexcept;
+void leave_workshare(thread &t) noexcept;
 
 /// `schedule`, besides its kind: a member's chunks may come in any order.
 inline constexpr long k_nonmonotonic = 8;
-void set_loop(const thread &t, work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept;
-void set_memory(work_share &s, void **memory);
+void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept;
+void set_memory(workshare &s, void **memory);
 
-/// The member's next chunk, in t.share.first and end. False: there is none.
+/// The member's next chunk, in t.workshare.first and end. False: there is none.
 [[nodiscard]] bool next_chunk(thread &t) noexcept;
 /// The same, and in turn for ordered regions.
 [[nodiscard]] bool next_ordered_chunk(thread &t) noexcept;
@@ -78,16 +78,16 @@ struct chunk_values {
   std::uint64_t first, stop;
   bool is_last;
 };
-[[nodiscard]] inline chunk_values values_of(const work_share &s, std::uint64_t chunk) noexcept {
+[[nodiscard]] inline chunk_values values_of(const workshare &s, std::uint64_t chunk) noexcept {
   const std::uint64_t first = s.first + chunk * s.span;
   return {first, first + s.span, false};
 }
 
 /// Ordering by sinks and sources.
-void set_doacross(thread &t, work_share &s, unsigned count, const std::uint64_t *counts);
+void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *counts);
 void post(thread &t, const std::uint64_t *where) noexcept;
 void wait_for(thread &t, const std::uint64_t *where) noexcept;
-void free_doacross(work_share &s) noexcept;
+void free_doacross(workshare &s) noexcept;
 /// Loops of the nest that the member's region orders; 0: it orders nothing.
 [[nodiscard]] unsigned depth_of_doacross(const thread &t) noexcept;
 

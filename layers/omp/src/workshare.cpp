@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "share.hpp"
+#include "workshare.hpp"
 
 #include "event.hpp"
 #include "team.hpp"
@@ -23,7 +23,7 @@ loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, 
   return {none ? 0 : up ? (last - first - 1) / step + 1 : (first - last - 1) / (0 - step) + 1, first, step, last};
 }
 
-void work_share::begin(std::uint64_t n) noexcept {
+void workshare::begin(std::uint64_t n) noexcept {
   number = n;
   left = 0;
   busy = true;
@@ -34,14 +34,14 @@ void work_share::begin(std::uint64_t n) noexcept {
   next.store(0, std::memory_order_relaxed);
 }
 
-void work_share::end() noexcept {
+void workshare::end() noexcept {
   std::free(std::exchange(memory, nullptr));
   free_doacross(*this);
   busy = false;
 }
 
-void work_share::forget() noexcept {
-  for (work_share *s = this; s; s = s->more) {
+void workshare::forget() noexcept {
+  for (workshare *s = this; s; s = s->more) {
     if (s->busy)
       s->end();
     s->number = 0;
@@ -51,9 +51,9 @@ void work_share::forget() noexcept {
 namespace {
 
 /// With the lock: where region `number` stands, else a free slot, made when there is none.
-work_share &find_slot(work_share &first, std::uint64_t number) noexcept {
-  work_share *free = nullptr, *last = &first;
-  for (work_share *s = &first; s; last = s, s = s->more) {
+workshare &find_slot(workshare &first, std::uint64_t number) noexcept {
+  workshare *free = nullptr, *last = &first;
+  for (workshare *s = &first; s; last = s, s = s->more) {
     if (s->number == number)
       return *s;
     if (!s->busy && !free)
@@ -61,7 +61,7 @@ work_share &find_slot(work_share &first, std::uint64_t number) noexcept {
   }
   if (free)
     return *free;
-  auto *const made = new (std::nothrow) work_share;
+  auto *const made = new (std::nothrow) workshare;
   if (!made)
     fatal("no memory for a worksharing region");
   made->slot = &first;
@@ -71,33 +71,33 @@ work_share &find_slot(work_share &first, std::uint64_t number) noexcept {
 
 } // namespace
 
-bool enter_share(thread &t) noexcept {
-  share_state &mine = t.share;
+bool enter_workshare(thread &t) noexcept {
+  workshare_state &mine = t.workshare;
   const std::uint64_t number = ++mine.entered;
-  work_share &first = t.team->shares[number % k_open_shares];
+  workshare &first = t.team->workshares[number % k_open_workshares];
   mine.trip = 0;
   mine.has_chunk = false;
   mine.part = nullptr;
   first.lock.lock();
-  work_share &s = find_slot(first, number);
+  workshare &s = find_slot(first, number);
   mine.current = &s;
   if (s.number == number) {
     first.lock.unlock();
     return false;
   }
   s.begin(number);
-  if (!t.team->used_shares.load(std::memory_order_relaxed))
-    t.team->used_shares.store(true, std::memory_order_relaxed);
-  return true; // with the lock: the others wait for shared()
+  if (!t.team->used_workshares.load(std::memory_order_relaxed))
+    t.team->used_workshares.store(true, std::memory_order_relaxed);
+  return true; // with the lock: the others wait for publish_workshare()
 }
 
-void shared(thread &t) noexcept { t.share.current->slot->lock.unlock(); }
+void publish_workshare(thread &t) noexcept { t.workshare.current->slot->lock.unlock(); }
 
-void leave_share(thread &t) noexcept {
-  work_share *const s = std::exchange(t.share.current, nullptr);
+void leave_workshare(thread &t) noexcept {
+  workshare *const s = std::exchange(t.workshare.current, nullptr);
   if (!s)
     return;
-  t.share.part = nullptr;
+  t.workshare.part = nullptr;
   std::lock_guard lock(s->slot->lock);
   if (++s->left == t.team->size)
     s->end();
@@ -109,15 +109,15 @@ namespace {
 constexpr unsigned k_most_parts = 64;
 
 /// The parts of a loop that was dealt out, by the member's number.
-auto parts_of(const thread &t, const work_share &s) noexcept {
-  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_shares](unsigned member) -> loop_part & {
+auto parts_of(const thread &t, const workshare &s) noexcept {
+  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](unsigned member) -> loop_part & {
     return slots[member].parts[slot];
   };
 }
 
 } // namespace
 
-void set_loop(const thread &t, work_share &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept {
+void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept {
   int kind = static_cast<int>(schedule & 7);
   bool in_any_order = (schedule & k_nonmonotonic) != 0;
   if (kind == k_runtime) {
@@ -147,7 +147,7 @@ void set_loop(const thread &t, work_share &s, const loop_shape &shape, long sche
     deal(s.chunks == 0 ? 0 : s.chunks - 1, members, parts_of(t, s));
 }
 
-void set_memory(work_share &s, void **memory) {
+void set_memory(workshare &s, void **memory) {
   if (!memory)
     return;
   s.memory = std::calloc(1, std::max<std::size_t>(reinterpret_cast<std::uintptr_t>(*memory), 1));
@@ -157,24 +157,24 @@ void set_memory(work_share &s, void **memory) {
 
 namespace {
 
-bool take(share_state &mine, std::uint64_t first, std::uint64_t end) noexcept {
+bool take(workshare_state &mine, std::uint64_t first, std::uint64_t end) noexcept {
   mine.first = first;
   mine.end = end;
   mine.has_chunk = true;
   return true;
 }
 
-bool take_equal(share_state &mine, const work_share &s, std::uint64_t chunk) noexcept {
+bool take_equal(workshare_state &mine, const workshare &s, std::uint64_t chunk) noexcept {
   return take(mine, chunk * s.chunk, chunk + 1 == s.chunks ? s.total : (chunk + 1) * s.chunk);
 }
 
-bool next_static(const thread &t, share_state &mine, const work_share &s) noexcept {
+bool next_static(const thread &t, workshare_state &mine, const workshare &s) noexcept {
   const std::uint64_t n = t.team->size, me = t.number;
   if (s.chunk == 0) {
     if (mine.trip++ != 0)
       return false;
-    const std::uint64_t share = s.total / n, more = s.total % n;
-    const std::uint64_t first = me * share + std::min(me, more), end = first + share + (me < more);
+    const std::uint64_t each = s.total / n, more = s.total % n;
+    const std::uint64_t first = me * each + std::min(me, more), end = first + each + (me < more);
     return first < end && take(mine, first, end);
   }
   const std::uint64_t round = mine.trip++, mine_is = round * n + me;
@@ -183,7 +183,7 @@ bool next_static(const thread &t, share_state &mine, const work_share &s) noexce
 
 /// The last chunk is in no part: who finds no other one gets it, and nothing behind it. For lastprivate variables compilers keep what a member's last chunk left, where
 /// that is the loop's.
-bool next_dealt(const thread &t, share_state &mine, work_share &s) noexcept {
+bool next_dealt(const thread &t, workshare_state &mine, workshare &s) noexcept {
   if (mine.trip != 0)
     return false;
   const auto part_of = parts_of(t, s);
@@ -197,7 +197,7 @@ bool next_dealt(const thread &t, share_state &mine, work_share &s) noexcept {
   return take_equal(mine, s, s.chunks - 1);
 }
 
-bool next_dynamic(share_state &mine, work_share &s) noexcept {
+bool next_dynamic(workshare_state &mine, workshare &s) noexcept {
   if (s.adds) [[likely]] {
     const std::uint64_t chunk = s.next.fetch_add(1, std::memory_order_relaxed);
     return chunk < s.chunks && take_equal(mine, s, chunk);
@@ -209,7 +209,7 @@ bool next_dynamic(share_state &mine, work_share &s) noexcept {
   return false;
 }
 
-bool next_guided(const thread &t, share_state &mine, work_share &s) noexcept {
+bool next_guided(const thread &t, workshare_state &mine, workshare &s) noexcept {
   std::uint64_t at = s.next.load(std::memory_order_relaxed);
   while (at < s.total) {
     const std::uint64_t left = s.total - at, fair = (left - 1) / t.team->size + 1;
@@ -225,10 +225,10 @@ bool next_guided(const thread &t, share_state &mine, work_share &s) noexcept {
 } // namespace
 
 bool next_chunk(thread &t) noexcept {
-  share_state &mine = t.share;
-  work_share &s = *mine.current;
+  workshare_state &mine = t.workshare;
+  workshare &s = *mine.current;
   mine.has_chunk = false;
-  if (t.team->share_cancelled.load(std::memory_order_relaxed))
+  if (t.team->workshare_cancelled.load(std::memory_order_relaxed))
     return false;
   switch (s.schedule) {
   case k_static:
@@ -243,14 +243,14 @@ bool next_chunk(thread &t) noexcept {
 // ---- ordered -----------------------------------------------------------------------------------------------------------
 
 void wait_for_turn(thread &t) noexcept {
-  if (t.share.has_chunk)
-    t.share.current->turns.wait_for_turn(t.share.first, [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+  if (t.workshare.has_chunk)
+    t.workshare.current->turns.wait_for_turn(t.workshare.first, [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
 }
 
 bool next_ordered_chunk(thread &t) noexcept {
-  if (t.share.has_chunk) {
+  if (t.workshare.has_chunk) {
     wait_for_turn(t);
-    t.share.current->turns.pass_turn(t.share.end, [&t](const auto &word) { wake_all(&t, word); });
+    t.workshare.current->turns.pass_turn(t.workshare.end, [&t](const auto &word) { wake_all(&t, word); });
   }
   return next_chunk(t);
 }
