@@ -56,7 +56,7 @@ void spawn_bridge(task &parent, region_scope &regions, const std::vector<access>
 
 } // namespace
 
-void turn_to_regions(task &parent) {
+void switch_to_regions(task &parent) {
   refuse_accesses_when_over(parent);
   if (!parent.children_domain && parent.extent > 0)
     parent.children_domain = new domain(parent);

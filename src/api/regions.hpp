@@ -29,7 +29,7 @@ class checked_regions {
 
 /// From now on the accesses of the parent's children are regions. Those that were entered by address are followed by one task,
 /// which all regions follow. Throws weft::error, or std::bad_alloc, with nothing changed.
-void turn_to_regions(task &parent);
+void switch_to_regions(task &parent);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -405,7 +405,7 @@ void order_regions(const task &t) {
   if (parent.has(k_final) || orders_regions(parent))
     return;
   apply_news_below(parent);
-  turn_to_regions(parent);
+  switch_to_regions(parent);
 }
 
 /// The common way of a task that names one run of bytes, of a parent that orders regions.

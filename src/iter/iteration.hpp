@@ -91,7 +91,7 @@ class iteration : public cycle<real_atomics> {
   [[nodiscard]] static sharing sharing_of(access_mode mode) noexcept;
   void add_use(const task &t, const access &a);
   void add_uses(const task &t, const region_entry &r);
-  void turn_to_regions(const task &t);
+  void switch_to_regions(const task &t);
   void cut_into_fragments();
   team &team_of(const detail::reduction_spec &how);
   std::uint32_t fill_reductions(task &t, const use *first, std::size_t count) noexcept;

@@ -74,13 +74,13 @@ void iteration::add_use(const task &t, const access &a) {
 
 void iteration::add_uses(const task &t, const region_entry &r) {
   if (!m_regional)
-    turn_to_regions(t);
+    switch_to_regions(t);
   r.shape->for_each_run(
       [&](std::uintptr_t low, std::uintptr_t end) { m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)}); });
 }
 
 /// From the first region on tasks reduce in place, one after the other, as they do outside: a team has no copies any more.
-void iteration::turn_to_regions(const task &t) {
+void iteration::switch_to_regions(const task &t) {
   for (const auto &[address, reducing] : m_teams)
     require_own_copies(reducing.own.get(), t, m_owner);
   m_regional = true;

@@ -69,8 +69,8 @@ unsigned judge::helpers() {
   unsigned n = 0;
   m_world.guests().visit([&](const layer::guest &g) {
     const int tid = g.tid.load(std::memory_order_relaxed);
-    const std::uint32_t turns = g.turns.load(std::memory_order_relaxed); // a hint
-    n += tid != 0 && (turns % 2 != 0 || turns != g.seen_turns) && !is_worker(tid) && !m_world.sleeps(tid);
+    const std::uint32_t seq = g.participation_seq.load(std::memory_order_relaxed); // a hint
+    n += tid != 0 && (seq % 2 != 0 || seq != g.seen_participation_seq) && !is_worker(tid) && !m_world.sleeps(tid);
   });
   return n;
 }

@@ -27,9 +27,9 @@ std::size_t oversubscription_policy::sort() {
   m_world.guests().visit([&](layer::guest &g) {
     if (g.tid.load(std::memory_order_relaxed) == 0)
       return;
-    const std::uint32_t turns = g.turns.load(std::memory_order_relaxed); // a hint
-    const bool takes_part = turns % 2 != 0 || turns != g.seen_turns;
-    g.seen_turns = turns;
+    const std::uint32_t seq = g.participation_seq.load(std::memory_order_relaxed); // a hint
+    const bool takes_part = seq % 2 != 0 || seq != g.seen_participation_seq;
+    g.seen_participation_seq = seq;
     inside += takes_part;
     if (takes_part)
       g.seen_cpu_ns = 0; // unknown

@@ -24,7 +24,7 @@ constexpr std::size_t k_lines_of_a_task = 4; // with its first accesses and a sm
 
 struct alignas(k_apart) home {
   work_deque<runnable *> deque;
-  unsigned turn = k_look_outside_every; // of the owner
+  unsigned until_outside = k_look_outside_every; // of the owner
   unsigned seed = 0;         // of the owner: where stealing starts
   bool steals_first = true;  // of the owner
   counter_block *counts = nullptr;
@@ -64,8 +64,8 @@ class stealing final : public policy {
     home &h = at(id);
     if (runnable *r = m_urgent.get()) [[unlikely]]
       return r;
-    if (--h.turn == 0) [[unlikely]] {
-      h.turn = k_look_outside_every;
+    if (--h.until_outside == 0) [[unlikely]] {
+      h.until_outside = k_look_outside_every;
       if (runnable *r = m_outside.get())
         return r;
     }

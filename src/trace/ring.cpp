@@ -43,7 +43,7 @@ void trace_ring::tell_end() noexcept {
 }
 
 /// The packet that is full is handed over, and the next one begun, at the time of the record that is to be put. False: there is none.
-bool trace_ring::turn() noexcept {
+bool trace_ring::begin_packet() noexcept {
   if (m_open) {
     m_core.amend(offsetof(packet_header, end) / 8, m_last);
     m_core.amend(offsetof(packet_header, discarded) / 8, m_core.discarded());
@@ -66,7 +66,7 @@ bool trace_ring::turn() noexcept {
 }
 
 void trace_ring::put_in_next(std::uint64_t when, std::uint64_t what, std::uint64_t a, std::uint64_t b) noexcept {
-  if (!turn() || !m_core.put(when, what, a, b))
+  if (!begin_packet() || !m_core.put(when, what, a, b))
     m_core.discard(1);
 }
 

@@ -92,7 +92,7 @@ class trace_ring {
       put_in_next(when, what, a, b);
   }
   WEFT_NOINLINE void put_in_next(std::uint64_t when, std::uint64_t what, std::uint64_t a, std::uint64_t b) noexcept;
-  bool turn() noexcept;
+  bool begin_packet() noexcept;
   WEFT_COLD void tell_end() noexcept;
   void take_ids() noexcept;
 

@@ -86,7 +86,7 @@ class census {
         reason_of(*f);
     for (task *t : m_all.tasks)
       if (is_cohort(*t))
-        turns_of(*static_cast<cohort *>(detail::storage(t)));
+        exclusions_of(*static_cast<cohort *>(detail::storage(t)));
       else if (!m_all.standing.count(t))
         reason_without_frame(*t);
     for (task *t : m_all.tasks)
@@ -291,7 +291,7 @@ class census {
   static const void *holder_of(const detail::lock_word<> &l) noexcept;
   [[nodiscard]] frame *standing_at(const void *address) const noexcept;
   void accesses_of(task &t);
-  void turns_of(const cohort &c);
+  void exclusions_of(const cohort &c);
   void wait_until_released(task &t, const data_access &own, data_access *first);
   void look_behind(const data_access &a, std::vector<data_access *> &todo) const;
   [[nodiscard]] data_access *before(const data_access *a) const;
@@ -411,7 +411,7 @@ void census::wait_until_released(task &t, const data_access &own, data_access *f
 }
 
 /// Commutative tasks that are ready but for their turn.
-void census::turns_of(const cohort &c) {
+void census::exclusions_of(const cohort &c) {
   const auto of = [&c](task &t) -> data_access * {
     for (std::uint32_t i = 0; i < t.extent; ++i)
       if (data_access &a = t.accesses()[i]; !is_released(flags_of(a)) && a.joined && a.joined->turns == c.turns)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of what members of a team share of a loop: layers/omp/src/loop_parts.hpp, turns.hpp.
+// Models of what members of a team share of a loop: layers/omp/src/loop_parts.hpp, ordered.hpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/loop_parts.hpp"
-#include "layers/omp/src/turns.hpp"
+#include "layers/omp/src/ordered.hpp"
 
 #include <cstdint>
 
@@ -73,10 +73,10 @@ struct parts_at_the_end {
 };
 const passes<parts_at_the_end> p6{"omp_parts_at_the_end"};
 
-// ---- turns; as next_ordered_chunk() of workshare.cpp
+// ---- ordered tickets; as next_ordered_chunk() of workshare.cpp
 
-struct turn_base : omp_events {
-  weft_omp::basic_turns<P> turns;
+struct ordered_base : omp_events {
+  weft_omp::basic_ordered<P> ordered;
   auto waits(int t) {
     return [this, t](const model_atomic<std::uint32_t> &word, std::uint32_t seen) { wait_while(members[t], word, seen); };
   }
@@ -87,38 +87,38 @@ struct turn_base : omp_events {
 
 /// Chunks of one iteration, dealt out in turn.
 template <int Members, int Rounds>
-struct turns_in_order : turn_base {
+struct ordered_chunks : ordered_base {
   static constexpr int threads = Members;
   model_var<int> next{0};
   void run(int t) {
     for (int i = t; i < Members * Rounds; i += Members) {
-      turns.wait_for_turn(static_cast<std::uint64_t>(i), waits(t));
-      expect(next.get() == i, "what was done in the turns before is seen");
+      ordered.wait_for_ticket(static_cast<std::uint64_t>(i), waits(t));
+      expect(next.get() == i, "what was done by those who had the ticket before is seen");
       next.set(i + 1);
-      turns.pass_turn(static_cast<std::uint64_t>(i + 1), wakes());
+      ordered.pass_ticket(static_cast<std::uint64_t>(i + 1), wakes());
     }
   }
-  void check() { expect(next.get() == Members * Rounds, "all have had their turns"); }
+  void check() { expect(next.get() == Members * Rounds, "all have had the ticket"); }
 };
-const passes<turns_in_order<2, 1>> t1{"omp_turn_two_members"};
-const passes<turns_in_order<2, 2>> t2{"omp_turn_two_members_twice"};
-const passes<turns_in_order<3, 1>> t3{"omp_turn_three_members"};
+const passes<ordered_chunks<2, 1>> t1{"omp_ordered_two_members"};
+const passes<ordered_chunks<2, 2>> t2{"omp_ordered_two_members_twice"};
+const passes<ordered_chunks<3, 1>> t3{"omp_ordered_three_members"};
 
 // ---- sinks and sources
 
 /// Each member posts its iteration when those before it are posted.
 template <int Members>
-struct sinks_chain : turn_base {
+struct sinks_chain : ordered_base {
   static constexpr int threads = Members;
-  weft_omp::basic_turns<P>::post_word posted[Members] = {};
+  weft_omp::basic_ordered<P>::post_word posted[Members] = {};
   model_var<int> done[Members];
   void run(int t) {
     if (t > 0) {
-      turns.wait_for_post(posted[t - 1], 1, waits(t));
+      ordered.wait_for_post(posted[t - 1], 1, waits(t));
       expect(done[t - 1].get() == 1, "what was done before the post is seen");
     }
     done[t].set(1);
-    turns.post(posted[t], 1, wakes());
+    ordered.post(posted[t], 1, wakes());
   }
   void check() {}
 };
@@ -126,20 +126,20 @@ const passes<sinks_chain<2>> s1{"omp_sink_two_members"};
 const passes<sinks_chain<3>> s2{"omp_sink_three_members"};
 
 /// One place is posted twice; two members wait for different numbers of it.
-struct sinks_of_one_word : turn_base {
+struct sinks_of_one_word : ordered_base {
   static constexpr int threads = 3;
-  weft_omp::basic_turns<P>::post_word posted{0};
+  weft_omp::basic_ordered<P>::post_word posted{0};
   model_var<int> done[2];
   void run(int t) {
     if (t > 0) {
-      turns.wait_for_post(posted, static_cast<std::uint64_t>(t), waits(t));
+      ordered.wait_for_post(posted, static_cast<std::uint64_t>(t), waits(t));
       for (int i = 0; i < t; ++i)
         expect(done[i].get() == 1, "what was done before the post is seen");
       return;
     }
     for (int i = 0; i < 2; ++i) {
       done[i].set(1);
-      turns.post(posted, static_cast<std::uint64_t>(i + 1), wakes());
+      ordered.post(posted, static_cast<std::uint64_t>(i + 1), wakes());
     }
   }
   void check() {}
@@ -147,14 +147,14 @@ struct sinks_of_one_word : turn_base {
 const passes<sinks_of_one_word> s3{"omp_sink_of_one_place"};
 
 /// Each waits for what the other has posted before, as in a wavefront.
-struct sinks_crossed : turn_base {
+struct sinks_crossed : ordered_base {
   static constexpr int threads = 2;
-  weft_omp::basic_turns<P>::post_word posted[2] = {};
+  weft_omp::basic_ordered<P>::post_word posted[2] = {};
   model_var<int> done[2];
   void run(int t) {
     done[t].set(1);
-    turns.post(posted[t], 1, wakes());
-    turns.wait_for_post(posted[1 - t], 1, waits(t));
+    ordered.post(posted[t], 1, wakes());
+    ordered.wait_for_post(posted[1 - t], 1, waits(t));
     expect(done[1 - t].get() == 1, "what was done before the post is seen");
   }
   void check() {}

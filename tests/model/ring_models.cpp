@@ -27,7 +27,7 @@ struct ring_base {
   std::uint64_t in_packet = 0, kept = 0;
   explicit ring_base(trace_mode mode) : ring(shared, words, Packets, mode) {}
 
-  bool turn() {
+  bool begin_packet() {
     if (open)
       ring.close();
     open = ring.reserve();
@@ -37,7 +37,7 @@ struct ring_base {
     return open;
   }
   bool put(std::uint64_t n, bool is_read_plainly) {
-    if (ring.is_full() && !turn()) {
+    if (ring.is_full() && !begin_packet()) {
       ring.discard(1);
       return false;
     }

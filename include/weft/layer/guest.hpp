@@ -13,9 +13,9 @@ namespace layer {
 /// A thread of the program, for as long as the process lives. Weft's functions write the rest.
 struct guest {
   std::atomic<int> tid{0};             ///< the kernel's; 0: the thread has ended. Its own thread writes it, as the next
-  std::atomic<std::uint32_t> turns{0}; ///< odd while the thread takes part in what the workers do
+  std::atomic<std::uint32_t> participation_seq{0}; ///< odd while the thread takes part in what the workers do
   std::atomic<std::uint32_t> aside{0};
-  std::uint32_t seen_turns = 0;
+  std::uint32_t seen_participation_seq = 0;
   std::uint64_t seen_cpu_ns = 0;
   guest *next = nullptr;
 };

@@ -25,14 +25,16 @@ struct alignas(64) cell {
   std::mutex lock;
   int lent_to = 0; // a kernel thread; 0: nobody
   int worker = 0;
-  std::uint64_t turn = 0; // tasks that the worker had begun when the number was lent
+  std::uint64_t executed = 0; // tasks that the worker had begun when the number was lent
 
-  void lend(int tid, int to, std::uint64_t its_turn) noexcept {
+  void lend(int tid, int to, std::uint64_t executed_then) noexcept {
     lent_to = tid;
     worker = to;
-    turn = its_turn;
+    executed = executed_then;
   }
-  [[nodiscard]] bool is_free() const noexcept { return lent_to == 0 || weft::executed_by(worker) != turn || weft::layer::has_gone_to_sleep(lent_to); }
+  [[nodiscard]] bool is_free() const noexcept {
+    return lent_to == 0 || weft::executed_by(worker) != executed || weft::layer::has_gone_to_sleep(lent_to);
+  }
 };
 
 struct numbers {
@@ -60,7 +62,7 @@ std::uint64_t take(numbers &all) {
   const int tid = gettid(), worker = weft::worker_id();
   if (t_last == k_none)
     give_back_of_predecessor(all, tid);
-  const std::uint64_t turn = weft::executed_by(worker);
+  const std::uint64_t executed = weft::executed_by(worker);
   const std::uint64_t first = t_last != k_none ? t_last : static_cast<std::uint64_t>(worker) % all.count;
   for (std::uint64_t i = 0; i < all.count; ++i) {
     const std::uint64_t n = (first + i) % all.count;
@@ -68,7 +70,7 @@ std::uint64_t take(numbers &all) {
     const std::lock_guard guard(c.lock);
     if (c.lent_to != tid && !c.is_free())
       continue;
-    c.lend(tid, worker, turn);
+    c.lend(tid, worker, executed);
     return t_last = n;
   }
   return k_none;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sinks and sources: for each outermost iteration, how many of its inner ones are posted, in the order of the nest.
-// Who waits for whom: turns.hpp.
+// Who waits for whom: ordered.hpp.
 #include "event.hpp"
 #include "team.hpp"
 
@@ -12,7 +12,7 @@ namespace weft_omp {
 struct doacross {
   unsigned count;
   std::uint64_t *extents; // of the inner loops
-  basic_turns<>::post_word *posted;
+  basic_ordered<>::post_word *posted;
 };
 
 void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *counts) {
@@ -25,7 +25,7 @@ void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *
   auto *d = new (std::nothrow) doacross{count, nullptr, nullptr};
   if (d) {
     d->extents = static_cast<std::uint64_t *>(std::malloc(count * sizeof *counts));
-    d->posted = static_cast<basic_turns<>::post_word *>(std::calloc(counts[0], sizeof *d->posted));
+    d->posted = static_cast<basic_ordered<>::post_word *>(std::calloc(counts[0], sizeof *d->posted));
   }
   if (!d || !d->extents || !d->posted)
     fatal("no memory for an ordered(%u) loop of %llu iterations", count, static_cast<unsigned long long>(counts[0]));
@@ -70,14 +70,14 @@ void post(thread &t, const std::uint64_t *where) noexcept {
   workshare *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (d)
-    s->turns.post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word) { wake_all(&t, word); });
+    s->ordered.post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word) { wake_all(&t, word); });
 }
 
 void wait_for(thread &t, const std::uint64_t *where) noexcept {
   workshare *const s = nest_of(t);
   doacross *const d = s ? s->steps : nullptr;
   if (d && where[0] < d->extents[0])
-    s->turns.wait_for_post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+    s->ordered.wait_for_post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
 }
 
 } // namespace weft_omp

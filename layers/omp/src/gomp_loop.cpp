@@ -49,10 +49,10 @@ extern "C" {
   LOOP_NEXT(FAMILY, nonmonotonic_guided, T, next_of_loop)                                                                                            \
   LOOP_NEXT(FAMILY, nonmonotonic_runtime, T, next_of_loop)                                                                                           \
   LOOP_NEXT(FAMILY, maybe_nonmonotonic_runtime, T, next_of_loop)                                                                                     \
-  LOOP_NEXT(FAMILY, ordered_static, T, next_in_turn)                                                                                                 \
-  LOOP_NEXT(FAMILY, ordered_dynamic, T, next_in_turn)                                                                                                \
-  LOOP_NEXT(FAMILY, ordered_guided, T, next_in_turn)                                                                                                 \
-  LOOP_NEXT(FAMILY, ordered_runtime, T, next_in_turn)                                                                                                \
+  LOOP_NEXT(FAMILY, ordered_static, T, next_ordered)                                                                                                 \
+  LOOP_NEXT(FAMILY, ordered_dynamic, T, next_ordered)                                                                                                \
+  LOOP_NEXT(FAMILY, ordered_guided, T, next_ordered)                                                                                                 \
+  LOOP_NEXT(FAMILY, ordered_runtime, T, next_ordered)                                                                                                \
   DOACROSS_START(FAMILY, static, T, k_static)                                                                                                        \
   DOACROSS_START(FAMILY, dynamic, T, k_dynamic)                                                                                                      \
   DOACROSS_START(FAMILY, guided, T, k_guided)                                                                                                        \
@@ -82,7 +82,7 @@ GOMP_API bool GOMP_loop_end_cancel() {
 GOMP_API void GOMP_ordered_start() {
   thread &t = self();
   if (t.workshare.current)
-    wait_for_turn(t);
+    wait_for_ordered_ticket(t);
 }
 GOMP_API void GOMP_ordered_end() {}
 

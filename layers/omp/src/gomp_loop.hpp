@@ -37,7 +37,7 @@ bool next_of_loop(T *first, T *last) noexcept {
 }
 
 template <class T>
-bool next_in_turn(T *first, T *last) noexcept {
+bool next_ordered(T *first, T *last) noexcept {
   thread &t = self();
   return give_chunk(t, next_ordered_chunk(t), first, last);
 }

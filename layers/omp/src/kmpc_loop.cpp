@@ -71,8 +71,8 @@ constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint6
 /// Chunks dealt out in turn. The caller goes from one of its chunks to the next by adding the stride to both ends, until the begin is behind the loop's last value: so that value and a round more are to be in
 /// the type. Where they are not, the loop nearly fills its type, and each member gets one run of chunks, behind which the stride leads out of the loop.
 template <class T, class S>
-bool deal_in_turn(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c, std::uint64_t n, std::uint64_t me, T *low, T *high,
-                  S *stride) noexcept {
+bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c, std::uint64_t n, std::uint64_t me, T *low, T *high,
+                      S *stride) noexcept {
   const std::uint64_t chunks = (total - 1) / c + 1;
   std::uint64_t next = 0; // of the member that has the last chunk
   if (!__builtin_add_overflow(chunks - 1, n, &next) && !__builtin_mul_overflow(next, c, &next) && next <= all.last_there_is()) {
@@ -104,7 +104,7 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
     *stride = step;
   } else if (schedule == k_static_chunked || schedule == k_distribute_chunked) {
     const std::uint64_t c = chunk > 0 ? std::min(static_cast<std::uint64_t>(chunk), total) : 1;
-    last = deal_in_turn(all, total, c, n, me, low, high, stride);
+    last = deal_round_robin(all, total, c, n, me, low, high, stride);
   } else {
     const auto [begin, end] = even_part(total, n, me);
     give_run(all, begin, end, low, high);
@@ -280,6 +280,6 @@ KMP_API void __kmpc_dispatch_deinit(location *, std::int32_t) {}
 KMP_API void __kmpc_ordered(location *, std::int32_t) {
   thread &t = self();
   if (t.workshare.current)
-    wait_for_turn(t);
+    wait_for_ordered_ticket(t);
 }
 KMP_API void __kmpc_end_ordered(location *, std::int32_t) {}

@@ -218,7 +218,7 @@ bool ask(int tid) {
 
 } // namespace
 
-void take_turns() noexcept {
+void install_preemption() noexcept {
   constexpr std::uintptr_t k_length_of_yield = 32; // a system call and its return
   g_code.marks[0] = reinterpret_cast<std::uintptr_t>(&on_signal);
   g_code.marks[1] = reinterpret_cast<std::uintptr_t>(&weft::layer::give_way);

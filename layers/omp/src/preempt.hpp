@@ -5,7 +5,7 @@
 namespace weft_omp {
 
 /// From now on a lightweight thread that keeps others waiting is interrupted where it may be left, and others go first. Once.
-void take_turns() noexcept;
+void install_preemption() noexcept;
 /// How often that was asked of the thread whose block is in use.
 extern constinit thread_local volatile unsigned t_times_asked;
 

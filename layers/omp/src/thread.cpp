@@ -357,7 +357,7 @@ void register_with_process() {
   static const bool once = [] {
     std::atexit(&leave_block);
     weft::layer::outlive_exit([] { return threads_in_teams() > 1; });
-    take_turns();
+    install_preemption();
     return true;
   }();
   (void)once;

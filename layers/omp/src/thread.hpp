@@ -269,7 +269,9 @@ inline void in_core(thread *me, F f) {
 thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind = 0, omp_team *team = nullptr, unsigned number = 0) noexcept;
 
 /// An initial thread begins a region, and has ended it. A hint for the watcher.
-inline void take_part(thread &t) noexcept { t.guest.turns.store(t.guest.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+inline void take_part(thread &t) noexcept {
+  t.guest.participation_seq.store(t.guest.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
 
 /// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
 /// thread holds: then the watcher has it called off. A thread to which that has happened keeps its kernel thread for some times, as one for which nobody can be called off always does. False: so it did.

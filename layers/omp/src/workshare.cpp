@@ -30,7 +30,7 @@ void workshare::begin(std::uint64_t n) noexcept {
   memory = nullptr;
   reductions = nullptr;
   steps = nullptr;
-  turns.begin();
+  ordered.begin();
   next.store(0, std::memory_order_relaxed);
 }
 
@@ -242,15 +242,15 @@ bool next_chunk(thread &t) noexcept {
 
 // ---- ordered -----------------------------------------------------------------------------------------------------------
 
-void wait_for_turn(thread &t) noexcept {
+void wait_for_ordered_ticket(thread &t) noexcept {
   if (t.workshare.has_chunk)
-    t.workshare.current->turns.wait_for_turn(t.workshare.first, [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+    t.workshare.current->ordered.wait_for_ticket(t.workshare.first, [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
 }
 
 bool next_ordered_chunk(thread &t) noexcept {
   if (t.workshare.has_chunk) {
-    wait_for_turn(t);
-    t.workshare.current->turns.pass_turn(t.workshare.end, [&t](const auto &word) { wake_all(&t, word); });
+    wait_for_ordered_ticket(t);
+    t.workshare.current->ordered.pass_ticket(t.workshare.end, [&t](const auto &word) { wake_all(&t, word); });
   }
   return next_chunk(t);
 }

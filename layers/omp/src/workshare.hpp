@@ -4,8 +4,8 @@
 // Iterations are counted from 0 to `total`; a chunk is a run of these numbers, which the entry points turn into values of the loop's variable.
 #pragma once
 
+#include "ordered.hpp"
 #include "spin.hpp"
-#include "turns.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -37,7 +37,7 @@ struct workshare {
   std::atomic<std::uint64_t> next{
       0}; // equal chunk, or guided iteration, that nobody has; all of them, when somebody has the last of those that were dealt out
   char apart_again[64];
-  basic_turns<> turns;
+  basic_ordered<> ordered;
   void *memory = nullptr;                      // of the region, for the program
   std::uintptr_t *reductions = nullptr;
   doacross *steps = nullptr;
@@ -71,7 +71,7 @@ void set_memory(workshare &s, void **memory);
 [[nodiscard]] bool next_chunk(thread &t) noexcept;
 /// The same, and in turn for ordered regions.
 [[nodiscard]] bool next_ordered_chunk(thread &t) noexcept;
-void wait_for_turn(thread &t) noexcept;
+void wait_for_ordered_ticket(thread &t) noexcept;
 
 /// What the loop's variable is in an equal chunk that is not the last one: at its begin, and where it stops.
 struct chunk_values {

@@ -174,7 +174,7 @@ struct judge_of_guests_test : judge_test {
     t.people[3].is_visitor = true;
     visitor.tid = 4;
     worker.tid = 2;
-    visitor.turns = worker.turns = 1;
+    visitor.participation_seq = worker.participation_seq = 1;
     t.people[0].asleep = true;
     several_looks();
   }
@@ -195,10 +195,10 @@ TEST_F(judge_of_guests_test, one_that_takes_part_and_runs_replaces_a_blocked_wor
   t.people[3].asleep = false;
   several_looks();
   EXPECT_EQ(t.spares(), 0u);
-  visitor.turns = visitor.seen_turns = 2;
+  visitor.participation_seq = visitor.seen_participation_seq = 2;
   several_looks();
   EXPECT_EQ(t.spares(), 1u) << "outside";
-  visitor.turns = 4;
+  visitor.participation_seq = 4;
   several_looks();
   EXPECT_EQ(t.spares(), 0u) << "outside again, but it was inside since the last look";
 }
@@ -227,7 +227,7 @@ TEST_F(judge_of_guests_test, somebody_is_left_who_runs_what_is_ready) {
   t.strangers.add(visitor);
   weft::layer::guest another;
   another.tid = 4;
-  another.turns = 1;
+  another.participation_seq = 1;
   t.strangers.add(another);
   several_looks();
   several_looks();

@@ -59,8 +59,8 @@ struct oversubscription_test : testing::Test {
   std::uint64_t now = 1000 * k_ms;
   std::vector<std::size_t> compute{1, 2, 3};
 
-  oversubscription_test() { turn(0); }
-  void turn(std::size_t who) { h.people[who].turns.fetch_add(1, std::memory_order_relaxed); }
+  oversubscription_test() { begin_or_end_region(0); }
+  void begin_or_end_region(std::size_t who) { h.people[who].participation_seq.fetch_add(1, std::memory_order_relaxed); }
   /// The guest does as it was asked, as in its handler.
   void stand(std::size_t who) {
     std::uint32_t was = aside<>::k_asked;
@@ -126,9 +126,9 @@ TEST_F(oversubscription_test, looks_become_rarer_while_nobody_is_to_be_asked) {
   std::uint64_t rest = look().rest_ns, longest = 0;
   EXPECT_LE(rest, 100 * k_ms);
   for (int i = 0; i < 20; ++i, rest = longest) {
-    turn(0); // a region, or its end
+    begin_or_end_region(0); // a region, or its end
     (void)look(2, 100 * k_ms); // a rest, after which it is unsure
-    turn(0);
+    begin_or_end_region(0);
     longest = look().rest_ns;
     EXPECT_GE(longest, rest);
   }
@@ -139,7 +139,7 @@ TEST_F(oversubscription_test, looks_become_rarer_while_nobody_is_to_be_asked) {
 }
 
 TEST_F(oversubscription_test, nobody_is_asked_where_no_guest_takes_part) {
-  turn(0);
+  begin_or_end_region(0);
   look(); // it did since the last look
   for (int i = 0; i < 3; ++i) {
     const auto o = look();
@@ -149,10 +149,10 @@ TEST_F(oversubscription_test, nobody_is_asked_where_no_guest_takes_part) {
 }
 
 TEST_F(oversubscription_test, a_guest_that_has_come_and_gone_takes_part) {
-  turn(0);
+  begin_or_end_region(0);
   look();
-  turn(1);
-  turn(1);
+  begin_or_end_region(1);
+  begin_or_end_region(1);
   look();
   EXPECT_EQ(h.asked, (std::vector<int>{4, 3}));
 }
@@ -177,7 +177,7 @@ TEST_F(oversubscription_test, all_are_recalled_when_no_guest_takes_part) {
   stand(3);
   EXPECT_TRUE(look().presses);
   EXPECT_TRUE(stands(2) && stands(3));
-  turn(0);
+  begin_or_end_region(0);
   EXPECT_TRUE(look().presses); // it did since the last look
   EXPECT_FALSE(look().presses);
   EXPECT_FALSE(stands(2) || stands(3));
@@ -196,7 +196,7 @@ TEST_F(oversubscription_test, one_is_recalled_for_each_slice_of_idle_time) {
 
 TEST_F(oversubscription_test, what_was_asked_is_withdrawn_with_the_last_region) {
   two_looks();
-  turn(0);
+  begin_or_end_region(0);
   look(); // it took part since the last look
   look();
   std::uint32_t asked = aside<>::k_asked;

@@ -19,7 +19,7 @@ static long carriers_changed;
 
 static void require(int good, const char *what) {
   if (!good) {
-    fprintf(stderr, "turns: %s\n", what);
+    fprintf(stderr, "preempted: %s\n", what);
     abort();
   }
 }
@@ -30,7 +30,7 @@ static inline long call(long number, long a, long b, long c) {
   __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
   return result;
 }
-static long turn(void) {
+static long interrupt_myself(void) {
   const long before = call(SYS_gettid, 0, 0, 0);
   call(SYS_tgkill, call(SYS_getpid, 0, 0, 0), before, SIGURG);
   return call(SYS_gettid, 0, 0, 0) != before;
@@ -49,7 +49,7 @@ static void check(int tag, int rounds) {
     if (r % 3 == 0)
       sched_yield();
     else
-      moved += turn();
+      moved += interrupt_myself();
     require(errno == tag % 100 + 1, "errno");
     require(kept == tag && local == -tag, "threadprivate and thread_local");
     require(pthread_equal(pthread_self(), me), "pthread_self");
@@ -76,6 +76,6 @@ int main(void) {
       check(2000 + outer, 50);
     }
   }
-  printf("turns: ok, %s\n", carriers_changed ? "some went on elsewhere" : "none went on elsewhere");
+  printf("preempted: ok, %s\n", carriers_changed ? "some went on elsewhere" : "none went on elsewhere");
   return 0;
 }
