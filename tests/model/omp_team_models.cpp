@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/retired.hpp, orders.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
+// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/retired.hpp, fork_mailbox.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
 // team.cpp, and the end of light_main() of thread.cpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/orders.hpp"
+#include "layers/omp/src/fork_mailbox.hpp"
 #include "layers/omp/src/retired.hpp"
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct member {
 
 template <int Members>
 struct dismissed_team {
-  weft_omp::basic_orders<int, P> orders;
+  weft_omp::basic_fork_mailbox<int, P> mailbox;
   weft_omp::basic_leaving_count<P> leaving;
   P::plain<member *> members[Members];
   P::plain<int> regions{1}; // what those that use it write
@@ -43,12 +43,12 @@ struct dismissal {
       return;
     for (auto &w : work)
       expect(w.get() == 1, "the last one comes after all that the others did with the team");
-    c.orders.send(none, 0);
+    c.mailbox.send(none, 0);
     teams.put(c);
   }
   void dismiss() {
     c.leaving.begin(Members);
-    c.orders.send(0, Members + 1);
+    c.mailbox.send(0, Members + 1);
     for (int i = 0; i < Members; ++i) {
       member *const m = c.members[i];
       c.members[i] = nullptr;
@@ -57,10 +57,10 @@ struct dismissal {
     drop();
   }
   void serve(int i) {
-    std::uint64_t known = c.orders.k_none;
-    while (!c.orders.are_for(static_cast<unsigned>(i) + 1, known))
-      all[i].own_parker.wait_for([&] { return c.orders.are_just(known); });
-    expect(c.orders.last() == 0, "it is dismissed");
+    std::uint64_t known = c.mailbox.k_none;
+    while (!c.mailbox.is_for(static_cast<unsigned>(i) + 1, known))
+      all[i].own_parker.wait_for([&] { return c.mailbox.is_unchanged(known); });
+    expect(c.mailbox.last() == 0, "it is dismissed");
     work[i].set(1);
     drop();
     ended.put(all[i]);
@@ -104,9 +104,9 @@ struct leaving_to_the_next : dismissal<1> {
     next->members[0] = &all[0];
     next->leaving.begin(1);
     next->regions = 2;
-    next->orders.send(1, 2);
-    std::uint64_t known = next->orders.k_none;
-    expect(next->orders.are_for(1, known) && next->orders.last() == 1, "what the next thread orders stands");
+    next->mailbox.send(1, 2);
+    std::uint64_t known = next->mailbox.k_none;
+    expect(next->mailbox.is_for(1, known) && next->mailbox.last() == 1, "what the next thread orders stands");
   }
   void check() { expect((teams.take() == nullptr) == took, "the team is in one pair of hands"); }
 };

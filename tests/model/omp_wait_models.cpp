@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP threads wait: layers/omp/src/parker_word.hpp, orders.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
+// Models of how OpenMP threads wait: layers/omp/src/parker_word.hpp, fork_mailbox.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/event.hpp"
-#include "layers/omp/src/orders.hpp"
+#include "layers/omp/src/fork_mailbox.hpp"
 
 #include <cstdint>
 
@@ -79,10 +79,10 @@ const passes<parker_condition<2>> p4{"omp_parker_condition_twice"};
 /// Members are sent to one region after the other; as launch() and serve() of team.cpp; a barrier ends each. The first and the last one have all `Members`,
 /// those between only the first.
 template <int Members, int Regions>
-struct orders_sent {
+struct forks_sent {
   static constexpr int threads = Members + 1;
   omp_model_thread members[Members];
-  weft_omp::basic_orders<int, P> orders;
+  weft_omp::basic_fork_mailbox<int, P> mailbox;
   model_atomic<int> over{0};
   void run(int t) {
     if (t == 0)
@@ -94,26 +94,26 @@ struct orders_sent {
     for (int n = 1, ended = 0; n <= Regions; ++n) {
       const int taking_part = n == 1 || n == Regions ? Members : 1;
       ended += taking_part;
-      orders.send(n, static_cast<unsigned>(taking_part) + 1);
+      mailbox.send(n, static_cast<unsigned>(taking_part) + 1);
       for (int i = 0; i < taking_part; ++i)
         members[i].wake();
       P::await(over, [ended](int o) { return o == ended; }, acquire);
     }
   }
   void serve(unsigned member) {
-    std::uint64_t known = orders.k_none;
+    std::uint64_t known = mailbox.k_none;
     for (int n = 1; n <= Regions; n = member == 1 || n == Regions ? n + 1 : Regions) {
-      while (!orders.are_for(member, known))
-        members[member - 1].wait_for([&] { return orders.are_just(known); });
-      expect(orders.last() == n, "where it is sent to is seen");
+      while (!mailbox.is_for(member, known))
+        members[member - 1].wait_for([&] { return mailbox.is_unchanged(known); });
+      expect(mailbox.last() == n, "where it is sent to is seen");
       over.fetch_add(1, acq_rel);
     }
   }
   void check() {}
 };
-const passes<orders_sent<1, 1>> o1{"omp_orders_one"};
-const passes<orders_sent<1, 2>> o2{"omp_orders_two"};
-const passes<orders_sent<2, 3>> o3{"omp_orders_of_others"};
+const passes<forks_sent<1, 1>> o1{"omp_fork_one"};
+const passes<forks_sent<1, 2>> o2{"omp_fork_two"};
+const passes<forks_sent<2, 3>> o3{"omp_fork_of_others"};
 
 /// One waits for a word.
 struct event_one : omp_events {

@@ -6,7 +6,7 @@
 // Invariants  I1  One of those that leave is the last, and it alone puts the team away.
 //             I2  The dismisser counts, so the team is not put away while it still goes through the members.
 // Orders      O1  fetch_sub acq_rel: the next user of the team comes after everything that the dismisser and the members did with it.
-//             O2  store relaxed: the order that dismisses a member comes after it (orders.hpp).
+//             O2  store relaxed: the order that dismisses a member comes after it (fork_mailbox.hpp).
 // Progress    Wait-free, but for the lock.
 // Reclamation None: a late reader may look at what another thread uses by now.
 // Checked by  tests/model/omp_team_models.cpp: omp_leaving_*

@@ -180,18 +180,18 @@ unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful) noexce
 
 namespace {
 
-bool has_no_orders(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->orders.are_just(r.number); }
+bool has_no_message(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->fork_mailbox.is_unchanged(r.number); }
 
-/// `known`: see basic_orders.
-void wait_for_orders(thread &me, omp_team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
+/// `known`: see basic_fork_mailbox.
+void wait_for_fork(thread &me, omp_team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
   spell s(me, spins);
   bool spun = false;
-  while (!c.orders.are_for(number, known)) {
+  while (!c.fork_mailbox.is_for(number, known)) {
     if (s.goes_on())
       continue;
     if (!std::exchange(spun, true))
       s.end(false);
-    me.own_parker.wait_for(me, {&has_no_orders, &c, known, false});
+    me.own_parker.wait_for(me, {&has_no_message, &c, known, false});
   }
   if (!spun)
     s.end(true);
@@ -201,10 +201,10 @@ void wait_for_orders(thread &me, omp_team &c, unsigned number, std::uint64_t &kn
 void serve(thread &me) {
   omp_team &c = *me.team;
   const unsigned number = me.number;
-  std::uint64_t known = c.orders.k_none; // the last one is not for it, nor was any before
+  std::uint64_t known = c.fork_mailbox.k_none; // the last one is not for it, nor was any before
   for (int spins = 0;;) {
-    wait_for_orders(me, c, number, known, spins);
-    const launch_order o = c.orders.last();
+    wait_for_fork(me, c, number, known, spins);
+    const fork_message o = c.fork_mailbox.last();
     if (!o.call)
       return;
     join_team(c, me, number, o.in_workshare);
@@ -255,7 +255,7 @@ unsigned threads_in_teams() noexcept { return g_busy.now(); }
 
 void launch(thread &t, omp_team &c, const region_body &body, bool in_workshare) {
   if (c.size > 1) {
-    c.orders.send({body, t, in_workshare}, c.size);
+    c.fork_mailbox.send({body, t, in_workshare}, c.size);
     wake_range(&t, c, 1, c.size);
   }
   show_affinity(t);
@@ -283,7 +283,7 @@ namespace {
 void drop_team(omp_team &c) noexcept {
   if (!c.leaving.leave())
     return;
-  c.orders.send({}, 0); // the last one is not for those who come
+  c.fork_mailbox.send({}, 0); // the last one is not for those who come
   retire_team(c);
 }
 
@@ -307,7 +307,7 @@ void dismiss(thread &t, omp_team *c) {
     }
   g_leaving.fetch_add(members, std::memory_order_relaxed);
   c->leaving.begin(members);
-  c->orders.send({}, k_most_members);
+  c->fork_mailbox.send({}, k_most_members);
   for (unsigned i = 1; members != 0 && i < c->capacity; ++i)
     if (thread *const m = c->members[i]) {
       c->members[i] = nullptr;

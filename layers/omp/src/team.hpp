@@ -3,7 +3,7 @@
 #pragma once
 
 #include "barrier_words.hpp"
-#include "orders.hpp"
+#include "fork_mailbox.hpp"
 #include "retired.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
@@ -51,12 +51,12 @@ struct alignas(64) member_slot {
 using thief = basic_thief<member_slot>;
 
 /// What the members of a region need of it at once.
-struct launch_order : region_body {
+struct fork_message : region_body {
   unsigned teams = 1, teams_number = 0;
   bool in_workshare = false; // they begin in a worksharing region that is set up
 
-  launch_order() = default; // their lives end
-  launch_order(const region_body &b, const thread &first, bool s) noexcept
+  fork_message() = default; // their lives end
+  fork_message(const region_body &b, const thread &first, bool s) noexcept
       : region_body(b), teams(first.teams), teams_number(first.teams_number), in_workshare(s) {}
 };
 
@@ -77,8 +77,8 @@ struct omp_team : barrier_words<> {
   omp_task *implicit = nullptr; // [capacity]
   shown<member_slot *> slots; // O8. [capacity]
 
-  alignas(64) basic_orders<launch_order> orders; // one line brings a member all that it needs
-  static_assert(sizeof(orders) <= 64);
+  alignas(64) basic_fork_mailbox<fork_message> fork_mailbox; // one line brings a member all that it needs
+  static_assert(sizeof(fork_mailbox) <= 64);
 
   alignas(64) omp_team *outer = nullptr; // from here on written in every region, and seldom read by other members
   std::atomic<bool> used_workshares{false};
