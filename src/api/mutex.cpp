@@ -58,7 +58,7 @@ void mutex::lock_slow() {
 }
 
 void mutex::unlock_slow() {
-  const visit here;
+  const gate_guard here;
   do {
     frame *next = hand_over<frame>(m_lock);
     if (!next)

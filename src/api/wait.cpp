@@ -194,7 +194,7 @@ void unblock(task_ref r) {
   if (!r)
     throw_error(errc::invalid_argument, "unblock() of no task; pass what this_task::self() returned in the blocked task");
   refuse_of_parent_process(*r.get(), "unblock()");
-  const visit here;
+  const gate_guard here;
   const auto done = extra_of(*r.get()).block.unblock();
   if (!done.accepted)
     throw_error(errc::no_block, "task '%s' is unblocked twice without a block in between; unblock it once per block", label_of(*r.get()));
@@ -212,7 +212,7 @@ void decrease_events(task_ref r, std::uint32_t n) {
   if (n == 0)
     return;
   refuse_of_parent_process(*r.get(), "decrease_events()");
-  const visit here;
+  const gate_guard here;
   task_extra *x = peek_extra(*r.get());
   switch (x ? x->events.decrease(n) : decreased::underflow) {
   case decreased::underflow:

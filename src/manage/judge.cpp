@@ -45,7 +45,7 @@ void judge::judge_one(record &r, const circumstances &c) const {
 
 /// Of one that has passed scheduling points. True: it has hardly run meanwhile, and sleeps.
 bool judge::begin_anew(record &r, const watched::reading &seen, const circumstances &c) const {
-  const bool asks = c.waits && !seen.idle && !seen.visitor;
+  const bool asks = c.waits && !seen.idle && !seen.external;
   const std::uint64_t cpu = asks ? m_world.cpu_ns(seen.tid) : 0;
   const bool lazy = asks && r.cpu_at != 0 && seen.tid == r.seen.tid && (cpu - r.cpu_ns) * 2 < c.now - r.cpu_at;
   r = {seen, c.now, cpu, asks ? c.now : 0, verdict::going, false, {}};
@@ -76,7 +76,7 @@ unsigned judge::helpers() {
 }
 
 bool judge::is_worker(int tid) const {
-  return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.visitor; });
+  return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.external; });
 }
 
 /// Blocked workers that need no spare. One worker at least is left that runs, for a guest that waits for others runs nobody else. Who helped
@@ -88,7 +88,7 @@ unsigned judge::replaced(unsigned blocked) {
 
 unsigned judge::workers() const {
   return static_cast<unsigned>(
-      std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.tid != 0 && !r.seen.spare && !r.seen.visitor; }));
+      std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.tid != 0 && !r.seen.spare && !r.seen.external; }));
 }
 
 /// Blocked workers behind others for the same lock.
@@ -151,7 +151,7 @@ judge::opinion judge::look(std::uint64_t now) {
       doubt |= begin_anew(r, seen, c);
     } else {
       r.seen.awaited = seen.awaited;
-      if (!seen.visitor)
+      if (!seen.external)
         judge_one(r, c);
     }
     o.slicing |= slice(r, c);

@@ -34,7 +34,7 @@ class watched {
     std::uint64_t epoch = 0; // changes at scheduling points
     bool idle = false; // asleep for want of work
     bool spare = false;
-    bool visitor = false; // a thread of the user that is no worker: read while it is awaited
+    bool external = false; // a thread of the user that is no worker: read while it is awaited
     bool awaited = false; // the stack of the thread itself is ready, and no other thread can go on with it
   };
   virtual ~watched() = default;

@@ -3,15 +3,15 @@
 //
 // Roles       The watcher closes and opens. A worker passes on its way out of its sleep, a thread of the user when it becomes a
 //             worker. A thread that is none enters, does something to tasks, and leaves.
-// Word        m_closed: also what those who must wait sleep on. m_visitors: how many threads that are no workers are in.
+// Word        m_closed: also what those who must wait sleep on. m_readers: how many threads that are no workers are in.
 // Invariants  I1  Who after close() is still announced in the eventcount, or not in the table of workers, does not leave pass()
 //                 before open().
-//             I2  Was visitors() 0 after close(), then nobody returns from enter() before open().
+//             I2  Was readers() 0 after close(), then nobody returns from enter() before open().
 // Orders      O1  m_closed store, then P::heavy_barrier; with the others' change (end of the announcement, entry into the table,
-//                 m_visitors), then P::light_barrier and the load of m_closed: either the watcher sees that they are about, or
+//                 m_readers), then P::light_barrier and the load of m_closed: either the watcher sees that they are about, or
 //                 they see the gate closed.
 //             O2  open, release, with the load of who waits, acquire: nothing is looked at any more.
-//             O3  leave, release, with visitors(), acquire: what they did is seen.
+//             O3  leave, release, with readers(), acquire: what they did is seen.
 // Progress    Blocking.
 // Checked by  tests/model/gate_models.cpp
 #pragma once
@@ -45,23 +45,23 @@ class sleep_gate {
 
   void enter() noexcept {
     for (;;) {
-      m_visitors.fetch_add(1, std::memory_order_relaxed);
+      m_readers.fetch_add(1, std::memory_order_relaxed);
       P::light_barrier();                           // O1
       if (!m_closed.load(std::memory_order_acquire)) // O2
         return;
       leave();
       pass();
-      if (mutant(bug::gate_visitor_uncounted))
+      if (mutant(bug::gate_reader_uncounted))
         return;
     }
   }
-  void leave() noexcept { m_visitors.fetch_sub(1, std::memory_order_release); } // O3
+  void leave() noexcept { m_readers.fetch_sub(1, std::memory_order_release); } // O3
   /// By who has closed the gate.
-  [[nodiscard]] std::uint32_t visitors() const noexcept { return m_visitors.load(std::memory_order_acquire); } // O3
+  [[nodiscard]] std::uint32_t readers() const noexcept { return m_readers.load(std::memory_order_acquire); } // O3
 
  private:
   typename P::template atomic<std::uint32_t> m_closed{0};
-  typename P::template atomic<std::uint32_t> m_visitors{0};
+  typename P::template atomic<std::uint32_t> m_readers{0};
 };
 
 } // namespace rt

@@ -15,7 +15,7 @@ halt_core<> g_halt;
 std::atomic<std::uint32_t> g_nobody{0}; // what the watcher naps on
 
 bool all_have_stopped(runtime &rt) noexcept {
-  if (rt.gate.visitors())
+  if (rt.gate.readers())
     return false;
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (is_about(rt, i))

@@ -118,7 +118,7 @@ std::uint64_t hang_patience_ns(const settings &cfg) noexcept {
   return static_cast<std::uint64_t>(patience.count()) * 1000u;
 }
 
-visit::visit() noexcept : m_gate(nullptr) {
+gate_guard::gate_guard() noexcept : m_gate(nullptr) {
   if (this_executor())
     return;
   if (runtime *rt = runtime_or_null())
@@ -133,7 +133,7 @@ bool hang_check::nothing_is_pending() const {
 
 /// Whether a thread that has to do with Weft does not sleep for want of work; while the gate is closed it cannot leave that sleep.
 bool hang_check::somebody_is_about() const {
-  if (m_runtime.gate.visitors() || m_runtime.manage.is_about())
+  if (m_runtime.gate.readers() || m_runtime.manage.is_about())
     return true;
   for (unsigned i = 0; i < m_runtime.spare_threads.slots(); ++i)
     if (is_about(m_runtime, i))

@@ -16,16 +16,16 @@ struct settings;
 /// How long a worker idles before it asks whether anything can go on.
 [[nodiscard]] std::uint64_t hang_patience_ns(const settings &cfg) noexcept;
 
-/// What a thread that is no worker does to tasks (it makes one ready, or takes its last event back), it does on a visit.
-class visit {
+/// What a thread that is no worker does to tasks (it makes one ready, or takes its last event back), it does inside of the gate.
+class gate_guard {
  public:
-  visit() noexcept;
-  ~visit() {
+  gate_guard() noexcept;
+  ~gate_guard() {
     if (m_gate)
       m_gate->leave();
   }
-  visit(const visit &) = delete;
-  visit &operator=(const visit &) = delete;
+  gate_guard(const gate_guard &) = delete;
+  gate_guard &operator=(const gate_guard &) = delete;
 
  private:
   sleep_gate<> *m_gate; // of workers: null

@@ -45,8 +45,8 @@ bool spare_pool::read(unsigned slot, reading &r) const {
   worker *w = m_runtime.slots[slot].load(std::memory_order_acquire); // O3
   if (!w)
     return false;
-  r.visitor = slot >= m_runtime.workers && !w->stand_in;
-  if (r.visitor && !w->own_frame.full())
+  r.external = slot >= m_runtime.workers && !w->stand_in;
+  if (r.external && !w->own_frame.full())
     return false;
   r.tid = w->tid.load(std::memory_order_relaxed);
   if (r.tid <= 0 || (w->stand_in && w->stand_in->seat.is() != spare_seat<>::running))
@@ -186,7 +186,7 @@ unsigned spare_pool::busy() const {
   unsigned n = 0;
   reading r;
   for (unsigned slot = 1; slot < slots(); ++slot)
-    n += read(slot, r) && !r.idle && !r.visitor;
+    n += read(slot, r) && !r.idle && !r.external;
   return n;
 }
 

@@ -16,7 +16,7 @@ struct gate_base {
   model_var<int> tasks{0};
   void look(const model_atomic<int> *asleep) {
     gate.close();
-    if ((!asleep || asleep->load(relaxed)) && gate.visitors() == 0)
+    if ((!asleep || asleep->load(relaxed)) && gate.readers() == 0)
       expect(tasks.get() >= 0, "what was left is intact");
     gate.open();
   }
@@ -39,7 +39,7 @@ struct gate_and_worker : gate_base {
 const passes<gate_and_worker> g1{"gate_and_worker"};
 
 /// A thread that is no worker comes twice.
-struct gate_and_visitor : gate_base {
+struct gate_and_reader : gate_base {
   static constexpr int threads = 2;
   void run(int t) {
     if (t == 0)
@@ -50,9 +50,9 @@ struct gate_and_visitor : gate_base {
       gate.leave();
     }
   }
-  void check() { expect(tasks.get() == 2 && gate.visitors() == 0, "both visits are over"); }
+  void check() { expect(tasks.get() == 2 && gate.readers() == 0, "both readers have left"); }
 };
-const passes<gate_and_visitor> g2{"gate_and_visitor"};
+const passes<gate_and_reader> g2{"gate_and_reader"};
 
 /// Two looks in a row, while somebody may still be on its way out of the first wait.
 struct gate_closed_twice : gate_base {
@@ -66,7 +66,7 @@ struct gate_closed_twice : gate_base {
     work();
     gate.leave();
   }
-  void check() { expect(tasks.get() == 1, "the visit is over"); }
+  void check() { expect(tasks.get() == 1, "the reader has left"); }
 };
 const passes<gate_closed_twice> g3{"gate_closed_twice"};
 

@@ -63,9 +63,9 @@ void on_borrowed_thread(thread &t, void (*call)(void *), void *argument) {
   loan l(call, argument, t);
   if (!g_loans.give_to_idle(&t, l)) { // one for each, for regions may wait for each other
     if (!start_light_thread(t, &lend)) {
-      t.visits = false; // the region runs here
+      t.hosts_weft_task = false; // the region runs here
       call(argument);
-      t.visits = true;
+      t.hosts_weft_task = true;
       return;
     }
     g_loans.give(&t, l);

@@ -8,7 +8,7 @@
 namespace weft_omp {
 
 /// Whether a region that the thread begins is one of these.
-[[nodiscard]] inline bool must_borrow(const thread &t) noexcept { return t.visits && t.team->level == 0; }
+[[nodiscard]] inline bool must_borrow(const thread &t) noexcept { return t.hosts_weft_task && t.team->level == 0; }
 
 /// Calls `call(argument)` on a lightweight thread whose initial task has the settings of the caller's, or on the caller's stack where there is none to be had.
 [[gnu::cold]] void on_borrowed_thread(thread &t, void (*call)(void *), void *argument);

@@ -115,26 +115,26 @@ weft::layer::stack_range stack_of_thread() noexcept {
 }
 
 /// Those that stand for tasks of Weft's own, by the stacks that these run on. Never freed: stacks are used again.
-struct visitors {
+struct task_hosts {
   spin_lock lock;
   std::unordered_map<void *, thread *> by_stack;
 };
-visitors &all_visitors() {
-  static auto *all = new visitors;
+task_hosts &all_task_hosts() {
+  static auto *all = new task_hosts;
   return *all;
 }
 
-thread *visitor_on(const weft::layer::stack_range &stack) {
-  visitors &all = all_visitors();
+thread *host_on(const weft::layer::stack_range &stack) {
+  task_hosts &all = all_task_hosts();
   std::lock_guard lock(all.lock);
   const auto found = all.by_stack.find(stack.low);
   return found == all.by_stack.end() ? nullptr : found->second;
 }
 
-thread &become_visitor(const weft::layer::stack_range &stack) {
+thread &become_host(const weft::layer::stack_range &stack) {
   thread &t = begin_thread(numbered_thread(), stack);
-  t.visits = true;
-  visitors &all = all_visitors();
+  t.hosts_weft_task = true;
+  task_hosts &all = all_task_hosts();
   std::lock_guard lock(all.lock);
   all.by_stack[stack.low] = &t;
   return t;
@@ -196,7 +196,7 @@ thread *self_if_any() noexcept {
   if (thread *const t = known_self())
     return t;
   const weft::layer::stack_range stack = weft::layer::own_stack();
-  return stack.low ? visitor_on(stack) : t_of_block;
+  return stack.low ? host_on(stack) : t_of_block;
 }
 
 thread &find_self() noexcept {
@@ -208,7 +208,7 @@ thread &find_self() noexcept {
     (void)first;
     errno = before;
     const weft::layer::stack_range stack = weft::layer::own_stack();
-    t = stack.low ? &become_visitor(stack) : &become_thread();
+    t = stack.low ? &become_host(stack) : &become_thread();
   }
   return *(t_self = t);
 }
@@ -216,7 +216,7 @@ thread &find_self() noexcept {
 // ---- waiting ---------------------------------------------------------------------------------------------------------
 
 void parker::publish(weft::detail::runnable &parked, void *p) {
-  const visit &v = *static_cast<visit *>(p);
+  const park_request &v = *static_cast<park_request *>(p);
   parker &at = *v.at; // all of it lies on the stack that may go on at once
   const reason why = v.why ? *v.why : reason{};
   if (!at.m_word.publish(parked, [&why] { return !why.holds || why.holds(why); }))
@@ -228,7 +228,7 @@ bool parker::park(thread &me, const reason *why, bool for_others) noexcept {
   bool parked = true;
   me.stays = false;
   if (!m_word.is_signalled()) {
-    visit v{this, why};
+    park_request v{this, why};
     try {
       in_core(&me, [&v, &parked, for_others] {
         try {

@@ -48,8 +48,8 @@ class parker {
   [[nodiscard]] weft::detail::runnable *take() noexcept { return m_word.take(); }
 
  private:
-  static void publish(weft::detail::runnable &self, void *visit);
-  struct visit {
+  static void publish(weft::detail::runnable &self, void *request);
+  struct park_request {
     parker *at;
     const reason *why; // null: a signal
   };
@@ -135,7 +135,7 @@ struct thread_state {
   omp_team *hot = nullptr;     // of regions that this thread, as a member, begins
   void (*life)(thread &) = nullptr; // of a lightweight thread
   bool light = false;
-  bool visits = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
+  bool hosts_weft_task = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
   bool in_weft = false; // of one without a block of its own
   bool stays = false;   // what runs keeps its kernel thread until it waits: see preempt.cpp
   std::uintptr_t spot = 0;  // where it was seen, and how often in a row
@@ -157,7 +157,7 @@ struct alignas(64) thread : thread_state {
   thread *next_retired = nullptr;
   record_pool pool;
   alignas(64) parker own_parker; // others look here at each region
-  [[nodiscard]] bool is_of_program() const noexcept { return !light && !visits; }
+  [[nodiscard]] bool is_of_program() const noexcept { return !light && !hosts_weft_task; }
 };
 
 // constinit: nobody asks whether it has been set up.
@@ -247,7 +247,7 @@ inline void in_core(thread *me, F f) {
   if (!me)
     return f();
   if (!me->block) {
-    if (me->visits) [[unlikely]]
+    if (me->hosts_weft_task) [[unlikely]]
       return f();
     const int before = errno; // what the program sees of it is the same over every construct
     me->in_weft = true;

@@ -14,7 +14,7 @@ constexpr std::uint64_t k_ms = 1'000'000;
 
 struct person {
   std::uint64_t epoch = 1, cpu = 100 * k_ms;
-  bool idle = false, asleep = false, is_spare = false, gone = false, is_visitor = false, awaited = false, waits_for_word = false;
+  bool idle = false, asleep = false, is_spare = false, gone = false, is_external = false, awaited = false, waits_for_word = false;
 };
 
 struct town final : watched {
@@ -31,7 +31,7 @@ struct town final : watched {
   unsigned slots() const override { return static_cast<unsigned>(people.size()); }
   bool read(unsigned slot, reading &r) const override {
     const person &p = people[slot];
-    r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare, p.is_visitor, p.awaited};
+    r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare, p.is_external, p.awaited};
     return !p.gone;
   }
   bool somebody_looks() const override {
@@ -166,15 +166,15 @@ TEST_F(judge_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_the
 }
 
 struct judge_of_guests_test : judge_test {
-  weft::layer::guest visitor, worker;
+  weft::layer::guest external, worker;
 
   judge_of_guests_test() {
     t.people.resize(4);
     t.people[2].gone = true;
-    t.people[3].is_visitor = true;
-    visitor.tid = 4;
+    t.people[3].is_external = true;
+    external.tid = 4;
     worker.tid = 2;
-    visitor.participation_seq = worker.participation_seq = 1;
+    external.participation_seq = worker.participation_seq = 1;
     t.people[0].asleep = true;
     several_looks();
   }
@@ -186,19 +186,19 @@ struct judge_of_guests_test : judge_test {
 
 TEST_F(judge_of_guests_test, one_that_takes_part_and_runs_replaces_a_blocked_worker) {
   EXPECT_EQ(t.spares(), 1u);
-  t.strangers.add(visitor);
+  t.strangers.add(external);
   look();
-  EXPECT_EQ(t.spares(), 0u) << "the cpu of the one that is blocked is the visitor's";
+  EXPECT_EQ(t.spares(), 0u) << "the cpu of the one that is blocked is the external thread's";
   t.people[3].asleep = true;
   several_looks();
   EXPECT_EQ(t.spares(), 1u) << "it sleeps";
   t.people[3].asleep = false;
   several_looks();
   EXPECT_EQ(t.spares(), 0u);
-  visitor.participation_seq = visitor.seen_participation_seq = 2;
+  external.participation_seq = external.seen_participation_seq = 2;
   several_looks();
   EXPECT_EQ(t.spares(), 1u) << "outside";
-  visitor.participation_seq = 4;
+  external.participation_seq = 4;
   several_looks();
   EXPECT_EQ(t.spares(), 0u) << "outside again, but it was inside since the last look";
 }
@@ -210,7 +210,7 @@ TEST_F(judge_of_guests_test, a_worker_replaces_nobody) {
 }
 
 TEST_F(judge_of_guests_test, who_sleeps_now_and_then_makes_no_spare_come_and_go) {
-  t.strangers.add(visitor);
+  t.strangers.add(external);
   several_looks();
   t.retired.clear();
   for (int i = 0; i != 100; ++i) {
@@ -224,7 +224,7 @@ TEST_F(judge_of_guests_test, who_sleeps_now_and_then_makes_no_spare_come_and_go)
 
 TEST_F(judge_of_guests_test, somebody_is_left_who_runs_what_is_ready) {
   t.people[1].asleep = true;
-  t.strangers.add(visitor);
+  t.strangers.add(external);
   weft::layer::guest another;
   another.tid = 4;
   another.participation_seq = 1;
@@ -377,7 +377,7 @@ struct judge_of_locks_test : judge_test {
   void all_wait(int looks, std::uintptr_t lock = 64) {
     for (int i = 0; i != looks; ++i) {
       for (std::size_t k = 0; k != t.people.size(); ++k)
-        if (!t.people[k].is_visitor && t.waits.try_emplace(static_cast<int>(k) + 1, thread_wait{thread_wait::kind::lock, false, lock}).second)
+        if (!t.people[k].is_external && t.waits.try_emplace(static_cast<int>(k) + 1, thread_wait{thread_wait::kind::lock, false, lock}).second)
           t.people[k].asleep = true;
       look();
     }
@@ -386,7 +386,7 @@ struct judge_of_locks_test : judge_test {
 
 TEST_F(judge_of_locks_test, waiters_of_a_lock_that_is_passed_on_get_as_many_spares_as_there_are_workers) {
   t.people.resize(4); // they have it by turns
-  t.people[2].is_visitor = t.people[3].is_visitor = t.people[2].asleep = t.people[3].asleep = true;
+  t.people[2].is_external = t.people[3].is_external = t.people[2].asleep = t.people[3].asleep = true;
   for (int i = 0; i != 500; ++i) {
     t.held = {3 + i / 50 % 2, false};
     all_wait(1);
@@ -467,9 +467,9 @@ TEST_F(judge_test, a_thread_whose_own_stack_is_ready_is_asked_whatever_the_other
   EXPECT_TRUE(look(3 * k_ms).may_rest);
 }
 
-TEST_F(judge_test, a_visitor_whose_stack_is_ready_is_asked_and_gets_no_spare) {
+TEST_F(judge_test, an_external_thread_whose_stack_is_ready_is_asked_and_gets_no_spare) {
   t.can_be_asked = true, t.work = false;
-  t.people[0].awaited = t.people[0].is_visitor = true, t.people[1].idle = true;
+  t.people[0].awaited = t.people[0].is_external = true, t.people[1].idle = true;
   for (int i = 0; i != 100; ++i)
     EXPECT_FALSE(look(3 * k_ms).may_rest);
   EXPECT_FALSE(t.asked.empty());
