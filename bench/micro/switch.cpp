@@ -276,7 +276,7 @@ void add_peers(bench::table &t) {
 
 /// Wall time would say more of a thread's creation, but this machine may have other work; the threads' own time is missing.
 void add_blocks(bench::table &t) {
-  t.add("tls_block: open and close (a thread lends it)", 200, [](long n) {
+  t.add("tls_block: open and close (a thread donates it)", 200, [](long n) {
     for (long i = 0; i < n; ++i) {
       tls_block b;
       if (b.open() != 0)

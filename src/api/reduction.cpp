@@ -29,8 +29,8 @@ bool is_entered(const task &t) noexcept {
   return !at->has(k_final) || !at->parent->has(k_final);
 }
 
-/// Who borrows for what runs as `t`: the branch of a join that it is part of, when another worker has taken that, else `covering`.
-const task &borrower(const task &t, const task &covering) noexcept {
+/// Who holds the copy for what runs as `t`: the branch of a join that it is part of, when another worker has taken that, else `covering`.
+const task &holder_of(const task &t, const task &covering) noexcept {
   const task *at = &t;
   while (at != &covering && !at->has(k_implicit))
     at = at->parent;
@@ -47,7 +47,7 @@ bool reduces(const data_access &a) noexcept {
   return a.joined && a.joined->how == sharing::reduction && !(a.flags.load(std::memory_order_relaxed) & k_weak); // O4 of access_state.hpp
 }
 
-void *borrow(data_access &a, const task &t, const task &covering, const worker &w, std::size_t bytes) {
+void *take_copy(data_access &a, const task &t, const task &covering, const worker &w, std::size_t bytes) {
   reduction_store &store = *a.joined->copies;
   const reduction_spec &how = store.how();
   const std::size_t all = static_cast<std::size_t>(how.count) * how.bytes;
@@ -56,7 +56,7 @@ void *borrow(data_access &a, const task &t, const task &covering, const worker &
                 "task '%s' has asked for its copy of %zu bytes at %p, of which it reduces %zu; ask for no "
                 "more than it names",
                 label_of(t), bytes, how.address, all);
-  const task &holder = borrower(t, covering);
+  const task &holder = holder_of(t, covering);
   const bool by_task = &holder == &covering;
   if (by_task && copy_of(a))
     return copy_of(a)->data;
@@ -82,7 +82,7 @@ WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::si
     throw_error(errc::not_a_task, "reduction_local() outside of a task; spawn a task that names weft::reduction()");
   if (data_access *a = find_access(t, address, known_accesses(t))) {
     if (reduces(*a))
-      return borrow(*a, asking, t, w, bytes * static_cast<std::size_t>(count));
+      return take_copy(*a, asking, t, w, bytes * static_cast<std::size_t>(count));
     if (has_for_itself(*a))
       return const_cast<void *>(address);
   } else if (writes_region(t, address, bytes * static_cast<std::size_t>(count))) { // reductions of regions are in place
@@ -108,7 +108,7 @@ void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t byte
     return find_copy(address, count, bytes);
   reduction_store::copy *c = copy_of(*a);
   if (!c) {
-    c = a->joined->copies->borrow_near(w->current, w, w->id);
+    c = a->joined->copies->take_near(w->current, w, w->id);
     if (!c) [[unlikely]]
       return find_copy(address, count, bytes);
     set_copy(*a, c);

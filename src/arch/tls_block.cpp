@@ -18,8 +18,8 @@ namespace rt {
 
 namespace {
 
-/// The kernel writes the lender's cpu into its block, and looks nowhere else for restartable sequences. Unregistered, the
-/// block says so to whoever asks (sched_getcpu() then asks the kernel); else it would name the lender's last cpu, and a
+/// The kernel writes the donor's cpu into its block, and looks nowhere else for restartable sequences. Unregistered, the
+/// block says so to whoever asks (sched_getcpu() then asks the kernel); else it would name the donor's last cpu, and a
 /// sequence that somebody runs with it would not be restarted.
 void leave_rseq() noexcept {
 #if defined(RSEQ_SIG) && defined(SYS_rseq)
@@ -31,7 +31,7 @@ void leave_rseq() noexcept {
 }
 
 /// The C library takes the block and its own data from the stack too, so its minimum may be too little.
-std::size_t lender_stack_bytes() noexcept {
+std::size_t donor_stack_bytes() noexcept {
   constexpr std::size_t k_own = 16 << 10;
   const long least = sysconf(_SC_THREAD_STACK_MIN);
   return k_own + static_cast<std::size_t>(std::max(least, 0L));
@@ -40,7 +40,7 @@ std::size_t lender_stack_bytes() noexcept {
 } // namespace
 
 /// While it waits it stays in the kernel, and pthread_cond_wait() sets no errno: the block is left alone.
-void *tls_block::lend(void *self) {
+void *tls_block::donate(void *self) {
   auto &b = *static_cast<tls_block *>(self);
   leave_rseq();
   pthread_mutex_lock(&b.m_mutex);
@@ -57,13 +57,13 @@ int tls_block::open() noexcept {
   pthread_attr_t attributes;
   if (int e = pthread_attr_init(&attributes))
     return e;
-  const std::size_t bytes = lender_stack_bytes();
+  const std::size_t bytes = donor_stack_bytes();
   pthread_attr_setstacksize(&attributes, bytes);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); // inherited: no handler may run on the lender
+  pthread_sigmask(SIG_SETMASK, &all, &before); // inherited: no handler may run on the donor
   m_wanted = true;
-  const int e = pthread_create(&m_lender, &attributes, &lend, this);
+  const int e = pthread_create(&m_donor, &attributes, &donate, this);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (e != 0) {
@@ -84,7 +84,7 @@ void tls_block::close() noexcept {
   m_wanted = false;
   pthread_cond_signal(&m_changed);
   pthread_mutex_unlock(&m_mutex);
-  pthread_join(m_lender, nullptr);
+  pthread_join(m_donor, nullptr);
 }
 
 } // namespace rt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread-local block for a stack that is to have one of its own: that of a thread which sleeps for as long as the
-// block is lent. docs/design/tls.md says why, and what such a block cannot do.
+// block is donated. docs/design/tls.md says why, and what such a block cannot do.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ class tls_block {
   tls_block() noexcept = default;
   tls_block(const tls_block &) = delete;
   tls_block &operator=(const tls_block &) = delete;
-  /// Destructors of the block's thread_local variables run, on the lender. No stack may be using the block.
+  /// Destructors of the block's thread_local variables run, on the donor. No stack may be using the block.
   ~tls_block() { close(); }
 
   /// Zero, or the errno value that says why no thread could be made.
@@ -25,9 +25,9 @@ class tls_block {
   [[nodiscard]] void *thread_pointer() const noexcept { return m_thread_pointer; }
 
  private:
-  static void *lend(void *self);
+  static void *donate(void *self);
 
-  pthread_t m_lender{};
+  pthread_t m_donor{};
   void *m_thread_pointer = nullptr; // what follows is guarded by the mutex
   bool m_wanted = false;
   pthread_mutex_t m_mutex = PTHREAD_MUTEX_INITIALIZER;

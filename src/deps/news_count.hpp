@@ -12,7 +12,7 @@
 // Orders      O1  applied: store release, with O2: what managers have done to the domain is seen; by the turn, also that of those before.
 //             O2  none: acquire load, with O1.
 //             add publishes nothing: the message does that.
-// Progress    Wait-free; who waits for none lends a hand (managers.cpp).
+// Progress    Wait-free; who waits for none helps (managers.cpp).
 // Reclamation The domain may be freed once there are none.
 // Checked by  tests/model/manager_models.cpp: news_*
 #pragma once

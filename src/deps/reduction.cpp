@@ -63,7 +63,7 @@ void reduction_store::free_all(const copy *unfilled) noexcept {
 }
 
 reduction_store::copy &reduction_store::copy_for(const void *holder, const void *home, unsigned id) {
-  copy *c = m_shelf.borrow(holder, home, id);
+  copy *c = m_shelf.take(holder, home, id);
   if (!c) {
     c = make();
     m_shelf.add(*c, holder, home, id);

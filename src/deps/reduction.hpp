@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private copies of a reduction: made when a task first asks for one, lent to one task at a time, combined in the end.
+// The private copies of a reduction: made when a task first asks for one, held by one task at a time, combined in the end.
 //
-// Roles       A borrower: a task, or a branch of a join, on the worker that it runs on. Who ends it, on any thread: gives back. Who ends
-//             the cohort: first, when nobody borrows any more.
+// Roles       A holder: a task, or a branch of a join, on the worker that it runs on. Who ends it, on any thread: gives back. Who ends
+//             the cohort: first, when nobody takes a copy any more.
 // Word        holder of a copy: who has it, or null. A copy has a home, the worker that it was made on; what is near to a
 //             home, a hint to one of its copies, stands in a table by the number of the worker. The list of all is guarded by m_lock.
-// Invariants  I1  Only the worker that is its home lends a copy, so of those that find it free nobody else lends it as well.
-//             I2  Copies are taken out only while nobody borrows, with all hints: a hint is good.
+// Invariants  I1  Only the worker that is its home gives out a copy, so of those that find it free nobody else gives it out as well.
+//             I2  Copies are taken out only while nobody holds one, with all hints: a hint is good.
 // Orders      O1  near store release, load acquire, with each other: the copy's home and data are written before it is found.
-//             O2  holder store release when it is given back, load acquire when it is lent: the next borrower goes on where the last
-//                 one left. Relaxed when it is lent (I1), and when a borrower looks for itself.
-// Progress    To borrow the copy that is near, and to give back what a task has: wait-free. Else a spin lock, and a walk over all copies.
+//             O2  holder store release when it is given back, load acquire when it is taken: the next holder goes on where the last
+//                 one left. Relaxed when it is taken (I1), and when a holder looks for itself.
+// Progress    To take the copy that is near, and to give back what a task has: wait-free. Else a spin lock, and a walk over all copies.
 // Reclamation With the store, by who ends the cohort.
 // Source      own
 // Checked by  tests/model/cohort_models.cpp: reduction_*
@@ -37,12 +37,12 @@ void check_same(const task &t, const detail::reduction_spec &a, const detail::re
 /// Throws weft::error for a number of elements that cannot be.
 void check_extent(const task &t, const detail::reduction_spec &r);
 
-/// Copies in the order in which they were made. A copy is lent to a task, or is free; P for the models.
+/// Copies in the order in which they were made. A copy is held by a task, or is free; P for the models.
 template <class P, class Copy>
 class copy_shelf {
  public:
-  /// For a borrower that has none: a free copy of its home that is known without a look at all. `id`: the number of the home.
-  [[nodiscard]] Copy *borrow_near(const void *holder, const void *home, unsigned id) noexcept {
+  /// For a holder that has none: a free copy of its home that is known without a look at all. `id`: the number of the home.
+  [[nodiscard]] Copy *take_near(const void *holder, const void *home, unsigned id) noexcept {
     Copy *c = near(id).load(std::memory_order_acquire); // O1
     if (!c || c->home.get() != home || c->holder.load(std::memory_order_acquire)) // O2
       return nullptr;
@@ -51,7 +51,7 @@ class copy_shelf {
   }
 
   /// The copy that `holder` has, else a free one of its home; null: there is none.
-  [[nodiscard]] Copy *borrow(const void *holder, const void *home, unsigned id) noexcept {
+  [[nodiscard]] Copy *take(const void *holder, const void *home, unsigned id) noexcept {
     m_lock.lock();
     Copy *found = nullptr;
     for (Copy *c = m_first.get(); c; c = c->next.get()) {
@@ -71,7 +71,7 @@ class copy_shelf {
     return found;
   }
 
-  /// A new copy, lent to `holder`.
+  /// A new copy, held by `holder`.
   void add(Copy &c, const void *holder, const void *home, unsigned id) noexcept {
     c.holder.store(holder, std::memory_order_relaxed); // O2
     c.home.set(home);
@@ -97,9 +97,9 @@ class copy_shelf {
     m_lock.unlock();
   }
 
-  /// When nobody borrows any more: the oldest copy.
+  /// When nobody takes a copy any more: the oldest copy.
   [[nodiscard]] Copy *first() const noexcept { return m_first.get(); }
-  /// When nobody borrows for a while: no copy is near, so borrow() sees which are used from then on. What follows that while sees it.
+  /// When nobody takes a copy for a while: no copy is near, so take() sees which are used from then on. What follows that while sees it.
   void forget_hints() noexcept {
     for (hint &h : m_near)
       h.store(nullptr, std::memory_order_relaxed); // O1: nothing is handed on
@@ -129,7 +129,7 @@ struct basic_reduction_copy {
   typename P::template atomic<const void *> holder{nullptr}; // null: free
   typename P::template var<const void *> home{};            // the worker that it was made on
   void *data = nullptr;
-  typename P::template var<bool> fresh{}; // nobody has borrowed it since it was filled
+  typename P::template var<bool> fresh{}; // nobody has taken it since it was filled
 };
 
 class reduction_store {
@@ -143,13 +143,13 @@ class reduction_store {
   [[nodiscard]] const detail::reduction_spec &how() const noexcept { return m_how; }
   [[nodiscard]] bool holds(std::ptrdiff_t count, std::size_t bytes) const noexcept { return m_how.count == count && m_how.bytes == bytes; }
   /// As in copy_shelf.
-  [[nodiscard]] copy *borrow_near(const void *holder, const void *home, unsigned id) noexcept { return m_shelf.borrow_near(holder, home, id); }
+  [[nodiscard]] copy *take_near(const void *holder, const void *home, unsigned id) noexcept { return m_shelf.take_near(holder, home, id); }
   /// The holder's copy. Throws what the identity throws, or std::bad_alloc.
   [[nodiscard]] copy &copy_for(const void *holder, const void *home, unsigned id);
   void give_back_of(const void *holder) noexcept { m_shelf.give_back_of(holder); }
-  /// Adds all copies to the target, oldest copy first. When nobody borrows any more. Throws what the operation throws.
+  /// Adds all copies to the target, oldest copy first. When nobody takes a copy any more. Throws what the operation throws.
   void combine();
-  /// The same, after which the copies begin anew. When nobody borrows for a while. Throws also what the identity throws; copies that
+  /// The same, after which the copies begin anew. When nobody takes a copy for a while. Throws also what the identity throws; copies that
   /// were not added are dropped then.
   void combine_and_begin_anew();
 
@@ -168,14 +168,14 @@ void combine_copies(reduction_store &store, task &parent) noexcept;
 /// All that has reduced so far below `whole` has released; more may come. Throws.
 void combine_copies_so_far(reduction_store &store, const task &whole);
 
-/// The copy that a task has borrowed by a strong access of its own. It stands where a weak access has the link to a child: a child
+/// The copy that a task has taken by a strong access of its own. It stands where a weak access has the link to a child: a child
 /// below a strong access is satisfied at once, and needs none.
 [[nodiscard]] inline reduction_store::copy *copy_of(const data_access &a) noexcept {
   return reinterpret_cast<reduction_store::copy *>(a.child.get());
 }
 inline void set_copy(data_access &a, reduction_store::copy *c) noexcept { a.child.set(reinterpret_cast<data_access *>(c)); }
 
-/// Gives back what a task has borrowed by a strong access to what it reduces.
+/// Gives back what a task has taken by a strong access to what it reduces.
 inline void give_back_copy_of(data_access &a) noexcept {
   if (reduction_store::copy *c = copy_of(a)) {
     set_copy(a, nullptr);

@@ -250,7 +250,7 @@ void managers::apply_own_ends(executor &e) {
   serve_ends(*e.messages, ~0u, made);
 }
 
-/// The parent's frame, or who releases the parent's accesses, goes on when the messages about its children are applied: it lends a hand,
+/// The parent's frame, or who releases the parent's accesses, goes on when the messages about its children are applied: it helps,
 /// or waits for who has the turn.
 void managers::apply_below(domain &d) noexcept {
   const applying now(this_executor());

@@ -187,15 +187,15 @@ struct reduced {
   }
   void task(int i, int thread) {
     const auto id = static_cast<unsigned>(SharedHint ? 0 : thread);
-    copy *c = shelf.borrow_near(&members[i], &copies[thread], id);
+    copy *c = shelf.take_near(&members[i], &copies[thread], id);
     if (!c)
-      c = shelf.borrow(&members[i], &copies[thread], id);
+      c = shelf.take(&members[i], &copies[thread], id);
     if (!c) {
       c = &copies[i];
       shelf.add(*c, &members[i], &copies[thread], id);
     }
-    c->value.set(c->value.get() + i + 1); // a race if it were lent twice
-    expect(shelf.borrow(&members[i], nullptr, id) == c, "a task keeps its copy");
+    c->value.set(c->value.get() + i + 1); // a race if it were given out twice
+    expect(shelf.take(&members[i], nullptr, id) == c, "a task keeps its copy");
     if (Migrates && i == 0) { // it ends on the other worker
       migrant.store(c, std::memory_order_release);
       return;

@@ -77,7 +77,7 @@ struct messages_taken {
 const passes<messages_taken<1>> m3{"messages_taken_by_two"};
 const passes<messages_taken<2>> m4{"messages_taken_two_at_a_time"};
 
-/// The parent goes on with its domain, and ends it, when nothing is queued; it lends a hand.
+/// The parent goes on with its domain, and ends it, when nothing is queued; it helps.
 template <int Managers>
 struct news_applied {
   static constexpr int threads = 1 + Managers;

@@ -2,7 +2,7 @@
 // Numbers of CPUs. Libraries keep an array cell per number, without a lock: so no two tasks that compute at once may have the same one, and none may be as
 // large as the number of CPUs that the machine has, though more kernel threads than that may run tasks (threads of the program, spares, workers that were asked for).
 //
-// A number is lent to the kernel thread that asks, mostly the one that it had last. Who has one keeps it until somebody without one finds that the task which
+// A number is assigned to the kernel thread that asks, mostly the one that it had last. Who has one keeps it until somebody without one finds that the task which
 // asked is done with it: the thread has begun another task, or sleeps in the kernel, or has ended.
 #include "guard.hpp"
 
@@ -23,17 +23,17 @@ using namespace weft_alpi;
 /// A number. With its lock; who holds it does not ask for another lock.
 struct alignas(64) cell {
   std::mutex lock;
-  int lent_to = 0; // a kernel thread; 0: nobody
+  int assigned_to = 0; // a kernel thread; 0: nobody
   int worker = 0;
-  std::uint64_t executed = 0; // tasks that the worker had begun when the number was lent
+  std::uint64_t executed = 0; // tasks that the worker had begun when the number was assigned
 
-  void lend(int tid, int to, std::uint64_t executed_then) noexcept {
-    lent_to = tid;
+  void assign(int tid, int to, std::uint64_t executed_then) noexcept {
+    assigned_to = tid;
     worker = to;
     executed = executed_then;
   }
   [[nodiscard]] bool is_free() const noexcept {
-    return lent_to == 0 || weft::executed_by(worker) != executed || weft::layer::has_gone_to_sleep(lent_to);
+    return assigned_to == 0 || weft::executed_by(worker) != executed || weft::layer::has_gone_to_sleep(assigned_to);
   }
 };
 
@@ -53,8 +53,8 @@ constinit thread_local std::uint64_t t_last = k_none; // that the kernel thread 
 void give_back_of_predecessor(numbers &all, int tid) {
   for (std::uint64_t n = 0; n < all.count; ++n) {
     const std::lock_guard guard(all.cells[n].lock);
-    if (all.cells[n].lent_to == tid)
-      all.cells[n].lent_to = 0;
+    if (all.cells[n].assigned_to == tid)
+      all.cells[n].assigned_to = 0;
   }
 }
 
@@ -68,9 +68,9 @@ std::uint64_t take(numbers &all) {
     const std::uint64_t n = (first + i) % all.count;
     cell &c = all.cells[n];
     const std::lock_guard guard(c.lock);
-    if (c.lent_to != tid && !c.is_free())
+    if (c.assigned_to != tid && !c.is_free())
       continue;
-    c.lend(tid, worker, executed);
+    c.assign(tid, worker, executed);
     return t_last = n;
   }
   return k_none;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libgomp's entry points: parallel regions, cancellation, teams on the host.
-#include "borrow.hpp"
 #include "gomp.hpp"
+#include "proxy_thread.hpp"
 
 namespace weft_omp {
 
@@ -76,8 +76,8 @@ void run_combined(void (*body)(void *), void *data) {
 
 void run_combined_loop(void (*body)(void *), void *data, unsigned threads, const loop_shape &shape, long kind, long chunk, unsigned flags) {
   thread &t = self();
-  if (must_borrow(t)) [[unlikely]]
-    return on_borrowed_thread(t, [&] { run_combined_loop(body, data, threads, shape, kind, chunk, flags); });
+  if (needs_proxy(t)) [[unlikely]]
+    return on_proxy_thread(t, [&] { run_combined_loop(body, data, threads, shape, kind, chunk, flags); });
   combined_loop(body, data, threads, shape, kind, chunk, flags);
   run_combined(body, data);
 }
@@ -96,16 +96,16 @@ GOMP_API void GOMP_parallel_end() { end_team(self()); }
 
 GOMP_API void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
   thread &t = self();
-  if (must_borrow(t)) [[unlikely]]
-    return on_borrowed_thread(t, [=] { GOMP_parallel(body, data, threads, flags); });
+  if (needs_proxy(t)) [[unlikely]]
+    return on_proxy_thread(t, [=] { GOMP_parallel(body, data, threads, flags); });
   run_parallel(t, {body, data}, resolve_threads(t, threads), flags);
 }
 
 GOMP_API unsigned GOMP_parallel_reductions(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
   thread &t = self();
-  if (must_borrow(t)) [[unlikely]] {
+  if (needs_proxy(t)) [[unlikely]] {
     unsigned got = 0;
-    on_borrowed_thread(t, [&] { got = GOMP_parallel_reductions(body, data, threads, flags); });
+    on_proxy_thread(t, [&] { got = GOMP_parallel_reductions(body, data, threads, flags); });
     return got;
   }
   omp_team &c = begin_team(t, resolve_threads(t, threads), flags);
@@ -161,8 +161,8 @@ GOMP_API void GOMP_parallel_sections_start(void (*body)(void *), void *data, uns
 
 GOMP_API void GOMP_parallel_sections(void (*body)(void *), void *data, unsigned threads, unsigned count, unsigned flags) {
   thread &t = self();
-  if (must_borrow(t)) [[unlikely]]
-    return on_borrowed_thread(t, [=] { GOMP_parallel_sections(body, data, threads, count, flags); });
+  if (needs_proxy(t)) [[unlikely]]
+    return on_proxy_thread(t, [=] { GOMP_parallel_sections(body, data, threads, count, flags); });
   combined(body, data, threads, flags, count, [&](const thread &t, workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
   run_combined(body, data);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: parallel regions, teams on the host, synchronisation.
 #include "affinity.hpp"
-#include "borrow.hpp"
 #include "kmpc.hpp"
+#include "proxy_thread.hpp"
 
 #include <algorithm>
 #include <cstdarg>
@@ -109,8 +109,8 @@ void call_microtask(const region_body &b) {
 
 void fork(void (*f)(), int count, void **arguments, bool parallel) {
   thread &t = self();
-  if (must_borrow(t)) [[unlikely]]
-    return on_borrowed_thread(t, [=] { fork(f, count, arguments, parallel); });
+  if (needs_proxy(t)) [[unlikely]]
+    return on_proxy_thread(t, [=] { fork(f, count, arguments, parallel); });
   const unsigned threads = parallel ? resolve_threads(t, t.asked.threads) : 1;
   if (t.asked.strict) [[unlikely]]
     judge(t.asked, threads);

@@ -2,11 +2,11 @@
 #include "thread.hpp"
 
 #include "affinity.hpp"
-#include "borrow.hpp"
 #include "family.hpp"
 #include "helpers.hpp"
 #include "posix.hpp"
 #include "preempt.hpp"
+#include "proxy_thread.hpp"
 #include "retired.hpp"
 #include "sanitizer.hpp"
 #include "team.hpp"
@@ -333,7 +333,7 @@ void leave_block() {
 
 void forget_after_fork() {
   forget_helpers();
-  forget_lenders();
+  forget_proxies();
   g_light.forget();
   g_of_program.forget();
   thread *const t = self_if_any();

@@ -135,7 +135,7 @@ struct thread_state {
   omp_team *hot = nullptr;     // of regions that this thread, as a member, begins
   void (*life)(thread &) = nullptr; // of a lightweight thread
   bool light = false;
-  bool hosts_weft_task = false; // stands for a task of Weft's own, on a stack that any worker continues (borrow.hpp)
+  bool hosts_weft_task = false; // stands for a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
   bool in_weft = false; // of one without a block of its own
   bool stays = false;   // what runs keeps its kernel thread until it waits: see preempt.cpp
   std::uintptr_t spot = 0;  // where it was seen, and how often in a row

@@ -195,7 +195,7 @@ TEST(taskiter, children_add_to_the_copies) {
     EXPECT_EQ(seen[r], static_cast<long>(36 * (r + 1)));
 }
 
-// The copies of a round are added and begin anew: one that a child borrows again must be seen to be in use again.
+// The copies of a round are added and begin anew: one that a child takes again must be seen to be in use again.
 TEST(taskiter, children_alone_add_in_each_round) {
   long x = 0;
   std::vector<long> seen;

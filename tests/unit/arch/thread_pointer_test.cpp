@@ -161,7 +161,7 @@ TEST(thread_pointer, thread_locals_wander_with_a_stack_that_has_its_own_block) {
       EXPECT_EQ(w.wrong, 0) << w.id;
       EXPECT_EQ(w.turns, k_turns);
     }
-    EXPECT_EQ(g_destroyed, 0) << "the blocks are still lent";
+    EXPECT_EQ(g_destroyed, 0) << "the blocks are still in use";
   }
   EXPECT_EQ(g_entered, 5 * k_turns);
   EXPECT_EQ(g_destroyed, 5) << "each block destroys its thread_locals when it is given back";
