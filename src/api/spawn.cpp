@@ -210,14 +210,14 @@ WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count,
     the_runtime().producers.hold_back(w);
 }
 
-/// Nothing but a trace asks for the slow way: it has been told.
-WEFT_INLINE bool is_told(task &t, const access *only) noexcept {
+/// Nothing but a trace asks for the slow way: the trace has the creation already.
+WEFT_INLINE bool is_traced_in_passing(task &t, const access *only) noexcept {
   tracer *const x = this_worker_or_null()->trace;
   return x && trace_common_creation(*x, t, only);
 }
 
 WEFT_NOINLINE void submit_slowly(task *t) {
-  if (is_told(*t, nullptr))
+  if (is_traced_in_passing(*t, nullptr))
     return task_submit(t);
   submit(t, nullptr, 0, nullptr, 0);
 }
@@ -334,7 +334,7 @@ WEFT_INLINE void enter_commonly(task *t, const access &only, data_access *&last)
 }
 
 void submit_slowly(task *t, const access &only) {
-  if (is_told(*t, &only))
+  if (is_traced_in_passing(*t, &only))
     return task_submit(t, only);
   task &parent = *t->parent;
   if (sends_messages() && is_common(*t, parent)) // the common way is closed to those only who hand on

@@ -116,8 +116,8 @@ void warn(const char *format, ...) noexcept {
   va_end(arguments);
 }
 
-void warn_once(std::atomic<bool> &said, const char *format, ...) noexcept {
-  if (said.exchange(true, std::memory_order_relaxed))
+void warn_once(std::atomic<bool> &warned, const char *format, ...) noexcept {
+  if (warned.exchange(true, std::memory_order_relaxed))
     return;
   va_list arguments;
   va_start(arguments, format);

@@ -46,7 +46,7 @@ WEFT_COLD void note(const char *format, ...) noexcept __attribute__((format(prin
 WEFT_COLD void warn(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
 /// The same, but only for the first caller that hands in this flag.
-WEFT_COLD void warn_once(std::atomic<bool> &said, const char *format, ...) noexcept __attribute__((format(printf, 2, 3)));
+WEFT_COLD void warn_once(std::atomic<bool> &warned, const char *format, ...) noexcept __attribute__((format(printf, 2, 3)));
 
 [[noreturn]] WEFT_COLD void check_failed(const char *condition, const char *file, int line, const char *sentence) noexcept;
 

@@ -21,7 +21,7 @@ struct process_state {
   std::mutex mutex;
   std::vector<key_value> overrides;
   std::unique_ptr<loaded_settings> loaded;
-  std::vector<std::string> said; ///< warnings that were printed
+  std::vector<std::string> printed; ///< warnings that were printed
 };
 
 process_state &state() {
@@ -36,8 +36,8 @@ void load(process_state &s) {
   input.overrides = s.overrides;
   auto fresh = load_settings(input);
   for (const auto &warning : fresh.warnings)
-    if (std::find(s.said.begin(), s.said.end(), warning) == s.said.end()) {
-      s.said.push_back(warning);
+    if (std::find(s.printed.begin(), s.printed.end(), warning) == s.printed.end()) {
+      s.printed.push_back(warning);
       warn("%s", warning.c_str());
     }
   if (s.loaded == nullptr)

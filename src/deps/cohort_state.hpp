@@ -55,7 +55,7 @@ class cohort_state {
   /// The members that wait, oldest first, linked; their links are to be cleared before they are delivered anything.
   [[nodiscard]] Access *open() noexcept {
     m_lock.lock();
-    m_open.set(!mutant(bug::cohort_open_unsaid));
+    m_open.set(!mutant(bug::cohort_open_unpublished));
     Access *first = m_first.get();
     m_first.set(nullptr);
     m_last.set(nullptr);

@@ -58,7 +58,7 @@ void timer::at(std::uint64_t deadline_ns, call &c) noexcept {
   c.room.key() = deadline_ns;
   c.at = m_calls.insert(std::move(c.room));
   c.pending = true;
-  if (c.at == m_calls.begin() && !mutant(bug::timer_earlier_unsaid))
+  if (c.at == m_calls.begin() && !mutant(bug::timer_earlier_unnotified))
     pthread_cond_signal(&m_changed);
 }
 
@@ -74,7 +74,7 @@ void timer::poll_services(std::uint64_t period_ns) {
   lock_guard guard(m_mutex);
   ensure_thread();
   m_period_ns = period_ns;
-  if (!mutant(bug::timer_polls_unsaid))
+  if (!mutant(bug::timer_polls_unnotified))
     pthread_cond_signal(&m_changed);
 }
 

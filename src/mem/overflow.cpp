@@ -20,7 +20,7 @@ constexpr std::size_t k_thread_guard_bytes = 64 << 10; // a fault so little belo
 
 struct sigaction g_previous_segv, g_previous_bus;
 bool (*g_describe)(overflow_victim &) = nullptr;
-std::atomic<bool> g_said_no_alternate{false};
+std::atomic<bool> g_warned_no_alternate{false};
 
 struct sigaction &previous_of(int signal) noexcept { return signal == SIGBUS ? g_previous_bus : g_previous_segv; }
 
@@ -172,8 +172,8 @@ void install_overflow_stack() noexcept {
     return; // the program has one of its own
   void *p = mmap(nullptr, k_alternate_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
-    return warn_once(g_said_no_alternate, "no memory for an alternate signal stack; a stack overflow of this thread will end the "
-                                          "program without saying which task it was");
+    return warn_once(g_warned_no_alternate, "no memory for an alternate signal stack; a stack overflow of this thread will end the "
+                                            "program without saying which task it was");
   stack_t ours{};
   ours.ss_sp = p;
   ours.ss_size = k_alternate_bytes;

@@ -27,7 +27,7 @@ constexpr std::size_t k_warm_pages = 2; // what a cached stack keeps: a body tha
 constexpr std::size_t k_shared_warm = 256;
 
 std::size_t g_bytes = 96 << 10;
-std::atomic<bool> g_said_unguarded{false};
+std::atomic<bool> g_warned_unguarded{false};
 
 std::size_t page() noexcept {
   static std::atomic<std::size_t> known{0}; // needs no guard: a signal handler may call this
@@ -122,7 +122,8 @@ stack *make_stack(char *low, std::size_t bytes) noexcept {
   s->bytes = bytes - page() - k_descriptor_bytes;
   s->guarded = install_guard(low);
   if (!s->guarded) {
-    warn_once(g_said_unguarded, "no more guard pages for task stacks (vm.max_map_count); stacks beyond it are only checked when they are given back");
+    warn_once(g_warned_unguarded,
+              "no more guard pages for task stacks (vm.max_map_count); stacks beyond it are only checked when they are given back");
     *static_cast<std::uint64_t *>(s->low) = k_canary;
   }
   valgrind_stack(s->low, s);

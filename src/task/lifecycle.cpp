@@ -496,7 +496,7 @@ WEFT_COLD void skip(task &t) noexcept {
 
 } // namespace
 
-void tell_parent(executor &here) {
+void flush_child_count(executor &here) {
   const std::int64_t n = std::exchange(here.counted, 0);
   task *const parent = std::exchange(here.counts_for, nullptr);
   if (n == 0 || !parent->children.remove(n))
@@ -510,7 +510,7 @@ void tell_parent(executor &here) {
 namespace {
 
 WEFT_NOINLINE void count_for(executor &here, task *parent) {
-  tell_parent(here);
+  flush_child_count(here);
   here.counts_for = parent;
 }
 
@@ -519,12 +519,12 @@ enum class place_of_body { own_loop, in_place };
 template <place_of_body Where>
 WEFT_INLINE runnable *execute_at(executor &here, task &t) noexcept {
   constexpr bool in_place = Where == place_of_body::in_place;
-  if (!in_place && here.counts_for != t.parent && !(mutant(bug::parent_told_late) && here.counted != 0)) [[unlikely]]
+  if (!in_place && here.counts_for != t.parent && !(mutant(bug::parent_flushed_late) && here.counted != 0)) [[unlikely]]
     count_for(here, t.parent);
   task *const outer = here.current;
   here.current = &t;
-  if (!in_place && t.group && here.counted != 0 && !mutant(bug::parent_told_late)) [[unlikely]]
-    tell_parent(here); // whoever waits for the children need not wait for the group
+  if (!in_place && t.group && here.counted != 0 && !mutant(bug::parent_flushed_late)) [[unlikely]]
+    flush_child_count(here); // whoever waits for the children need not wait for the group
   if (is_cancelled(t)) [[unlikely]]
     skip(t);
   else if (t.has(detail::k_special) && peek_extra(t)) [[unlikely]]
@@ -573,7 +573,7 @@ void events_are_over(task &t) {
   end_without_body(t);
 }
 
-void end_external_task(task &t, void (*tell)(void *receiver, void *context), void *receiver) {
+void end_external_task(task &t, void (*notify)(void *receiver, void *context), void *receiver) {
   ready_list ready;
   executor *const now = this_executor();
   const bool alone = t.children.done(t.owned_children) && !t.children_domain && !peek_extra(t);
@@ -589,11 +589,11 @@ void end_external_task(task &t, void (*tell)(void *receiver, void *context), voi
   }
   while (runnable *r = ready.pop_front()) {
     task &next = *static_cast<task *>(r);
-    if (!tell || !is_external(next)) {
+    if (!notify || !is_external(next)) {
       if (announce_ready(next))
         enqueue_ready(next);
     } else if (!shares(next) || take_exclusions(next)) {
-      tell(receiver, external_closure_of(next).context);
+      notify(receiver, external_closure_of(next).context);
     }
   }
 }

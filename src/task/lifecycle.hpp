@@ -26,7 +26,7 @@ void get_by();
 [[nodiscard]] runnable *execute(executor &here, task &t) noexcept;
 /// To be called before the executor does anything else than executing the next task on a loop of its own: children that have ended are
 /// counted where they are waited for.
-void tell_parent(executor &here);
+void flush_child_count(executor &here);
 
 /// Calls the onready function of a task that has one: a callback, with the task as the current one.
 void call_onready(task &t) noexcept;

@@ -40,7 +40,7 @@ void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t 
 namespace {
 
 /// The mark that trace_birth() set goes, unless something else wants it.
-void is_told(task &t) noexcept {
+void clear_birth_mark(task &t) noexcept {
   if (!peek_extra(t) && t.priority >= 0)
     t.clear(detail::k_special);
 }
@@ -75,7 +75,7 @@ void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded)
   r.put(trace_event::create, type_of(x, t), t.trace_id,
         t.parent->trace_id | std::uint64_t{std::min<std::size_t>(all, 0xffffff)} << 32 | (recorded ? std::uint64_t{k_created_for_rounds} : 0),
         reinterpret_cast<std::uintptr_t>(t.group));
-  is_told(t);
+  clear_birth_mark(t);
   if (!traces(trace_level::graph))
     return;
   const bool by_bytes = a.region_count > 0 || orders_regions(*t.parent);

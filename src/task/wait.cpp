@@ -76,13 +76,13 @@ class traced_wait {
   }
   ~traced_wait() {
     if (m_since) [[unlikely]]
-      tell();
+      put();
   }
   traced_wait(const traced_wait &) = delete;
   traced_wait &operator=(const traced_wait &) = delete;
 
  private:
-  WEFT_COLD void tell() noexcept {
+  WEFT_COLD void put() noexcept {
     if (tracer *x = this_executor()->trace)
       x->ring.put(trace_event::waited, 0, x->ring.running, m_since, reinterpret_cast<std::uintptr_t>(m_what));
   }

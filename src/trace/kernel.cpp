@@ -220,14 +220,14 @@ void watch_this_thread(unsigned slot) noexcept try {
   s.file = open_source(*w);
   void *const p = s.file < 0 ? MAP_FAILED : mmap(nullptr, k_page + k_room, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
   if (p == MAP_FAILED) {
-    static std::atomic<bool> said{false};
+    static std::atomic<bool> warned{false};
     const int failure = errno;
     {
       const std::lock_guard guard(w->lock);
       w->seen = std::string("nothing: perf_event_open: ") + std::strerror(failure);
     }
     errno = failure;
-    warn_once(said, "trace.kernel: context switches cannot be seen (perf_event_open: %s); the trace is without them", std::strerror(errno));
+    warn_once(warned, "trace.kernel: context switches cannot be seen (perf_event_open: %s); the trace is without them", std::strerror(errno));
     if (s.file >= 0)
       close(s.file);
     return;

@@ -35,7 +35,7 @@ void trace_ring::take_ids() noexcept {
   m_last_id = m_next_id + k_ids;
 }
 
-void trace_ring::tell_end() noexcept {
+void trace_ring::put_end() noexcept {
   const std::uint64_t now = std::exchange(m_last, m_shared.ended), task = m_shared.ended_task;
   put_now(trace_event::end, static_cast<std::uint16_t>(task >> 32), static_cast<std::uint32_t>(task), 0, 0);
   m_shared.ended = 0;

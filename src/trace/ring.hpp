@@ -27,7 +27,7 @@ class trace_ring {
   /// Owner.
   void put(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0, std::uint64_t b = 0) noexcept {
     if (m_shared.ended) [[unlikely]]
-      tell_end();
+      put_end();
     put_at(look_at_clock(), e, type, task, a, b);
   }
   /// One more of the same moment.
@@ -51,7 +51,7 @@ class trace_ring {
   /// What comes next may be told by nobody: an end that is still to be told is told.
   void settle() noexcept {
     if (m_shared.ended)
-      tell_end();
+      put_end();
   }
   [[nodiscard]] std::uint32_t fresh_id() noexcept {
     if (m_next_id == m_last_id) [[unlikely]]
@@ -93,7 +93,7 @@ class trace_ring {
   }
   WEFT_NOINLINE void put_in_next(std::uint64_t when, std::uint64_t what, std::uint64_t a, std::uint64_t b) noexcept;
   bool begin_packet() noexcept;
-  WEFT_COLD void tell_end() noexcept;
+  WEFT_COLD void put_end() noexcept;
   void take_ids() noexcept;
 
   ring_header &m_shared;

@@ -39,7 +39,7 @@ constexpr std::uint64_t k_describe_ns = 500'000'000;    // types that came up ar
 struct stream {
   tracer *of;
   int file;
-  std::uint64_t told = 0; // discarded records that the last packet spoke of
+  std::uint64_t reported_discards = 0; // discarded records that the last packet counted
   std::uint64_t next = 0; // packet
   std::uint64_t last = 0; // time
 };
@@ -56,7 +56,7 @@ struct session {
   std::uint64_t lost = 0; // records that could not be written
   unsigned described = 0;
   std::uint64_t described_ns = 0;
-  std::atomic<bool> said{false};
+  std::atomic<bool> warned{false};
   thread flusher;
   trace_in_progress in_progress;
 };
@@ -67,7 +67,8 @@ std::atomic<std::uint32_t> g_ids{0};
 session *the_session() noexcept { return g_session.load(std::memory_order_acquire); } // O1: pairs with open_trace
 
 void complain(session &s) noexcept {
-  warn_once(s.said, "trace.dir: '%s' cannot be written (%s); what follows is missing from the trace", s.options.folder.c_str(), std::strerror(errno));
+  warn_once(s.warned, "trace.dir: '%s' cannot be written (%s); what follows is missing from the trace", s.options.folder.c_str(),
+            std::strerror(errno));
 }
 
 void describe(session &s) {
@@ -103,7 +104,7 @@ void write_packet(session &s, stream &to, const char *packet, std::size_t bytes)
     complain(s);
     s.lost += (bytes - k_packet_head) / sizeof(trace_record);
   }
-  to.told = h.discarded;
+  to.reported_discards = h.discarded;
   to.next = h.number + 1;
   to.last = h.end;
 }
@@ -150,7 +151,7 @@ void write_rest(session &s, stream &to) {
   for (std::uint64_t n = from; n <= head; ++n)
     if (const std::size_t bytes = r.copy(n, room.get()))
       write_packet(s, to, room.get(), bytes);
-  if (r.discarded() == to.told)
+  if (r.discarded() == to.reported_discards)
     return;
   packet_header h;
   r.make_last_word(h, to.next, to.last);
@@ -337,7 +338,7 @@ void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<uns
   s->what.spawn_sites = std::move(spawn_sites);
   s->what.discarded = s->lost;
   for (const stream &x : s->streams)
-    s->what.discarded += x.told;
+    s->what.discarded += x.reported_discards;
   s->what.state = counts.empty() ? trace_description::ended : trace_description::exact;
   describe(*s);
   remove_rings(*s);

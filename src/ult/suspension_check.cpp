@@ -33,7 +33,7 @@ check_kind g_kind = check_kind::off;
 const char *(*g_label)() = nullptr;
 
 /// A task of one label is reported once for each kind of finding.
-class said_labels {
+class reported_labels {
  public:
   bool first(const char *label) noexcept {
     std::lock_guard guard(m_lock);
@@ -53,7 +53,7 @@ class said_labels {
   char m_labels[k_most][k_bytes]{};
 };
 
-said_labels g_said_locks, g_said_addresses;
+reported_labels g_reported_locks, g_reported_addresses;
 
 const char *label() noexcept { return g_label ? g_label() : nullptr; }
 
@@ -65,7 +65,7 @@ void report_locks(int held) noexcept {
     fatal("task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
           "may unlock; unlock it first, or use weft::mutex",
           who, held);
-  if (g_said_locks.first(who))
+  if (g_reported_locks.first(who))
     warn("task '%s' waits while it holds %d std::mutex (or another lock of the C library), which only the thread that locked it "
          "may unlock; unlock it first, or use weft::mutex",
          who, held);
@@ -79,7 +79,7 @@ void report_address(const void *address) noexcept {
     fatal("task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
           "left; read such variables in functions that do not wait, or use weft::task_local",
           who, address);
-  if (g_said_addresses.first(who))
+  if (g_reported_addresses.first(who))
     warn("task '%s' goes on on another thread with the address %p of errno or of a thread_local variable of the thread that it "
          "left; read such variables in functions that do not wait, or use weft::task_local",
          who, address);

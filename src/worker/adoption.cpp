@@ -110,9 +110,9 @@ executor *adopt_timer() noexcept {
     w.keeps_time.store(true, std::memory_order_relaxed); // told by the timer's lock
     return &w;
   } catch (const error &e) {
-    static std::atomic<bool> said{false};
+    static std::atomic<bool> warned{false};
     if (e.code() != errc::shut_down)
-      warn_once(said, "services cannot be called by the timer: %s", e.what());
+      warn_once(warned, "services cannot be called by the timer: %s", e.what());
     return nullptr;
   } catch (const std::bad_alloc &) { // next time, perhaps
     return nullptr;

@@ -60,17 +60,17 @@ void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
 /// Where those of the cycle stand and were spawned, or, without one, the first that stand anywhere.
 void say_where(const wait_graph &g) {
   constexpr std::size_t k_nodes = 8;
-  std::vector<std::size_t> told;
+  std::vector<std::size_t> listed;
   for (const std::size_t e : g.cycle())
-    told.push_back(g.edges()[e].from);
-  for (std::size_t n = 0; told.empty() && n < g.nodes().size(); ++n)
+    listed.push_back(g.edges()[e].from);
+  for (std::size_t n = 0; listed.empty() && n < g.nodes().size(); ++n)
     if (!g.nodes()[n].stack.empty())
-      told.push_back(n);
-  told.resize(std::min(told.size(), k_nodes));
-  std::erase_if(told, [&g](std::size_t n) { return g.nodes()[n].stack.empty() && g.nodes()[n].spawned.empty(); });
-  if (!told.empty())
+      listed.push_back(n);
+  listed.resize(std::min(listed.size(), k_nodes));
+  std::erase_if(listed, [&g](std::size_t n) { return g.nodes()[n].stack.empty() && g.nodes()[n].spawned.empty(); });
+  if (!listed.empty())
     warn("  where they stand:");
-  for (const std::size_t n : told) {
+  for (const std::size_t n : listed) {
     const wait_graph::node &node = g.nodes()[n];
     warn("  %s%s%s", wait_graph::text(node).c_str(), node.spawned.empty() ? "" : ", ", node.spawned.c_str());
     for (const std::string &f : node.stack)

@@ -111,7 +111,7 @@ WEFT_INLINE runnable *newest_of(worker &w, const lineage &l) {
 void run(worker &w, runnable *r) {
   if (r->what == runnable::kind::task) [[likely]]
     return run_task(w, r);
-  tell_parent(w);
+  flush_child_count(w);
   switch (r->base()) {
   case runnable::kind::frame:
     leave_for_frame(*static_cast<frame *>(r));
@@ -214,7 +214,7 @@ void worker_loop() {
 runnable *pick(executor &e) {
   worker &w = static_cast<worker &>(e);
   if (!mutant(bug::suspension_keeps_count))
-    tell_parent_at_once(w);
+    flush_child_count_now(w);
   poll_services(poll_point::scheduling_point);
   while (detail::join_job *job = w.joins.pop())
     enqueue_job(w, *job);

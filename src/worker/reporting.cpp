@@ -84,7 +84,7 @@ class printer {
     try {
       print_values();
     } catch (const std::exception &e) {
-      warn_once(m_said, "counters.print: %s", e.what());
+      warn_once(m_warned, "counters.print: %s", e.what());
     }
   }
 
@@ -97,7 +97,7 @@ class printer {
     for (std::size_t at = 0; at < text.size();) {
       const ssize_t n = write(m_file, text.data() + at, text.size() - at);
       if (n < 0 && errno != EINTR)
-        return warn_once(m_said, "counters.file: '%s' cannot be written: %s", m_path.c_str(), std::strerror(errno));
+        return warn_once(m_warned, "counters.file: '%s' cannot be written: %s", m_path.c_str(), std::strerror(errno));
       at += n > 0 ? static_cast<std::size_t>(n) : 0;
     }
   }
@@ -109,7 +109,7 @@ class printer {
   reading m_last;
   int m_file = 2;
   bool m_header = true;
-  std::atomic<bool> m_said{false};
+  std::atomic<bool> m_warned{false};
   std::atomic<std::uint32_t> m_stopping{0}; // also what the thread sleeps on
   thread m_thread;
 };

@@ -72,12 +72,12 @@ runnable *steal_join(worker &w) {
   return nullptr;
 }
 
-void tell_parent_at_once(worker &w) {
+void flush_child_count_now(worker &w) {
   if (w.counted == 0)
     return;
-  static constexpr callback k_telling{"the end of tasks", "children"}; // what combiners do there must not suspend
-  const callback *const outer = std::exchange(w.in_callback, &k_telling);
-  tell_parent(w);
+  static constexpr callback k_flushing{"the end of tasks", "children"}; // what combiners do there must not suspend
+  const callback *const outer = std::exchange(w.in_callback, &k_flushing);
+  flush_child_count(w);
   w.in_callback = outer;
 }
 
@@ -133,21 +133,21 @@ runnable *look_for_ready(worker &w) {
 /// One look at every source of work. What others handed on may make some.
 runnable *look(worker &w) {
   if (has_managers() && the_runtime().manage.serves_itself_first(w)) [[unlikely]] {
-    tell_parent_at_once(w);
+    flush_child_count_now(w);
     apply_messages(w, poll_point::idle);
   }
   if (runnable *r = look_for_ready(w))
     return r;
   if (!has_managers() || !the_runtime().manage.may_serve(w)) [[likely]]
     return nullptr;
-  tell_parent_at_once(w);
+  flush_child_count_now(w);
   return apply_messages(w, poll_point::idle) ? look_for_ready(w) : nullptr;
 }
 
 /// Everything to be said to others before this worker stops working.
 void tidy(worker &w) {
   if (!mutant(bug::idle_worker_keeps_count))
-    tell_parent(w);
+    flush_child_count(w);
   w.memory->flush_remote();
   w.memory->flush_accounting();
 }
@@ -269,7 +269,7 @@ runnable *find_work(worker &w) {
   if (runnable *r = look(w)) [[likely]]
     return r;
   if (w.counted != 0 && !mutant(bug::idle_worker_keeps_count)) { // the end of the last of them may be what the thread's own stack waits for
-    tell_parent(w);
+    flush_child_count(w);
     if (runnable *r = look_for_ready(w)) // or what comes behind the parent, which is this worker's own
       return r;
   }

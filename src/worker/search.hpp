@@ -31,13 +31,13 @@ runnable *find_work(worker &w);
 void wake_one_of(unsigned set) noexcept;
 
 /// Tells a parent of its children's end where the worker must not change.
-void tell_parent_at_once(worker &w);
+void flush_child_count_now(worker &w);
 
 /// Between tasks: services may take long.
 WEFT_INLINE void poll_services_between_tasks(worker &w) {
   if (!anyone_at(poll_point::scheduling_point)) [[likely]]
     return;
-  tell_parent(w);
+  flush_child_count(w);
   poll_services(poll_point::scheduling_point);
 }
 

@@ -22,7 +22,7 @@ namespace rt {
 namespace {
 
 constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
-std::atomic<bool> g_said_most{false}, g_said_none{false};
+std::atomic<bool> g_warned_most{false}, g_warned_none{false};
 std::atomic<bool (*)(int)> g_ask{nullptr};
 constinit guest_list<layer::guest> g_guests; // of the process: some are there before the runtime is
 std::atomic<unsigned> g_guests_aside{0};
@@ -95,7 +95,7 @@ bool spare_pool::add_spare() {
 /// A new one.
 bool spare_pool::recruit() {
   if (m_all.size() >= m_runtime.max_spares) {
-    warn_once(g_said_most,
+    warn_once(g_warned_most,
               "%u spare threads stand in for workers that are stuck, and more are: tasks will wait; raise watch.max_spares, or let "
               "tasks suspend instead of blocking their thread",
               m_runtime.max_spares);
@@ -152,7 +152,7 @@ bool spare_pool::start_thread(spare &s) {
   w.is_left();
   s.seat.end();
   m_failed_at.store(now_ns(), std::memory_order_relaxed);
-  warn_once(g_said_none, "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",
+  warn_once(g_warned_none, "no thread can be had to stand in for a worker that is stuck (%s): tasks will wait; raise the limit of threads",
             std::strerror(e));
   return false;
 }
@@ -223,7 +223,7 @@ bool spare_pool::stand_in(spare &s) noexcept {
     m_running.fetch_sub(1, std::memory_order_relaxed); // a count
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
     s.seat.end();
-    warn_once(g_said_none, "a spare thread cannot work: %s", e.what());
+    warn_once(g_warned_none, "a spare thread cannot work: %s", e.what());
     return false;
   }
   w.memory->flush_remote();

@@ -105,7 +105,7 @@ TEST(every_setting, runs) {
   for (const auto &[name, value] : k_values) {
     const auto end = with({{name, value}});
     EXPECT_TRUE(end.exited(0)) << name << '=' << value << ": " << end;
-    EXPECT_FALSE(end.said("weft: warning: ")) << name << '=' << value << ": " << end;
+    EXPECT_FALSE(end.printed("weft: warning: ")) << name << '=' << value << ": " << end;
   }
 }
 
@@ -145,7 +145,7 @@ TEST(every_setting, of_the_managers_runs) {
     for (const auto &[name, value] : settings)
       text += name + '=' + value + ' ';
     EXPECT_TRUE(end.exited(0)) << text << ": " << end;
-    EXPECT_FALSE(end.said("weft: warning: ")) << text << ": " << end;
+    EXPECT_FALSE(end.printed("weft: warning: ")) << text << ": " << end;
   }
 }
 

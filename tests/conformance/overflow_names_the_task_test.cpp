@@ -32,9 +32,9 @@ TEST(overflow, names_the_label_the_size_and_the_setting) {
       weft::this_task::sleep_for(std::chrono::seconds(1));
   });
   EXPECT_TRUE(ended_by_fault(end)) << end;
-  EXPECT_TRUE(end.said("weft: stack overflow in task 'deep recursion' (task stack 0x")) << end;
-  EXPECT_TRUE(end.said(" 64 KiB, fault at 0x")) << end;
-  EXPECT_TRUE(end.said("raise stack.bytes, for example WEFT_STACK_BYTES=128KiB, or give the task weft::stack_bytes")) << end;
+  EXPECT_TRUE(end.printed("weft: stack overflow in task 'deep recursion' (task stack 0x")) << end;
+  EXPECT_TRUE(end.printed(" 64 KiB, fault at 0x")) << end;
+  EXPECT_TRUE(end.printed("raise stack.bytes, for example WEFT_STACK_BYTES=128KiB, or give the task weft::stack_bytes")) << end;
 }
 
 TEST(overflow, of_a_task_without_label_names_where_it_was_spawned) {
@@ -50,12 +50,12 @@ TEST(overflow, of_a_task_without_label_names_where_it_was_spawned) {
       weft::this_task::sleep_for(std::chrono::seconds(1));
   });
   EXPECT_TRUE(ended_by_fault(end)) << end;
-  EXPECT_TRUE(end.said("weft: stack overflow in task 'task', spawned as ")) << end;
-  EXPECT_TRUE(end.said("lambda")) << end;
-  EXPECT_TRUE(end.said("overflow_names_the_task_test.cpp") || end.said("of_a_task_without_label")) << "gcc names the function, clang "
-                                                                                                      "the file: "
-                                                                                                   << end;
-  EXPECT_TRUE(end.said("by task 'outer'")) << end;
+  EXPECT_TRUE(end.printed("weft: stack overflow in task 'task', spawned as ")) << end;
+  EXPECT_TRUE(end.printed("lambda")) << end;
+  EXPECT_TRUE(end.printed("overflow_names_the_task_test.cpp") || end.printed("of_a_task_without_label")) << "gcc names the function, clang "
+                                                                                                            "the file: "
+                                                                                                         << end;
+  EXPECT_TRUE(end.printed("by task 'outer'")) << end;
 }
 
 TEST(overflow, of_a_task_with_a_stack_of_its_own_names_that_size) {
@@ -64,9 +64,9 @@ TEST(overflow, of_a_task_with_a_stack_of_its_own_names_that_size) {
     weft::taskwait();
   });
   EXPECT_TRUE(ended_by_fault(end)) << end;
-  EXPECT_TRUE(end.said("task 'large' (task stack")) << end;
-  EXPECT_TRUE(end.said("256 KiB")) << end;
-  EXPECT_TRUE(end.said("raise the task's weft::stack_bytes, for example to 524288")) << end;
+  EXPECT_TRUE(end.printed("task 'large' (task stack")) << end;
+  EXPECT_TRUE(end.printed("256 KiB")) << end;
+  EXPECT_TRUE(end.printed("raise the task's weft::stack_bytes, for example to 524288")) << end;
 }
 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) // they report the thread's own stack themselves
@@ -77,8 +77,8 @@ TEST(overflow, of_a_task_that_its_creator_runs_in_place_names_the_threads_stack)
   auto end = test::in_process({{"WEFT_WORKERS", "1"}, {"WEFT_SCHED_POLICY", "stealing"}},
                               [] { weft::spawn([] { recurse(0); }, weft::label("in place"), weft::if_(false)); });
   EXPECT_TRUE(ended_by_fault(end)) << end;
-  EXPECT_TRUE(end.said("task 'in place' (on its thread's own stack")) << end;
-  EXPECT_TRUE(end.said("ulimit -s")) << end;
+  EXPECT_TRUE(end.printed("task 'in place' (on its thread's own stack")) << end;
+  EXPECT_TRUE(end.printed("ulimit -s")) << end;
 }
 
 #endif
@@ -98,7 +98,7 @@ TEST(overflow, another_fault_in_a_task_says_nothing_and_reaches_the_handler) {
       weft::this_task::sleep_for(std::chrono::seconds(1));
   });
   EXPECT_TRUE(end.exited(42)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 } // namespace

@@ -56,15 +56,15 @@ TEST(watermarks, are_told_for_each_label_at_exit) {
   expect_about(told(end, "sleeper"), 50'000);
   expect_about(told(end, "large"), 200'000);
   expect_about(told(end, "child"), 30'000);
-  EXPECT_TRUE(end.said("' used at most")) << end;
-  EXPECT_TRUE(end.said("in 20 runs")) << end;
-  EXPECT_TRUE(end.said("lambda")) << "the task without label is named by its place: " << end;
+  EXPECT_TRUE(end.printed("' used at most")) << end;
+  EXPECT_TRUE(end.printed("in 20 runs")) << end;
+  EXPECT_TRUE(end.printed("lambda")) << "the task without label is named by its place: " << end;
 }
 
 TEST(watermarks, are_not_told_without_the_setting) {
   auto end = test::in_process({}, shallow_and_deep_tasks);
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(watermarks, are_told_when_a_task_ends_the_program) {

@@ -37,8 +37,8 @@ TEST(quick_exit, inside_of_a_task_calls_its_handlers_and_no_others) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(7)) << end;
-  EXPECT_TRUE(end.said("at_quick_exit ran")) << end;
-  EXPECT_FALSE(end.said("atexit ran")) << end;
+  EXPECT_TRUE(end.printed("at_quick_exit ran")) << end;
+  EXPECT_FALSE(end.printed("atexit ran")) << end;
 }
 
 TEST(exit, inside_of_a_task_while_others_run_keeps_its_status_each_time) {
@@ -76,7 +76,7 @@ TEST(exception, leaving_main_ends_the_process_as_without_weft) {
     throw std::runtime_error("nobody catches this");
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("nobody catches this")) << end;
+  EXPECT_TRUE(end.printed("nobody catches this")) << end;
 }
 
 TEST(exception, leaving_main_while_tasks_run_and_wait_ends_the_process) {
@@ -88,7 +88,7 @@ TEST(exception, leaving_main_while_tasks_run_and_wait_ends_the_process) {
     throw std::runtime_error("nobody catches this");
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("nobody catches this")) << end;
+  EXPECT_TRUE(end.printed("nobody catches this")) << end;
 }
 
 TEST(exception, of_a_task_that_leaves_main_ends_the_process) {
@@ -97,7 +97,7 @@ TEST(exception, of_a_task_that_leaves_main_ends_the_process) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("thrown by a task")) << end;
+  EXPECT_TRUE(end.printed("thrown by a task")) << end;
 }
 
 TEST(thread_exit, inside_of_a_task_is_refused_by_name) {
@@ -108,7 +108,7 @@ TEST(thread_exit, inside_of_a_task_is_refused_by_name) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
+  EXPECT_TRUE(end.printed("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
 }
 
 TEST(thread_exit, inside_of_a_task_that_has_moved_is_refused_by_name) {
@@ -126,7 +126,7 @@ TEST(thread_exit, inside_of_a_task_that_has_moved_is_refused_by_name) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
+  EXPECT_TRUE(end.printed("task 'leaver' was ended by pthread_exit() or pthread_cancel()")) << end;
 }
 
 // gtest would stop the unwinding.
@@ -148,7 +148,7 @@ TEST(thread_exit, of_the_first_thread_ends_the_process_after_its_tasks_and_other
   });
   EXPECT_TRUE(end.exited(0)) << end;
   for (const char *said : {"a task ran", "another thread's task ran", "another thread ended", "atexit ran"})
-    EXPECT_TRUE(end.said(said)) << said << end;
+    EXPECT_TRUE(end.printed(said)) << said << end;
 }
 
 bool there_is_a_thread(const std::string &name) {
@@ -182,7 +182,7 @@ TEST(thread_exit, of_the_first_thread_waits_for_a_thread_that_has_shut_weft_down
     pthread_exit(nullptr);
   });
   EXPECT_TRUE(end.exited(7)) << end;
-  EXPECT_TRUE(end.said("another thread ended")) << end;
+  EXPECT_TRUE(end.printed("another thread ended")) << end;
 }
 
 TEST(thread_exit, of_the_first_thread_leaves_its_signals_to_the_process) {

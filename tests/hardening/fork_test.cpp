@@ -63,8 +63,8 @@ TEST(fork, of_a_task_may_exec) {
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("became another program")) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_TRUE(end.printed("became another program")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(fork, of_a_task_may_exit) {
@@ -102,7 +102,7 @@ void expect_refusal(F use) {
     EXPECT_TRUE(works()) << "the parent has nothing to do with it";
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said(k_refusal)) << end;
+  EXPECT_TRUE(end.printed(k_refusal)) << end;
 }
 
 TEST(fork, of_a_task_must_not_spawn) {
@@ -207,7 +207,7 @@ TEST(fork, of_a_task_must_not_let_the_task_end) {
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said(k_refusal)) << end;
+  EXPECT_TRUE(end.printed(k_refusal)) << end;
 }
 
 TEST(fork, of_a_function_that_is_called_for_a_task_is_refused_as_well) {
@@ -219,7 +219,7 @@ TEST(fork, of_a_function_that_is_called_for_a_task_is_refused_as_well) {
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said(k_refusal)) << end;
+  EXPECT_TRUE(end.printed(k_refusal)) << end;
 }
 
 TEST(fork, of_a_branch_may_exec_and_nothing_else) {
@@ -272,7 +272,7 @@ void expect_join_is_refused(F use) {
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("join() returns in a process that was forked inside of it")) << end;
+  EXPECT_TRUE(end.printed("join() returns in a process that was forked inside of it")) << end;
 }
 
 TEST(fork, of_a_branch_whose_other_branch_was_taken_ends_where_they_join) {

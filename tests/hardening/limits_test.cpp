@@ -42,7 +42,7 @@ TEST(limits, of_threads_leave_a_smaller_pool) {
     EXPECT_EQ(test::leaves(8), 256);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("of 8 workers could be started")) << end;
+  EXPECT_TRUE(end.printed("of 8 workers could be started")) << end;
 }
 
 TEST(limits, of_threads_that_allow_no_second_one_leave_one_worker) {
@@ -61,7 +61,7 @@ TEST(limits, of_threads_that_allow_no_second_one_leave_one_worker) {
     EXPECT_EQ(test::leaves(8), 256);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("only 1 of 3 workers could be started")) << end;
+  EXPECT_TRUE(end.printed("only 1 of 3 workers could be started")) << end;
 }
 
 TEST(limits, of_threads_that_leave_no_spare_make_tasks_wait_for_one_that_blocks) {
@@ -89,7 +89,7 @@ TEST(limits, of_threads_that_leave_no_spare_make_tasks_wait_for_one_that_blocks)
     writer.join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("no thread can be had to stand in for a worker that is stuck")) << end;
+  EXPECT_TRUE(end.printed("no thread can be had to stand in for a worker that is stuck")) << end;
 }
 
 /// The "VmSize:" of this process.

@@ -47,7 +47,7 @@ TEST_F(modules, a_plugin_is_unloaded_and_comes_back) {
 TEST_F(modules, what_one_plugin_leaves_behind_does_not_need_its_code) {
   const auto end = host({"weft_plugin_first.so", "weft_plugin_second.so"});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("unloaded")) << "else the case shows nothing; " << end;
+  EXPECT_TRUE(end.printed("unloaded")) << "else the case shows nothing; " << end;
 }
 
 TEST_F(modules, a_plugin_with_weft_inside_stays) {

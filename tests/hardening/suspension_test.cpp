@@ -255,7 +255,7 @@ TEST_F(locks, held_over_a_wait_are_reported_with_the_task) {
   for (const char *mode : {"mutex", "recursive", "shared", "timed"}) {
     const auto end = run(mode, "warn");
     EXPECT_TRUE(end.exited(0)) << mode << ": " << end;
-    EXPECT_TRUE(end.said("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << mode << ": " << end;
+    EXPECT_TRUE(end.printed("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << mode << ": " << end;
   }
 }
 
@@ -265,20 +265,20 @@ TEST_F(locks, are_watched_by_a_word_to_weft_run) {
     GTEST_SKIP() << "weft run: the tool was not built (WEFT_TOOLS)";
   const auto end = test::run({tool, "run", "--locks", m_program, "mutex"}, {});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << end;
+  EXPECT_TRUE(end.printed("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << end;
 }
 
 TEST_F(locks, held_over_a_wait_may_end_the_program) {
   const auto end = run("mutex", "abort");
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("weft: fatal: task 'holder' waits while it holds 1 std::mutex")) << end;
+  EXPECT_TRUE(end.printed("weft: fatal: task 'holder' waits while it holds 1 std::mutex")) << end;
 }
 
 TEST_F(locks, given_back_before_a_wait_or_held_by_main_are_not_reported) {
   for (const char *mode : {"released", "condition", "main", "weft-mutex"}) {
     const auto end = run(mode, "abort");
     EXPECT_TRUE(end.exited(0)) << mode << ": " << end;
-    EXPECT_FALSE(end.said("weft:")) << mode << ": " << end;
+    EXPECT_FALSE(end.printed("weft:")) << mode << ": " << end;
   }
 }
 
@@ -286,16 +286,16 @@ TEST_F(locks, are_reported_in_debug_builds_that_set_nothing) {
   const auto end = run("mutex", nullptr);
   EXPECT_TRUE(end.exited(0)) << end;
 #ifdef NDEBUG
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 #else
-  EXPECT_TRUE(end.said("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << end;
+  EXPECT_TRUE(end.printed("weft: warning: task 'holder' waits while it holds 1 std::mutex")) << end;
 #endif
 }
 
 TEST_F(locks, are_not_looked_for_unless_asked) {
   const auto end = run("mutex", "off");
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 } // namespace

@@ -27,10 +27,10 @@ TEST_P(tls, is_right_by_the_rule_and_a_breach_of_the_rule_is_reported) {
 #endif
   const auto end = test::run({program, given ? given : "400"}, settings, std::chrono::seconds(280));
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("careful: 0 wrong in enough migrations")) << end;
-  EXPECT_TRUE(end.said(" made, 0 left")) << end;
+  EXPECT_TRUE(end.printed("careful: 0 wrong in enough migrations")) << end;
+  EXPECT_TRUE(end.printed(" made, 0 left")) << end;
   // Whether the compiler keeps an address is its own choice; where it does, the breach is reported.
-  EXPECT_TRUE(end.said("naive: errno right, thread_local right") || end.said("task 'naive' goes on on another thread with the address")) << end;
+  EXPECT_TRUE(end.printed("naive: errno right, thread_local right") || end.printed("task 'naive' goes on on another thread with the address")) << end;
 }
 INSTANTIATE_TEST_SUITE_P(compilers, tls, testing::Values("own_plain", "own_pic", "other_plain", "other_pic"),
                          [](const auto &info) { return std::string(info.param); });

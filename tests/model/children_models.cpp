@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of what src/task/lifecycle.cpp does around the counters of task/completion.hpp: the count that a worker keeps of children
-// that have ended on its loop (count_later, tell_parent), and the flags of a task that its children read while it runs and fails.
+// that have ended on its loop (count_later, flush_child_count), and the flags of a task that its children read while it runs and fails.
 #include "suspension.hpp"
 
 #include "task/completion.hpp"
@@ -12,11 +12,11 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-enum class tells { before_anything_else, late, twice };
+enum class flushes { before_anything_else, late, twice };
 
 /// Worker 1 runs two children, then something that lasts until their parent goes on; worker 2 runs one and goes to sleep.
-template <tells When>
-struct children_are_told {
+template <flushes When>
+struct children_are_flushed {
   static constexpr int threads = 3;
   static constexpr int children = 3;
   completion_word<P> word;
@@ -31,9 +31,9 @@ struct children_are_told {
     done[i].set(1);
     ++w.counted;
   }
-  void tell(worker &w) {
+  void flush(worker &w) {
     const int n = w.counted;
-    if (When != tells::twice)
+    if (When != flushes::twice)
       w.counted = 0;
     if (n != 0 && word.remove(n))
       make_ready(*waiter.get());
@@ -44,16 +44,16 @@ struct children_are_told {
       return wait();
     if (t == 2) {
       run_child(w, 2);
-      return tell(w);
+      return flush(w);
     }
     run_child(w, 0);
     run_child(w, 1);
-    if (When != tells::late)
-      tell(w);
-    if (When == tells::twice)
-      tell(w);
+    if (When != flushes::late)
+      flush(w);
+    if (When == flushes::twice)
+      flush(w);
     P::await(went_on, [](int is) { return is == 1; }, acquire); // the something else
-    tell(w);
+    flush(w);
   }
   void wait() {
     if (!word.done(children))
@@ -68,9 +68,9 @@ struct children_are_told {
   }
   void check() { expect(went_on.load(relaxed) == 1, "the parent went on"); }
 };
-const passes<children_are_told<tells::before_anything_else>> c1{"children_are_told_at_once"};
-const fails<children_are_told<tells::late>> c2{"flawed_children_are_told_late", ""};
-const fails<children_are_told<tells::twice>> c3{"flawed_children_are_told_twice", ""};
+const passes<children_are_flushed<flushes::before_anything_else>> c1{"children_flushed_at_once"};
+const fails<children_are_flushed<flushes::late>> c2{"flawed_children_flushed_late", ""};
+const fails<children_are_flushed<flushes::twice>> c3{"flawed_children_flushed_twice", ""};
 
 /// One thread sets flags of the task (it is the only one that does); a child asks for one that was set before it was spawned.
 template <bool SetsAlone>

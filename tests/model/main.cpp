@@ -63,7 +63,7 @@ void explore_by_chance(result &r, const program &p, double budget, std::uint64_t
 }
 
 /// The one search that the command line asks for.
-result explore_as_told(const program &p, double budget, const options &o) {
+result explore_by_options(const program &p, double budget, const options &o) {
   limits l;
   l.how = o.search == "pct" ? search::pct : o.search == "random" ? search::random : search::exhaustive;
   l.depth = o.depth;
@@ -125,7 +125,7 @@ std::string check_outcomes(const model &m, const result &r) {
 
 bool run_model(const model &m, double budget, const options &o) {
   const auto start = clock_type::now();
-  const result r = o.search.empty() ? explore(m.what, budget, o.seed) : explore_as_told(m.what, budget, o);
+  const result r = o.search.empty() ? explore(m.what, budget, o.seed) : explore_by_options(m.what, budget, o);
   const double took = seconds(clock_type::now() - start).count();
   std::string wrong;
   if (r.last.failed != !m.must_pass)

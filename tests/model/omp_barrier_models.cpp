@@ -20,7 +20,7 @@ struct barrier_task {
   P::plain<barrier_task *> newer, older;
   int round = 0; // barriers before it
   barrier_task *makes = nullptr, *makes_too = nullptr;
-  bool is_detached = false; // its end is told from outside
+  bool is_detached = false; // its end comes from outside
   model_var<int> done{0};
   model_atomic<int> is_over{0};
 };
@@ -104,7 +104,7 @@ struct barrier_base {
         --mine.balance;
     }
     if (const std::int64_t n = std::exchange(mine.balance, 0))
-      w.tell(n);
+      w.publish(n);
   }
   void sleep(unsigned me, std::uint64_t number, bool cancellable) {
     const auto holds = [&] { return w.goes_on(number, cancellable) && !has_work(); };
@@ -243,7 +243,7 @@ struct barrier_ended_from_outside : barrier_base<2> {
   model_var<int> done{0};
   barrier_ended_from_outside() {
     w.set_has_tasks();
-    w.tell(1);
+    w.publish(1);
   }
   void run(int t) {
     if (t == 2) {
@@ -267,7 +267,7 @@ struct barrier_of_a_bigger_team : barrier_base<2> {
   barrier_of_a_bigger_team() {
     w.size = 1;
     w.set_has_tasks();
-    w.tell(1);
+    w.publish(1);
   }
   void run(int t) {
     if (t == 2) {
@@ -357,7 +357,7 @@ struct barrier_zero_in_passing {
   barrier_zero_in_passing() {
     w.size = 3;
     w.set_has_tasks();
-    w.tell(1);
+    w.publish(1);
     (void)w.arrive(words::k_arrived);
     (void)w.arrive(words::k_arrived);
   }
@@ -367,12 +367,12 @@ struct barrier_zero_in_passing {
       if (!w.take_back(0, words::k_arrived))
         return;
       first_made.store(1, release);
-      w.tell(2 - 1); // made, and ended
+      w.publish(2 - 1); // made, and ended
     } else if (t == 2) {
       P::await(first_made, [](int made) { return made == 1; }, acquire);
       if (!w.take_back(0, words::k_arrived))
         return;
-      w.tell(-1);
+      w.publish(-1);
     }
     arrive(t);
   }
@@ -384,7 +384,7 @@ struct barrier_zero_in_passing {
 };
 const passes<barrier_zero_in_passing> t12{"omp_barrier_zero_in_passing"};
 
-/// A task makes two: the thief of one of them may tell its end before the maker has told anything.
+/// A task makes two: the thief of one of them may publish its end before the maker has published anything.
 template <unsigned Members>
 struct barrier_task_makes_two : barrier_base<Members> {
   static constexpr int threads = Members;
@@ -410,7 +410,7 @@ struct barrier_pending_tasks : barrier_base<Members> {
   model_var<int> done[2];
   barrier_pending_tasks() {
     this->w.set_has_tasks();
-    this->w.tell(2);
+    this->w.publish(2);
   }
   void run(int t) {
     const auto me = static_cast<unsigned>(t);
@@ -493,7 +493,7 @@ struct oversubscribed_base : barrier_base<Members> {
   words::lane_word arrivals[Lanes]{};
   oversubscribed_base() {
     w.oversubscribed = true;
-    w.begin_to_tell();
+    w.begin_releasing();
   }
 
   static constexpr unsigned first_on(unsigned lane) { return (lane * Members + Lanes - 1) / Lanes; }
@@ -522,17 +522,17 @@ struct oversubscribed_base : barrier_base<Members> {
       wake_lane(me, lane);
   }
   outcome idle_oversubscribed(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
-    const auto is_told = [&] { return w.is_told(number); };
-    const auto stays = [&] { return !is_told() && !(cancellable && w.cancelled.load(seq_cst)); };
+    const auto is_released = [&] { return w.is_released(number); };
+    const auto stays = [&] { return !is_released() && !(cancellable && w.cancelled.load(seq_cst)); };
     for (;;) {
       if (!w.has_tasks.load(relaxed)) {
-        rest(me, 2 * number + 1, is_told, [&] { return w.is_without_tasks() && stays(); }, unit == words::k_arrived);
+        rest(me, 2 * number + 1, is_released, [&] { return w.is_without_tasks() && stays(); }, unit == words::k_arrived);
       } else {
         w.begin_to_park();
         members[me].place.wait_for([&] { return stays() && !this->has_work(); });
         w.end_to_park();
       }
-      if (is_told())
+      if (is_released())
         return outcome::over;
       const bool leaves = cancellable && w.is_cancelled();
       if (leaves || this->has_work()) {
@@ -543,7 +543,7 @@ struct oversubscribed_base : barrier_base<Members> {
     }
   }
   bool barrier(unsigned me, std::uint64_t unit = words::k_arrived, bool cancellable = false) {
-    const std::uint64_t number = w.passed_as_told();
+    const std::uint64_t number = w.passed_as_released();
     const unsigned lane = lane_of(me);
     for (outcome o = outcome::work; o == outcome::work;) {
       if (w.has_tasks.load(relaxed))
@@ -592,7 +592,7 @@ const passes<oversubscribed_barrier<3, 1, 0b110, 1>> c6{"omp_oversubscribed_two_
 struct oversubscribed_ended_from_outside : oversubscribed_base<2, 1, 0b10> {
   static constexpr int threads = 3;
   model_var<int> done{0};
-  oversubscribed_ended_from_outside() { w.tell(1); }
+  oversubscribed_ended_from_outside() { w.publish(1); }
   void run(int t) {
     if (t == 2) {
       done.set(1);

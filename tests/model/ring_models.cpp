@@ -139,17 +139,17 @@ const passes<ring_in_flight<2, 5, 0, 2>> f3{"ring_in_flight_of_two_packets"};
 /// It ends while the owner goes on: what is copied of the packet that is being filled is whole, and at least what was known.
 struct ring_ends_early : ring_base<2> {
   static constexpr int threads = 2;
-  model_atomic<std::uint64_t> said{0};
+  model_atomic<std::uint64_t> published{0};
   ring_ends_early() : ring_base(trace_mode::stream) {}
   void run(int t) {
     if (t == 0) {
       for (std::uint64_t n = 0; n < 3; ++n) {
         put(n, false);
-        said.store(n + 1, release);
+        published.store(n + 1, release);
       }
       return;
     }
-    const std::uint64_t known = said.load(acquire);
+    const std::uint64_t known = published.load(acquire);
     packet first, second;
     const bool there = copy(0, first);
     expect(there || known == 0, "what is known is there");

@@ -95,16 +95,16 @@ struct spare_comes_again {
   static constexpr int threads = 2;
   static constexpr int rounds = 2;
   one_spare c;
-  model_var<int> told[rounds] = {};
+  model_var<int> prepared[rounds] = {};
   spare_comes_again() { c.s.park(); }
   void work(int i) {
     if (c.s.is() != seat::starting)
       static_cast<void>(c.s.wait(0));
-    expect(told[i].get() == 1, "what came before the wake-up is seen");
+    expect(prepared[i].get() == 1, "what came before the wake-up is seen");
     c.stand_in(0);
   }
   void wake(int i) {
-    told[i].set(1);
+    prepared[i].set(1);
     if (Looks) {
       while (c.s.is() != seat::parked)
         P::pause();

@@ -33,7 +33,7 @@ struct ending {
 
   [[nodiscard]] bool exited(int code) const { return !hung && WIFEXITED(status) && WEXITSTATUS(status) == code; }
   [[nodiscard]] bool aborted() const { return !hung && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
-  [[nodiscard]] bool said(const std::string &text) const { return output.find(text) != std::string::npos; }
+  [[nodiscard]] bool printed(const std::string &text) const { return output.find(text) != std::string::npos; }
 
   friend std::ostream &operator<<(std::ostream &to, const ending &e) {
     if (e.hung)

@@ -18,7 +18,7 @@ bool is_another_runtime(const char *path) noexcept {
   return false;
 }
 
-__attribute__((destructor)) void tell() noexcept {
+__attribute__((destructor)) void report() noexcept {
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *) {
         if (info->dlpi_name && is_another_runtime(info->dlpi_name))

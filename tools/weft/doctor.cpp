@@ -60,7 +60,7 @@ std::pair<threads_of, threads_of> ours_and_others(long pid) {
 }
 
 /// Of a process with Weft's runtime and another one. True: Weft's computes, the other does not.
-bool tell_which_computes(long pid) {
+bool report_which_computes(long pid) {
   const auto [ours, others] = ours_and_others(pid);
   if (ours.number == 0 && others.number == 0)
     std::printf("neither has started threads: no parallel region has run yet\n");
@@ -89,7 +89,7 @@ int examine_process(long pid) {
                 : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded"
                        : "; a running process keeps it: start it by `weft run --openmp`");
   }
-  if (others && ours && tell_which_computes(pid))
+  if (others && ours && report_which_computes(pid))
     return k_ok;
   return others ? k_failed : k_ok;
 }

@@ -196,7 +196,7 @@ std::string page(const trace_reader &r, const report_data &d) {
        text("%u workers, %llu tasks, %llu records", d.workers, wide(d.tasks), wide(d.records)) + "</p><dl class=run>";
   for (const auto &[what, value] : d.about)
     s += "<dt>" + what + "<dd>" + html(value);
-  s += "</dl><ul class=said>";
+  s += "</dl><ul class=findings>";
   for (const std::string &f : d.sentences)
     s += "<li>" + html(f) + "</li>";
   s += "</ul>";

@@ -71,10 +71,10 @@ void print_difference(const outcome &reference, const outcome &other, std::chron
     std::printf("  - %s\n  + %s\n", text_of(reference, limit).c_str(), text_of(other, limit).c_str());
   if (reference.output != other.output)
     print_difference(reference.output, other.output);
-  const words said = lines_of(other.complaints);
-  if (other.complaints != reference.complaints && !said.empty()) {
+  const words lines = lines_of(other.complaints);
+  if (other.complaints != reference.complaints && !lines.empty()) {
     std::printf("  standard error ends with:\n");
-    print_lines(' ', said, said.size() > k_lines_shown ? said.size() - k_lines_shown : 0);
+    print_lines(' ', lines, lines.size() > k_lines_shown ? lines.size() - k_lines_shown : 0);
   }
 }
 
@@ -127,10 +127,10 @@ class explorer {
     if (o.how == ending::exited && o.number == 0)
       return k_ok;
     std::printf("weft: all of them failed: %s\n", text_of(o, m_what.limit).c_str());
-    const words said = lines_of(o.complaints);
-    if (!said.empty()) {
+    const words lines = lines_of(o.complaints);
+    if (!lines.empty()) {
       std::printf("  standard error ends with:\n");
-      print_lines(' ', said, said.size() > k_lines_shown ? said.size() - k_lines_shown : 0);
+      print_lines(' ', lines, lines.size() > k_lines_shown ? lines.size() - k_lines_shown : 0);
     }
     return o.how == ending::exited ? o.number : 128 + o.number;
   }

@@ -130,7 +130,7 @@ void trace_graph::create(worker &w, const trace_record &x, std::int64_t now, uns
   const std::uint32_t parent = id ? index_of(id) : k_nobody;
   tasks[t].type = x.type;
   tasks[t].parent = parent;
-  if (!tasks[t].told_ready) { // until those before it are known
+  if (!tasks[t].has_ready_event) { // until those before it are known
     tasks[t].ready = now;
     tasks[t].ready_slot = static_cast<std::uint16_t>(slot);
   }
@@ -140,7 +140,7 @@ void trace_graph::create(worker &w, const trace_record &x, std::int64_t now, uns
 void trace_graph::make_ready(graph_task &t, std::int64_t now, unsigned slot) {
   t.ready = now;
   t.ready_slot = static_cast<std::uint16_t>(slot);
-  t.told_ready = true;
+  t.has_ready_event = true;
 }
 
 void trace_graph::begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot) {

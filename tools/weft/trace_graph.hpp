@@ -26,7 +26,7 @@ struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
   std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
   bool is_root = false, is_join = false; // is_join: no task, it stands between two groups of tasks
-  bool told_ready = false;               // or it follows from the graph
+  bool has_ready_event = false;               // or it follows from the graph
   std::uint32_t first_action = 0, actions = 0;
   std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
   std::int64_t ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen

@@ -121,7 +121,7 @@ void trace_graph::store_edges() {
 void trace_graph::infer_readiness() {
   const auto hand_on = [this](const graph_task &from, std::int64_t when, unsigned slot) {
     for (std::uint32_t e = from.first_edge; e < from.first_edge + from.edges; ++e)
-      if (graph_task &to = tasks[edges[e]]; !to.told_ready && to.ready < when) {
+      if (graph_task &to = tasks[edges[e]]; !to.has_ready_event && to.ready < when) {
         to.ready = when;
         to.ready_slot = static_cast<std::uint16_t>(slot);
       }

@@ -62,7 +62,7 @@ class simulation {
   void act(const happening &h);
   void end(std::uint32_t t);
   void complete(std::uint32_t t, std::uint32_t cause);
-  void tell_successors(std::uint32_t t, std::uint32_t cause);
+  void notify_successors(std::uint32_t t, std::uint32_t cause);
 
   const trace_graph &m_graph;
   const replay_options &m_options;
@@ -115,10 +115,10 @@ void simulation::release(std::uint32_t t, std::uint32_t cause) {
   if (!m_graph.tasks[t].is_join)
     return make_ready(t, cause);
   s.ended = true;
-  tell_successors(t, cause);
+  notify_successors(t, cause);
 }
 
-void simulation::tell_successors(std::uint32_t t, std::uint32_t cause) {
+void simulation::notify_successors(std::uint32_t t, std::uint32_t cause) {
   const graph_task &g = m_graph.tasks[t];
   for (std::uint32_t e = 0; e < g.edges; ++e)
     release(m_graph.edges[g.first_edge + e], cause);
@@ -200,7 +200,7 @@ void simulation::end(std::uint32_t t) {
   s.ended = true;
   m_last_step = s.cause;
   m_ending = true;
-  tell_successors(t, s.cause);
+  notify_successors(t, s.cause);
   if (s.children == 0)
     complete(t, s.cause);
   m_ending = false;

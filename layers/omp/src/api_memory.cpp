@@ -183,7 +183,7 @@ OMP_API void GOMP_free(void *p, std::uintptr_t handle) { omp_free(p, handle); }
 namespace {
 
 /// In libgomp's words, for programs' tests look for them. `length` -1: up to the null.
-void tell_directive(const char *kind, const char *text, std::size_t length) {
+void report_directive(const char *kind, const char *text, std::size_t length) {
   if (!text)
     std::fprintf(stderr, "\nlibgomp: %serror directive encountered\n", kind);
   else
@@ -193,9 +193,9 @@ void tell_directive(const char *kind, const char *text, std::size_t length) {
 
 } // namespace
 
-OMP_API void GOMP_warning(const char *text, std::size_t length) { tell_directive("", text, length); }
+OMP_API void GOMP_warning(const char *text, std::size_t length) { report_directive("", text, length); }
 OMP_API [[noreturn]] void GOMP_error(const char *text, std::size_t length) {
-  tell_directive("fatal error: ", text, length);
+  report_directive("fatal error: ", text, length);
   std::exit(1);
 }
 

@@ -14,14 +14,14 @@ using namespace weft_omp;
 namespace {
 
 /// Where threads are not bound there are none to GCC's runtime, and to LLVM's one, of all cpus.
-const std::vector<place> &told_places() {
+const std::vector<place> &visible_places() {
   const globals &g = of_process();
   static const std::vector<place> whole{process_cpus()};
   return g.places.empty() && is_of_llvm() ? whole : g.places;
 }
 
 const place *place_at(int number) noexcept {
-  const std::vector<place> &all = told_places();
+  const std::vector<place> &all = visible_places();
   return number >= 0 && static_cast<std::size_t>(number) < all.size() ? &all[static_cast<std::size_t>(number)] : nullptr;
 }
 
@@ -38,7 +38,7 @@ std::size_t put(char *to, std::size_t room, const std::string &text) noexcept {
 } // namespace
 
 OMP_API int omp_get_proc_bind() { return my_icvs().bind; }
-OMP_API int omp_get_num_places() { return static_cast<int>(told_places().size()); }
+OMP_API int omp_get_num_places() { return static_cast<int>(visible_places().size()); }
 OMP_API int omp_get_place_num_procs(int number) {
   const place *const p = place_at(number);
   return p ? static_cast<int>(p->size()) : 0;
@@ -50,11 +50,11 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
 OMP_API int omp_get_place_num() {
   const thread &t = self();
   const bool is_on_first = is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // where it was put nowhere
-  return t.stands.place < 0 && !told_places().empty() && (is_on_first || t.team->level == 0) ? 0 : t.stands.place;
+  return t.stands.place < 0 && !visible_places().empty() && (is_on_first || t.team->level == 0) ? 0 : t.stands.place;
 }
 OMP_API int omp_get_partition_num_places() {
   const thread &t = self();
-  return static_cast<int>(t.stands.count ? t.stands.count : told_places().size());
+  return static_cast<int>(t.stands.count ? t.stands.count : visible_places().size());
 }
 OMP_API void omp_get_partition_place_nums(int *numbers) {
   const int count = omp_get_partition_num_places();

@@ -96,15 +96,15 @@ omp_task *next_task(thread &t, omp_team &c, thief &habits) noexcept {
   return habits.stays_away() ? nullptr : steal(t, c, habits);
 }
 
-bool is_told(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_told(r.number); }
+bool is_released(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_released(r.number); }
 /// Nobody looks for sleepers while there are no tasks.
 bool is_missing(const parker::reason &r) noexcept {
   const omp_team &c = *static_cast<const omp_team *>(r.object);
-  return !c.is_told(r.number) && c.is_without_tasks() && !c.is_to_leave(r.flag);
+  return !c.is_released(r.number) && c.is_without_tasks() && !c.is_to_leave(r.flag);
 }
 bool is_missing_or_work(const parker::reason &r) noexcept {
   const omp_team &c = *static_cast<const omp_team *>(r.object);
-  return !c.is_told(r.number) && !has_work(c) && !c.is_to_leave(r.flag);
+  return !c.is_released(r.number) && !has_work(c) && !c.is_to_leave(r.flag);
 }
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
@@ -112,13 +112,13 @@ constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { retur
 outcome idle_oversubscribed(thread &t, omp_team &c, const stay &s) noexcept {
   for (;;) {
     if (!c.has_tasks.load(std::memory_order_relaxed)) {
-      rest(t, c, {watch_for_barrier(s.number), &is_told, {&is_missing, &c, s.number, s.cancellable}, s.unit == omp_team::k_arrived});
+      rest(t, c, {watch_for_barrier(s.number), &is_released, {&is_missing, &c, s.number, s.cancellable}, s.unit == omp_team::k_arrived});
     } else {
       c.begin_to_park();
       t.own_parker.wait_for(t, {&is_missing_or_work, &c, s.number, s.cancellable});
       c.end_to_park();
     }
-    if (c.is_told(s.number))
+    if (c.is_released(s.number))
       return outcome::over;
     const bool leaves = s.cancellable && c.is_cancelled();
     if (leaves || has_work(c))
@@ -135,12 +135,12 @@ void run_tasks(thread &t, omp_team &c, thief &habits) {
     if (foreign && habits.has_run(accesses) && habits.was_in_vain())
       give_back(t, c, habits, std::exchange(next, nullptr));
   }
-  if (const std::int64_t n = slot_of(t).untold())
-    c.tell(n);
+  if (const std::int64_t n = slot_of(t).take_unpublished())
+    c.publish(n);
 }
 
 bool wait_oversubscribed(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
-  const stay s{c.passed_as_told(), unit, cancellable};
+  const stay s{c.passed_as_released(), unit, cancellable};
   lane &mine = *slot_of(t).lane_of;
   for (thief habits(false);;) {
     if (c.has_tasks.load(std::memory_order_relaxed))

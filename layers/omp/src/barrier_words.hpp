@@ -3,17 +3,17 @@
 //
 // Roles       Members of the team; whoever ends a task of it. A member is idle from its arrival at a barrier to the end of that, or until it takes a task.
 // Words       size, oversubscribed: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
-//             that are not complete (36 bits), as far as members have told, and how often that was changed; an idle member has told all. parked: idle members that may be asleep.
-//             told: of an oversubscribed team, barriers that are over, once that was said to the members: they look there, and `phase` is left to those who arrive.
-//             lane_word: of an oversubscribed team, for each part of the members: arrivals there, until there were as many as members; then `phase` was told of them, and of each that follows.
+//             that are not complete (36 bits), as far as members have published them, and how often that was changed; an idle member has published all. parked: idle members that may be asleep.
+//             released_epoch: of an oversubscribed team, the barriers that are over, once the members are released: they look there, and `phase` is left to those who arrive.
+//             lane_word: of an oversubscribed team, for each part of the members: arrivals there, until there were as many as members; then they are counted in `phase`, and so is each that follows.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
 //             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
 //             I3  Who looks may be late, and the next region may have begun: so the former are read after `phase`, which is then changed from that value only.
-//             I4  An arrival on a lane is told to `phase` with those of all others there, once and at last before the barrier is over; when a member takes its own back `phase` is told at once. So
-//                 what `phase` counts may be too small, and less than nothing, but never too much. (That the word counts who takes itself back and comes again twice only tells `phase` earlier.)
-//             I5  `tasks` may pass zero while tasks are left: the end of one may be told before its maker has told that it was made. So zero counts only where it was there, unchanged, at a moment
+//             I4  An arrival on a lane is counted in `phase` with those of all others there, once and at last before the barrier is over; when a member takes its own back, `phase` changes at once. So
+//                 what `phase` counts may be too small, and less than nothing, but never too much. (That the word counts who takes itself back and comes again twice only changes `phase` earlier.)
+//             I5  `tasks` may pass zero while tasks are left: the end of one may be published before its maker has published that it was made. So zero counts only where it was there, unchanged, at a moment
 //                 when all were idle: it is read before and after such a look at `phase`. Then nothing is left, and nobody can make more. (That a member has taken itself back and come again does not
-//                 show in `phase`, nor in the sum; that something was told shows in `tasks`.) Who finds a change gives up: who made it tries after it.
+//                 show in `phase`, nor in the sum; that something was published shows in `tasks`.) Who finds a change gives up: who made it tries after it.
 //             The two numbers in `phase` differ because a cancelled region leaves the former behind.
 // Orders      O1  phase fetch_add and compare_exchange seq_cst: what members did before is seen after; and O3.
 //             O2  phase load acquire: the same from there to the members. seq_cst by who is about to sleep, after it has published itself (parker_word.hpp).
@@ -22,10 +22,10 @@
 //             O6  parked fetch_add, then the places of ready tasks; a push, then parked: all seq_cst, one of the two sees the other.
 //             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
 //             O8  size store release, load acquire, and the team's arrays: which are never smaller than a size that was seen before them (team.hpp).
-//             O9  told compare_exchange seq_cst, load seq_cst: as phase, O1 and O2, which it follows; then who is parked, or watches (watch_word.hpp).
-//             O10 lane_word compare_exchange acq_rel: what members of the lane did before is seen by who tells `phase` of them, with O1.
-//             O11 tasks fetch_add release, with the load of O3: what is told by a member that has taken itself back is not seen before it has; and phase load acquire, O2, before the second look at tasks: what
-//                 members told before they came is seen there.
+//             O9  released_epoch compare_exchange seq_cst, load seq_cst: as phase, O1 and O2, which it follows; then who is parked, or watches (watch_word.hpp).
+//             O10 lane_word compare_exchange acq_rel: what members of the lane did before is seen by who counts them in `phase`, with O1.
+//             O11 tasks fetch_add release, with the load of O3: what is published by a member that has taken itself back is not seen before it has; and phase load acquire, O2, before the second look at tasks: what
+//                 members published before they came is seen there.
 // Progress    Lock-free.
 // Checked by  tests/model/omp_barrier_models.cpp
 #pragma once
@@ -48,7 +48,7 @@ struct barrier_words {
   using lane_word = atomic<std::uint64_t>; // see arrive_on(); 0 at first
 
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
-  static constexpr std::uint64_t k_nobody = std::uint64_t{1} << 19; // so much the numbers of idle members are above what they tell: I4
+  static constexpr std::uint64_t k_nobody = std::uint64_t{1} << 19; // so much the numbers of idle members are above what they count: I4
 
   shown<unsigned, atomic<unsigned>> size{1}; // O8
   loose<bool, atomic<bool>> oversubscribed{false};
@@ -56,7 +56,7 @@ struct barrier_words {
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region
   atomic<std::uint32_t> parked{0};
-  alignas(64) atomic<std::uint64_t> told{0};
+  alignas(64) atomic<std::uint64_t> released_epoch{0};
   alignas(64) atomic<bool> cancelled{false};
   atomic<bool> workshare_cancelled{false};
 
@@ -74,11 +74,11 @@ struct barrier_words {
   // Of an oversubscribed team. `number`: in full.
 
   /// passed(), without a look at `phase`.
-  [[nodiscard]] std::uint64_t passed_as_told() const noexcept { return told.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t passed_as_released() const noexcept { return released_epoch.load(std::memory_order_relaxed); }
   /// is_over(), also of who is about to sleep.
-  [[nodiscard]] bool is_told(std::uint64_t number) const noexcept { return told.load(std::memory_order_seq_cst) > number; } // O9
-  /// Between regions: what the next one tells follows what the former passed.
-  void begin_to_tell() noexcept { told.store(near(told.load(std::memory_order_relaxed), passed()), std::memory_order_relaxed); }
+  [[nodiscard]] bool is_released(std::uint64_t number) const noexcept { return released_epoch.load(std::memory_order_seq_cst) > number; } // O9
+  /// Between regions: what the next one releases follows what the former passed.
+  void begin_releasing() noexcept { released_epoch.store(near(released_epoch.load(std::memory_order_relaxed), passed()), std::memory_order_relaxed); }
 
   /// arrive() of one of the `members` that a lane has. 0: others of the lane are missing, the last of which counts them all.
   std::uint64_t arrive_on(lane_word &lane, unsigned members, std::uint64_t number, std::uint64_t unit) noexcept {
@@ -88,7 +88,7 @@ struct barrier_words {
       if (!begins && (seen & ~k_count) != counts)
         return arrive(unit);
       const std::uint64_t idle = begins ? 1 : (seen & k_count) + 1;
-      const std::uint64_t next = idle != members ? counts + idle : mutant(bug::omp_lane_counts_on) ? counts : lane_at(number, k_lane_told);
+      const std::uint64_t next = idle != members ? counts + idle : mutant(bug::omp_lane_counts_on) ? counts : lane_at(number, k_leaf_reported);
       if (lane.compare_exchange_weak(seen, next, order_unless(bug::omp_lane_arrival_relaxed, std::memory_order_acq_rel), // O10
                                      std::memory_order_relaxed))
         return idle == members ? arrive(unit * members) : 0;
@@ -102,7 +102,7 @@ struct barrier_words {
       if (passed_of(seen) != passed_of(number * k_passed)) {
         seen = phase.load(std::memory_order_acquire); // O2
         if (oversubscribed)
-          tell_over(passed_of(seen)); // who ended it may not have done so yet: see passed_as_told()
+          release_up_to(passed_of(seen)); // who ended it may not have done so yet: see passed_as_released()
         return false;
       }
     while (!mutant(bug::omp_barrier_task_of_idle) &&
@@ -113,11 +113,11 @@ struct barrier_words {
   /// The barrier is over, where it is due. `seen`: phase as last seen.
   barrier_end try_to_end(std::uint64_t seen) noexcept {
     for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
-      const bool of_region = all_ended(seen, members), tells = oversubscribed;
+      const bool of_region = all_ended(seen, members), releases = oversubscribed;
       forget(workshare_cancelled);
       if (phase.compare_exchange_weak(seen, nobody_idle(passed_of(seen) + 1), std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
-        if (tells)
-          tell_over(passed_of(seen) + 1);
+        if (releases)
+          release_up_to(passed_of(seen) + 1);
         return of_region ? barrier_end::of_region : barrier_end::inside;
       }
     }
@@ -126,13 +126,14 @@ struct barrier_words {
   /// The same for who has ended a task.
   barrier_end try_to_end() noexcept { return try_to_end(phase.load(std::memory_order_seq_cst)); } // O3
 
-  /// What a member has counted and the team was not told of. Before it is idle.
-  void tell(std::int64_t more) noexcept {
-    tasks.fetch_add(k_told + more, order_unless(bug::omp_barrier_told_ahead, std::memory_order_release)); // O11; its arrival comes after it: O1
+  /// Adds what a member has counted and not published yet. Before it is idle.
+  void publish(std::int64_t more) noexcept {
+    tasks.fetch_add(k_published + more,
+                    order_unless(bug::omp_barrier_published_ahead, std::memory_order_release)); // O11; its arrival comes after it: O1
   }
   /// A task ended elsewhere than on a member. True: none is left, see try_to_end().
-  bool end_task() noexcept { return left_in(tasks.fetch_add(k_told - 1, std::memory_order_seq_cst)) == 1; } // O3
-  /// As far as members have told.
+  bool end_task() noexcept { return left_in(tasks.fetch_add(k_published - 1, std::memory_order_seq_cst)) == 1; } // O3
+  /// As far as members have published.
   [[nodiscard]] std::int64_t tasks_left() const noexcept { return left_in(tasks.load(std::memory_order_relaxed)); }
 
   /// Of who is parked, before it sleeps.
@@ -144,7 +145,7 @@ struct barrier_words {
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled.load(std::memory_order_acquire); } // O4
   void cancel() noexcept { cancelled.store(true, std::memory_order_seq_cst); } // O4
 
-  void set_has_tasks() noexcept { has_tasks.store(true, order_unless(bug::omp_barrier_tasks_unsaid, std::memory_order_seq_cst)); } // O7
+  void set_has_tasks() noexcept { has_tasks.store(true, order_unless(bug::omp_barrier_tasks_unpublished, std::memory_order_seq_cst)); } // O7
   /// Without tasks nobody looks for sleepers.
   [[nodiscard]] bool is_without_tasks() const noexcept { return !has_tasks.load(std::memory_order_seq_cst); } // O7
 
@@ -160,8 +161,8 @@ struct barrier_words {
 
  private:
   static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == k_nobody + members; }
-  // What a lane's word holds: a barrier's number in full, what those who arrive come to, or that `phase` was told of them, and how many have come.
-  static constexpr std::uint64_t k_lane_counts = 0, k_lane_ends = 1, k_lane_told = 2, k_lane_number = std::uint64_t{1} << 22;
+  // What a lane's word holds: a barrier's number in full, what those who arrive come to, or that they are counted in `phase`, and how many have come.
+  static constexpr std::uint64_t k_lane_counts = 0, k_lane_ends = 1, k_leaf_reported = 2, k_lane_number = std::uint64_t{1} << 22;
   static constexpr std::uint64_t lane_at(std::uint64_t number, std::uint64_t state) noexcept {
     return number * k_lane_number + state * (k_count + 1);
   }
@@ -171,18 +172,18 @@ struct barrier_words {
     return known + static_cast<std::uint64_t>(static_cast<std::int64_t>((number - known) << k_lost) >> k_lost);
   }
   /// Never back: who is late, and no member, may come after the next one.
-  void tell_over(std::uint64_t over) noexcept {
-    std::uint64_t seen = told.load(std::memory_order_relaxed);
-    while (seen < near(seen, over) &&
-           !told.compare_exchange_weak(seen, near(seen, over), // O9
-                                       order_unless(bug::omp_barrier_told_early, std::memory_order_seq_cst), std::memory_order_relaxed)) {
+  void release_up_to(std::uint64_t over) noexcept {
+    std::uint64_t seen = released_epoch.load(std::memory_order_relaxed);
+    while (seen < near(seen, over) && !released_epoch.compare_exchange_weak(seen, near(seen, over), // O9
+                                                                            order_unless(bug::omp_barrier_released_early, std::memory_order_seq_cst),
+                                                                            std::memory_order_relaxed)) {
     }
   }
   // What `tasks` holds: the number of tasks, negative or not, and above it how often it was changed.
-  static constexpr int k_told_shift = 36;
-  static constexpr std::int64_t k_told = std::int64_t{1} << k_told_shift;
+  static constexpr int k_published_shift = 36;
+  static constexpr std::int64_t k_published = std::int64_t{1} << k_published_shift;
   static constexpr std::int64_t left_in(std::int64_t word) noexcept {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) << (64 - k_told_shift)) >> (64 - k_told_shift);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(word) << (64 - k_published_shift)) >> (64 - k_published_shift);
   }
   /// Everybody is idle, and nothing is left to do.
   [[nodiscard]] bool is_due(std::uint64_t seen, unsigned members) const noexcept {
@@ -195,7 +196,7 @@ struct barrier_words {
     if (left_in(told) != 0)
       return false;
     return mutant(bug::omp_barrier_zero_in_passing) ||
-           (phase.load(order_unless(bug::omp_barrier_told_unseen, std::memory_order_acquire)) == seen && // O2
+           (phase.load(order_unless(bug::omp_barrier_published_unseen, std::memory_order_acquire)) == seen && // O2
             tasks.load(std::memory_order_relaxed) == told); // I5
   }
 };

@@ -56,7 +56,7 @@ std::string schedule(const icvs &v) {
 using print = void (*)(const char *name, const std::string &value);
 void line(const char *name, const std::string &value) { std::fprintf(stderr, "  %s = '%s'\n", name, value.c_str()); }
 void setting(const char *name, const std::string &value) { std::fprintf(stderr, "   %s='%s'\n", name, value.c_str()); }
-void said(const char *name, const std::string &) {
+void print_as_set(const char *name, const std::string &) {
   if (const char *value = weft::layer::environment(name))
     std::fprintf(stderr, "   %s=%s\n", name, value);
 }
@@ -65,7 +65,7 @@ void print_more(const globals &g) {
   for (const char *name : {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_BLOCKTIME"})
     if (const char *value = weft::layer::environment(name); value || name[0] == 'G')
       line(name, value ? value : "");
-  line("GOMP_STACKSIZE", std::to_string(g.stack_bytes_said));
+  line("GOMP_STACKSIZE", std::to_string(g.stack_bytes_set));
   line("GOMP_SPINCOUNT", g.spin_count == ~0ull ? "INFINITE" : std::to_string(g.spin_count));
 }
 
@@ -88,7 +88,7 @@ void print_all(print line) noexcept {
   line("OMP_SCHEDULE", schedule(v));
   line("OMP_PROC_BIND", binding(g));
   line("OMP_PLACES", places_text(g));
-  line("OMP_STACKSIZE", std::to_string(g.stack_bytes_said));
+  line("OMP_STACKSIZE", std::to_string(g.stack_bytes_set));
   line("OMP_WAIT_POLICY", g.wait_policy > 0 ? "ACTIVE" : "PASSIVE");
   line("OMP_THREAD_LIMIT", std::to_string(v.thread_limit));
   line("OMP_MAX_ACTIVE_LEVELS", std::to_string(v.active_levels));
@@ -117,10 +117,10 @@ void print_environment(bool verbose) noexcept {
 
 void print_settings() noexcept {
   std::fputs("\nUser settings:\n\n", stderr);
-  print_all(&said);
+  print_all(&print_as_set);
   for (const char *name : {"GOMP_CPU_AFFINITY", "GOMP_STACKSIZE", "KMP_AFFINITY", "KMP_BLOCKTIME", "KMP_ENABLE_TASK_THROTTLING", "KMP_HW_SUBSET",
                            "KMP_SETTINGS", "KMP_TEAMS_PROC_BIND"})
-    said(name, {});
+    print_as_set(name, {});
   std::fputs("\nEffective settings:\n\n", stderr);
   print_all(&setting);
   setting("KMP_ENABLE_TASK_THROTTLING", truth(g_globals.most_tasks != SIZE_MAX));

@@ -135,12 +135,12 @@ void read_schedule(icvs &to) {
     return;
   const char *s = skip(value);
   unsigned modifier = 0;
-  bool said = false;
+  bool has_modifier = false;
   if (eat(s, "monotonic"))
-    modifier = k_monotonic, said = true;
+    modifier = k_monotonic, has_modifier = true;
   else if (eat(s, "nonmonotonic"))
-    said = true;
-  if (said && (*s != ':' || !*(s = skip(s + 1))))
+    has_modifier = true;
+  if (has_modifier && (*s != ':' || !*(s = skip(s + 1))))
     return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
   const int kind = read_kind(s);
   unsigned long long chunk = 0;
@@ -149,7 +149,7 @@ void read_schedule(icvs &to) {
   if (!kind || *s)
     return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
   to.schedule = kind;
-  to.schedule_modifier = said ? modifier : kind == k_static && !is_of_llvm() ? k_monotonic : 0;
+  to.schedule_modifier = has_modifier ? modifier : kind == k_static && !is_of_llvm() ? k_monotonic : 0;
   to.chunk = chunk || kind == k_static ? static_cast<long>(chunk) : 1;
 }
 
@@ -203,8 +203,8 @@ void read_stack(globals &g) {
   if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
     g.stack_bytes = r.rlim_cur;
   for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"})
-    if (bytes_of(name, g.stack_bytes_said)) {
-      g.stack_bytes = g.stack_bytes_said;
+    if (bytes_of(name, g.stack_bytes_set)) {
+      g.stack_bytes = g.stack_bytes_set;
       break;
     }
   g.stack_bytes = std::clamp(g.stack_bytes, k_least, k_most) + (16 << 10);
@@ -304,9 +304,9 @@ void know_environment() noexcept {
 
 void know_cutoff() noexcept {
   try {
-    const std::string said = weft::layer::setting("omp.cutoff");
+    const std::string text = weft::layer::setting("omp.cutoff");
     if (g_globals.most_tasks != SIZE_MAX)
-      g_globals.most_tasks = said == "off" ? SIZE_MAX : std::stoul(said);
+      g_globals.most_tasks = text == "off" ? SIZE_MAX : std::stoul(text);
   } catch (const std::exception &e) {
     warn("the number of tasks that a thread keeps is not known, and 1024: %s", e.what());
   }

@@ -58,7 +58,7 @@ struct globals {
   std::string places_kind; // what OMP_PLACES says, where that is an abstract name
   bool resets_binding = false; // KMP_AFFINITY=reset: behind a region the initial thread goes where it was
   std::size_t stack_bytes = std::size_t{8} << 20;
-  std::size_t stack_bytes_said = 0; // OMP_STACKSIZE; 0: none
+  std::size_t stack_bytes_set = 0; // OMP_STACKSIZE; 0: none
   int cpus = 1; // asked for once, when the library is loaded: a barrier must leave errno alone
   int spins = 2000;
   unsigned long long spin_count = 300000; // GOMP_SPINCOUNT, as said

@@ -318,7 +318,7 @@ int schedule(thread &t, int policy, int priority) {
   return failure;
 }
 
-int tell_scheduling(const thread &t, int *policy, sched_param *p) noexcept {
+int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
   *policy = t.asks.policy;
   p->sched_priority = t.asks.priority;
   if (*policy == 0 && p->sched_priority == 0) { // it has not asked: what workers have
@@ -407,7 +407,7 @@ void note_scheduling(thread *t, int policy, int priority) noexcept {
 int policy_of(const thread &t) noexcept {
   int policy = 0;
   sched_param p{};
-  tell_scheduling(t, &policy, &p);
+  scheduling_of(t, &policy, &p);
   return policy;
 }
 
@@ -477,7 +477,7 @@ POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *s
 
 POSIX_API int pthread_getschedparam(pthread_t handle, int *policy, sched_param *p) noexcept {
   const thread *const t = light(handle);
-  return t ? tell_scheduling(*t, policy, p) : g_next_pthread_getschedparam(handle, policy, p);
+  return t ? scheduling_of(*t, policy, p) : g_next_pthread_getschedparam(handle, policy, p);
 }
 POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param *p) noexcept {
   if (thread *const t = light(handle))

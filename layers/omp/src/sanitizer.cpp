@@ -37,7 +37,7 @@ __attribute__((no_sanitize("thread"))) int copy_words(dl_phdr_info *info, std::s
 
 } // namespace
 
-void tell_sanitizer(void *block) noexcept {
+void announce_to_sanitizer(void *block) noexcept {
   copying c{__tsan_get_current_fiber(), static_cast<char *>(thread_pointer()), static_cast<char *>(block)};
   dl_iterate_phdr(&copy_words, &c);
 }

@@ -17,10 +17,10 @@ namespace weft_omp {
 #if defined(WEFT_OMP_TSAN)
 inline constexpr bool k_under_tsan = true;
 /// ThreadSanitizer tells what runs by a thread-local word of its own. It is copied from the block in use to a fresh one that belongs to the stack in use.
-void tell_sanitizer(void *block) noexcept;
+void announce_to_sanitizer(void *block) noexcept;
 #else
 inline constexpr bool k_under_tsan = false;
-inline void tell_sanitizer(void *) noexcept {}
+inline void announce_to_sanitizer(void *) noexcept {}
 #endif
 
 /// LeakSanitizer's, in programs that have it, however this library was built.

@@ -81,7 +81,7 @@ void offer(thread &t, omp_task &x) {
 }
 
 /// For who waits in its creator, on another thread perhaps.
-void tell_creator(omp_task &x) noexcept {
+void notify_creator(omp_task &x) noexcept {
   thread *const creator = x.on.load(std::memory_order_relaxed);
   x.ready.store(true, std::memory_order_release); // O4 of task.hpp; its creator may go on, and end it
   creator->own_parker.signal(nullptr);
@@ -91,7 +91,7 @@ void tell_creator(omp_task &x) noexcept {
 void became_ready(void *p) {
   auto &x = *static_cast<omp_task *>(p);
   if (x.undeferred)
-    tell_creator(x);
+    notify_creator(x);
   else
     offer_to_all(nullptr, x);
 }
@@ -100,7 +100,7 @@ void became_ready(void *p) {
 void collect(void *list, void *p) {
   auto &x = *static_cast<omp_task *>(p);
   if (x.undeferred)
-    return tell_creator(x);
+    return notify_creator(x);
   auto &first = *static_cast<omp_task **>(list);
   x.newer = first;
   first = &x;

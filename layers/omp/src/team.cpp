@@ -36,7 +36,7 @@ void reserve_room(omp_team &c, unsigned size) {
 void begin_oversubscribed(omp_team &c) {
   if (c.laid_out_for != c.size)
     lay_out_lanes(c);
-  c.begin_to_tell();
+  c.begin_releasing();
 }
 
 /// What members read all the time is written only when it changes.
@@ -50,8 +50,8 @@ void change(Word &to, T v) noexcept {
 omp_team *&slot_of_hot(thread &t) noexcept { return t.team->members[0] == &t ? t.team->hot : t.hot; }
 
 int next_level_threads(const omp_team &c) noexcept {
-  if (const level_list *said = c.settings.levels)
-    return said->threads[std::min<std::size_t>(c.level - said->first + 1, said->threads.size() - 1)];
+  if (const level_list *levels = c.settings.levels)
+    return levels->threads[std::min<std::size_t>(c.level - levels->first + 1, levels->threads.size() - 1)];
   const auto &all = g_globals.threads_by_level;
   const std::size_t next = c.level; // what regions inside of this one get
   return next < all.size() ? all[next] : -1;
@@ -70,8 +70,8 @@ void set_up(omp_team &c, thread &t, unsigned bind) {
   c.singles.store(0, std::memory_order_relaxed);
   c.reductions = nullptr;
   c.settings = *t.task->settings;
-  if (const level_list *said = std::exchange(t.asked.levels, nullptr))
-    c.settings.levels = said;
+  if (const level_list *levels = std::exchange(t.asked.levels, nullptr))
+    c.settings.levels = levels;
   if (const int n = next_level_threads(c); n > 0)
     c.settings.threads = n;
   if (c.settings.bind != k_bind_false && (bind & 7) != 0)

@@ -36,14 +36,14 @@ struct alignas(64) lane {
 struct alignas(64) member_slot {
   task_stack ready;
   loose<std::int64_t> made, ended; // tasks that it made, and that ended on it
-  std::int64_t told = 0;           // of the difference, to the team
+  std::int64_t published = 0;      // of the difference, to the team
   lane *lane_of = nullptr;         // of an oversubscribed team
 
   [[nodiscard]] std::int64_t activity() const noexcept { return made + ended; }
   /// Of the member.
-  [[nodiscard]] std::int64_t untold() noexcept {
+  [[nodiscard]] std::int64_t take_unpublished() noexcept {
     const std::int64_t open = made - ended;
-    return open - std::exchange(told, open);
+    return open - std::exchange(published, open);
   }
   alignas(64) loop_part parts[k_open_workshares]; // of loops that are dealt out, by the loop's slot
 };

@@ -150,8 +150,9 @@ void thread_ends(void *p) noexcept {
   forget_threads(t);
   let_members_leave(t);
   omp_team &own = *t.team;
-  if (const std::int64_t n = slot_of(t).untold()) // of tasks that ended elsewhere: outside of regions there is no barrier before which it tells
-    own.tell(n);
+  if (const std::int64_t n =
+          slot_of(t).take_unpublished()) // of tasks that ended elsewhere: outside of regions there is no barrier before which it publishes
+    own.publish(n);
   if (own.tasks_left() != 0)
     return; // below its tasks, or on its way to be told
   t.task->end_implicit(t);

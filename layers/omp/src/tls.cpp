@@ -229,7 +229,7 @@ void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) n
   at<void *>(b, l.stack) = stack;
   at<std::size_t>(b, l.stack_bytes) = bytes;
   leave_rseq(b);
-  tell_sanitizer(b);
+  announce_to_sanitizer(b);
 }
 
 } // namespace

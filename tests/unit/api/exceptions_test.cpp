@@ -128,7 +128,7 @@ TEST(exceptions, of_a_dropped_handle_are_reported) {
     }
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("nobody cares")) << end;
+  EXPECT_TRUE(end.printed("nobody cares")) << end;
 }
 
 TEST(exceptions, of_an_undeferred_task_are_rethrown_by_taskwait) {
@@ -294,12 +294,12 @@ TEST(exceptions, of_tasks_outside_of_groups_end_the_program_when_the_setting_say
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("weft: fatal: task 'the_guilty' threw and its policy is terminate: out of cheese")) << end;
+  EXPECT_TRUE(end.printed("weft: fatal: task 'the_guilty' threw and its policy is terminate: out of cheese")) << end;
 }
 
 TEST(exceptions, that_nobody_waits_for_are_reported_at_the_end) {
   auto end = test::in_process({}, [] { weft::spawn([] { throw std::runtime_error("left behind"); }, weft::label("orphan")); });
-  EXPECT_TRUE(end.said("left behind")) << end;
+  EXPECT_TRUE(end.printed("left behind")) << end;
 }
 
 } // namespace

@@ -124,8 +124,8 @@ TEST(function, that_throws_is_reported_and_completes) {
   const std::size_t first = end.output.find("task 'broken' threw, and nobody asked for it: sad");
   EXPECT_NE(first, std::string::npos) << end;
   EXPECT_NE(end.output.find("'broken'", first + 10), std::string::npos) << "each failure is told: " << end;
-  EXPECT_TRUE(end.said("sad; nothing can wait for it there; catch exceptions within it")) << end;
-  EXPECT_FALSE(end.said("taskwait")) << end;
+  EXPECT_TRUE(end.printed("sad; nothing can wait for it there; catch exceptions within it")) << end;
+  EXPECT_FALSE(end.printed("taskwait")) << end;
 }
 
 TEST(function, is_waited_for_by_the_end_of_the_program) {

@@ -241,8 +241,8 @@ TEST(group, terminate_ends_the_program_and_names_the_task) {
     group.wait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("the_guilty")) << end;
-  EXPECT_TRUE(end.said("out of cheese")) << end;
+  EXPECT_TRUE(end.printed("the_guilty")) << end;
+  EXPECT_TRUE(end.printed("out of cheese")) << end;
 }
 
 TEST(group, the_setting_chooses_the_policy_of_a_group_that_names_none) {
@@ -266,7 +266,7 @@ TEST(group, an_exception_that_nobody_waits_for_is_reported) {
     group.spawn([] { throw std::runtime_error("unheard of"); }, weft::label("unlucky"));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("unheard of")) << end;
+  EXPECT_TRUE(end.printed("unheard of")) << end;
 }
 
 TEST(group, an_exception_of_a_nested_task_reaches_the_group) {
@@ -443,7 +443,7 @@ TEST(group, destroyed_by_another_task_while_its_tasks_run_ends_the_program_by_na
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("a task group is destroyed by task 'stranger', which did not make it")) << end;
+  EXPECT_TRUE(end.printed("a task group is destroyed by task 'stranger', which did not make it")) << end;
 }
 
 } // namespace

@@ -276,7 +276,7 @@ TEST(manager_modes, managers_are_no_service_and_are_not_reported_as_one) {
     EXPECT_EQ(cell, 1);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("service '")) << end;
+  EXPECT_FALSE(end.printed("service '")) << end;
 }
 
 TEST_P(managers, a_hang_is_reported) {
@@ -296,7 +296,7 @@ TEST_P(managers, a_hang_is_reported) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'left' waits for mutex 0x")) << end;
+  EXPECT_TRUE(end.printed("task 'left' waits for mutex 0x")) << end;
 }
 
 TEST(manager_modes, in_mode_direct_nothing_is_ever_queued) {

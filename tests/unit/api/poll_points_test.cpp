@@ -262,7 +262,7 @@ TEST(poll_points, nothing_is_reported_when_the_setting_is_off) {
     EXPECT_TRUE(test::eventually([] { return calls > 1; }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("sluggish")) << end;
+  EXPECT_FALSE(end.printed("sluggish")) << end;
 }
 
 TEST(poll_points, of_the_timer_is_called_in_a_forked_child) {

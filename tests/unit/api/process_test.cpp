@@ -88,14 +88,14 @@ TEST(exit, names_tasks_of_main_that_nothing_waits_for) {
   direct.insert(direct.end(), {{"WEFT_MANAGE_MODE", "direct"}, {"WEFT_DEPS_SYSTEM", "wait-free"}});
   auto end = test::in_process(direct, leave_two_tasks);
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("main ends before tasks that it spawned (")) << end;
-  EXPECT_TRUE(end.said("'late'")) << end;
+  EXPECT_TRUE(end.printed("main ends before tasks that it spawned (")) << end;
+  EXPECT_TRUE(end.printed("'late'")) << end;
 }
 
 TEST(exit, tells_of_tasks_of_main_that_nothing_waits_for_however_they_are_ordered) {
   auto end = test::in_process(k_rough, leave_two_tasks);
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("main ends before tasks that it spawned")) << end;
+  EXPECT_TRUE(end.printed("main ends before tasks that it spawned")) << end;
 }
 
 TEST(exit, says_nothing_of_tasks_that_were_waited_for) {
@@ -106,7 +106,7 @@ TEST(exit, says_nothing_of_tasks_that_were_waited_for) {
     std::exit(0);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("main ends")) << end;
+  EXPECT_FALSE(end.printed("main ends")) << end;
 }
 
 TEST(exit, a_failure_that_no_wait_has_rethrown_is_one_of_the_program) {
@@ -115,7 +115,7 @@ TEST(exit, a_failure_that_no_wait_has_rethrown_is_one_of_the_program) {
     std::exit(0);
   });
   EXPECT_TRUE(end.exited(EXIT_FAILURE)) << end;
-  EXPECT_TRUE(end.said("nobody asked")) << end;
+  EXPECT_TRUE(end.printed("nobody asked")) << end;
 }
 
 TEST(exit, a_status_of_the_programs_own_is_kept_when_a_task_has_failed) {
@@ -153,7 +153,7 @@ TEST(exit, a_static_object_made_after_the_start_may_use_weft_in_its_destructor) 
     static uses_weft_when_destroyed later{"later"};
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("later: ran")) << end;
+  EXPECT_TRUE(end.printed("later: ran")) << end;
 }
 
 TEST(exit, a_static_object_older_than_the_start_gets_an_error_in_its_destructor) {
@@ -162,13 +162,13 @@ TEST(exit, a_static_object_older_than_the_start_gets_an_error_in_its_destructor)
     EXPECT_EQ(sum_by_tasks(), 100);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("earlier: refused")) << end;
+  EXPECT_TRUE(end.printed("earlier: refused")) << end;
 }
 
 TEST(exit, a_program_that_uses_weft_only_while_it_ends_works) {
   auto end = test::in_process(k_rough, [] { static uses_weft_when_destroyed only{"only"}; });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("only: ran") || end.said("only: refused")) << end;
+  EXPECT_TRUE(end.printed("only: ran") || end.printed("only: refused")) << end;
 }
 
 // Exit status of a child process made by fork() that runs f.

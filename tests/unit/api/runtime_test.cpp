@@ -129,10 +129,10 @@ TEST(runtime, a_wrong_setting_that_nothing_catches_ends_the_program_with_one_lin
   });
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(
-      end.said("weft: error: setting workers cannot be 'abc' (from environment WEFT_WORKERS): it must be auto, or an integer from 1 to 1024\n"))
+      end.printed("weft: error: setting workers cannot be 'abc' (from environment WEFT_WORKERS): it must be auto, or an integer from 1 to 1024\n"))
       << end;
-  EXPECT_TRUE(end.said("flushed\n")) << end;
-  EXPECT_FALSE(end.said("terminate called")) << end;
+  EXPECT_TRUE(end.printed("flushed\n")) << end;
+  EXPECT_FALSE(end.printed("terminate called")) << end;
 }
 
 TEST(runtime, a_wrong_setting_can_be_caught_and_other_errors_terminate_as_ever) {
@@ -142,7 +142,7 @@ TEST(runtime, a_wrong_setting_can_be_caught_and_other_errors_terminate_as_ever) 
     [&]() noexcept { fail(); }();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("another")) << end;
+  EXPECT_TRUE(end.printed("another")) << end;
 }
 
 TEST(runtime, configure_names_the_nearest_key) {
@@ -177,8 +177,8 @@ TEST(runtime, an_unknown_variable_is_reported_with_the_nearest_name) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("WEFT_SCHED_POLCY")) << end;
-  EXPECT_TRUE(end.said("WEFT_SCHED_POLICY")) << end;
+  EXPECT_TRUE(end.printed("WEFT_SCHED_POLCY")) << end;
+  EXPECT_TRUE(end.printed("WEFT_SCHED_POLICY")) << end;
 }
 
 TEST(runtime, start_may_be_called_by_many_threads_at_once) {
@@ -275,9 +275,9 @@ TEST(runtime, with_stats_set_the_end_of_the_program_tells_who_did_what) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("weft: stats: 123 tasks spawned, 123 run by 2 workers; ")) << end;
-  EXPECT_TRUE(end.said("\nweft: stats: worker 0 (main): 123 tasks spawned, ")) << end;
-  EXPECT_TRUE(end.said("\nweft: stats: worker 1 (started): 0 tasks spawned, ")) << end;
+  EXPECT_TRUE(end.printed("weft: stats: 123 tasks spawned, 123 run by 2 workers; ")) << end;
+  EXPECT_TRUE(end.printed("\nweft: stats: worker 0 (main): 123 tasks spawned, ")) << end;
+  EXPECT_TRUE(end.printed("\nweft: stats: worker 1 (started): 0 tasks spawned, ")) << end;
 }
 
 TEST(runtime, with_stats_set_an_exit_inside_of_a_task_tells_them_too) {
@@ -286,7 +286,7 @@ TEST(runtime, with_stats_set_an_exit_inside_of_a_task_tells_them_too) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(7)) << end;
-  EXPECT_TRUE(end.said("weft: stats: 1 tasks spawned, 1 run by ")) << end;
+  EXPECT_TRUE(end.printed("weft: stats: 1 tasks spawned, 1 run by ")) << end;
 }
 
 TEST(runtime, without_stats_set_the_end_is_silent) {
@@ -295,7 +295,7 @@ TEST(runtime, without_stats_set_the_end_is_silent) {
     weft::shutdown();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft: ")) << end;
+  EXPECT_FALSE(end.printed("weft: ")) << end;
 }
 
 TEST(runtime, configure_without_a_key_or_a_value_is_refused) {

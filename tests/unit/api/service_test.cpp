@@ -167,7 +167,7 @@ TEST(service, what_it_spawned_is_complete_when_the_program_ends) {
     EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("ran\n")) << end;
+  EXPECT_TRUE(end.printed("ran\n")) << end;
 }
 
 TEST(service, an_exception_of_what_it_spawned_is_reported) {
@@ -184,7 +184,7 @@ TEST(service, an_exception_of_what_it_spawned_is_reported) {
     EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("of a service' threw, and nobody asked for it: unheard of; nothing can wait for it there")) << end;
+  EXPECT_TRUE(end.printed("of a service' threw, and nobody asked for it: unheard of; nothing can wait for it there")) << end;
 }
 
 TEST(service, must_not_wait) {
@@ -223,7 +223,7 @@ TEST(service, that_throws_ends_the_program_and_is_named) {
       weft::this_task::sleep_for(std::chrono::minutes(1));
     });
     EXPECT_TRUE(end.aborted()) << end;
-    EXPECT_TRUE(end.said("weft: fatal: service 'careless' threw: bad poll; let it catch what it throws")) << end;
+    EXPECT_TRUE(end.printed("weft: fatal: service 'careless' threw: bad poll; let it catch what it throws")) << end;
   }
 }
 

@@ -576,7 +576,7 @@ TEST(spawn, an_onready_that_throws_ends_the_program_and_names_the_task) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("weft: fatal: the onready function of task 'hasty' threw: too early; let it catch")) << end;
+  EXPECT_TRUE(end.printed("weft: fatal: the onready function of task 'hasty' threw: too early; let it catch")) << end;
 }
 
 // Uses about `bytes` of stack.

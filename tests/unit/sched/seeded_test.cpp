@@ -121,7 +121,7 @@ TEST(seeded_run, a_seed_decides_which_branch_of_a_join_goes_first) {
     const auto end =
         test::in_process({{"WEFT_SCHED_SEED", std::to_string(seed)}}, [] { weft::join([] { say("[first]"); }, [] { say("[second]"); }); });
     ASSERT_TRUE(end.exited(0)) << end;
-    found = end.said("[first]") && end.said("[second]");
+    found = end.printed("[first]") && end.printed("[second]");
     ASSERT_TRUE(found) << end;
     (end.output.find("[first]") < end.output.find("[second]") ? first : second) = true;
   }
@@ -155,7 +155,7 @@ TEST(seeded_run, without_a_seed_follows_the_order_of_creation) {
     weft::join([] { say("first"); }, [] { say("second"); });
     weft::taskwait();
   });
-  EXPECT_TRUE(end.said("first second a0 a1 a2 inner inner inner ")) << end;
+  EXPECT_TRUE(end.printed("first second a0 a1 a2 inner inner inner ")) << end;
 }
 
 TEST(seeded_run, has_one_worker) {
@@ -173,8 +173,8 @@ TEST(seeded_run, more_workers_are_a_contradiction_that_names_both_settings) {
     }
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, "
-                       "which is '4' (from environment WEFT_WORKERS); leave one of them out"))
+  EXPECT_TRUE(end.printed("setting sched.policy = seeded (from setting sched.seed) goes with workers = 1 only, "
+                          "which is '4' (from environment WEFT_WORKERS); leave one of them out"))
       << end;
 }
 

@@ -82,10 +82,10 @@ struct room_for_a_core {
 };
 
 void expect_both(const test::ending &end) {
-  EXPECT_TRUE(end.said("'stuck' waits for a lock")) << end;
-  EXPECT_TRUE(end.said("waits_deep_inside")) << end;
-  EXPECT_TRUE(end.said("'stuck, too' waits for a lock")) << end;
-  EXPECT_TRUE(end.said("waits_on_its_own_stack")) << end;
+  EXPECT_TRUE(end.printed("'stuck' waits for a lock")) << end;
+  EXPECT_TRUE(end.printed("waits_deep_inside")) << end;
+  EXPECT_TRUE(end.printed("'stuck, too' waits for a lock")) << end;
+  EXPECT_TRUE(end.printed("waits_on_its_own_stack")) << end;
   for (const char *task : {"'stuck' waits for a lock\n", "'stuck, too' waits for a lock\n"}) {
     const auto at = end.output.find(task) + std::string(task).size();
     const std::string first = end.output.substr(at, end.output.find('\n', at) - at);
@@ -103,12 +103,12 @@ TEST(gdb_tool, backtraces_of_suspended_tasks_are_shown_live_and_from_a_core) {
   const std::string pid = std::to_string(child);
   const auto gdb = [](std::vector<std::string> arguments) { return test::run(arguments, {}); };
   auto end = gdb({weft_program(), "gdb", "--batch", pid});
-  if (end.said("ptrace") || end.said("Operation not permitted")) {
+  if (end.printed("ptrace") || end.printed("Operation not permitted")) {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     GTEST_SKIP() << "gdb may not attach here";
   }
-  if (end.said("libweft has no debug information")) { // -g1 has none of variables
+  if (end.printed("libweft has no debug information")) { // -g1 has none of variables
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     GTEST_SKIP() << "the library was built without debug information";

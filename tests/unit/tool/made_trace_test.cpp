@@ -40,14 +40,14 @@ class made_traces : public testing::Test {
   test::ending check(made_trace &t) { return weft(t, {"trace", "check"}); }
   void expect_sound(made_trace t, const std::string &said = "sound: ") {
     const auto end = check(t);
-    EXPECT_TRUE(end.exited(0) && end.said(said)) << said << "\n" << end;
+    EXPECT_TRUE(end.exited(0) && end.printed(said)) << said << "\n" << end;
   }
   /// `faults`: of which this sentence is one; 1: it alone.
   void expect_fault(made_trace t, const std::string &sentence, int faults = 1) {
     const auto end = check(t);
     EXPECT_TRUE(end.exited(1)) << sentence << "\n" << end;
-    EXPECT_TRUE(end.said("fault: " + sentence + "\n")) << sentence << "\n" << end;
-    EXPECT_TRUE(end.said("\n" + std::to_string(faults) + " faults in ")) << sentence << "\n" << end;
+    EXPECT_TRUE(end.printed("fault: " + sentence + "\n")) << sentence << "\n" << end;
+    EXPECT_TRUE(end.printed("\n" + std::to_string(faults) + " faults in ")) << sentence << "\n" << end;
   }
 
   test::fake_tree m_tree;
@@ -233,7 +233,7 @@ TEST_F(made_traces, all_faults_are_counted_and_twenty_are_told) {
         .put(task * k_ms, on::end, task, k_one)
         .put((30 + task) * k_ms, on::ready, task);
   const auto end = check(t);
-  EXPECT_TRUE(end.exited(1) && end.said("\n25 faults in 100 records")) << end;
+  EXPECT_TRUE(end.exited(1) && end.printed("\n25 faults in 100 records")) << end;
   std::size_t told = 0;
   for (std::size_t at = 0; (at = end.output.find("fault: ", at)) != std::string::npos; ++at)
     ++told;
@@ -313,7 +313,7 @@ TEST_F(made_traces, a_chain_is_named_as_the_cause_of_idleness) {
   t.put(20 * k_ms, on::waited, 1, 0, 30).put(20 * k_ms + 10, on::end, 1, k_main).put(20 * k_ms + 10, on::busy, 0, 0, 0, 0, 1);
   const auto end = weft(t, {"report"});
   EXPECT_TRUE(end.exited(0) && end.output.starts_with("50 % of worker time is idle: ")) << end;
-  EXPECT_TRUE(end.said("no task is ready, behind 'one'.")) << end;
+  EXPECT_TRUE(end.printed("no task is ready, behind 'one'.")) << end;
 }
 
 TEST_F(made_traces, a_long_last_task_is_named_as_the_cause_of_idleness) {
@@ -356,5 +356,5 @@ TEST_F(made_traces, a_program_that_computes_itself_is_named_as_the_cause_of_idle
   }
   t.put(now + k_us, on::end, 1, k_main).put(now + k_us, on::busy, 0, 0, 0, 0, 1);
   const auto end = weft(t, {"report"});
-  EXPECT_TRUE(end.exited(0) && end.said("of it while the program's own code runs and no task does")) << end;
+  EXPECT_TRUE(end.exited(0) && end.printed("of it while the program's own code runs and no task does")) << end;
 }

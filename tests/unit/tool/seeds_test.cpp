@@ -67,29 +67,29 @@ TEST_F(weft_seeds, a_program_without_a_bug_gives_the_same_with_each) {
 TEST_F(weft_seeds, another_output_is_shown_as_a_difference_and_can_be_repeated) {
   const auto end = explore("output");
   EXPECT_TRUE(end.exited(3)) << end;
-  EXPECT_TRUE(end.said("differs from the run without a seed (-)\n  standard output, line 2:\n      begin\n    - x = ")) << end;
-  EXPECT_FALSE(end.said("gave something else")) << end;
-  EXPECT_TRUE(end.said("    - x = 42\n")) << end;
-  EXPECT_TRUE(end.said("    + x = 0\n")) << end;
+  EXPECT_TRUE(end.printed("differs from the run without a seed (-)\n  standard output, line 2:\n      begin\n    - x = ")) << end;
+  EXPECT_FALSE(end.printed("gave something else")) << end;
+  EXPECT_TRUE(end.printed("    - x = 42\n")) << end;
+  EXPECT_TRUE(end.printed("    + x = 0\n")) << end;
   EXPECT_EQ(repeat(end).output, "begin\nx = 0\nend\n");
 }
 
 TEST_F(weft_seeds, another_exit_code_is_a_difference) {
   const auto end = explore("code");
   EXPECT_TRUE(end.exited(3)) << end;
-  EXPECT_TRUE(end.said("  - exit code 0\n  + exit code 9\n")) << end;
+  EXPECT_TRUE(end.printed("  - exit code 0\n  + exit code 9\n")) << end;
 }
 
 TEST_F(weft_seeds, a_crash_is_a_difference) {
   const auto end = explore("crash");
   EXPECT_TRUE(end.exited(3)) << end;
-  EXPECT_TRUE(end.said("  - exit code 0\n  + signal 6 (Aborted)\n")) << end;
+  EXPECT_TRUE(end.printed("  - exit code 0\n  + signal 6 (Aborted)\n")) << end;
 }
 
 TEST_F(weft_seeds, a_hang_is_a_difference) {
   const auto end = explore("hang", {"--limit", "5"});
   EXPECT_TRUE(end.exited(3)) << end;
-  EXPECT_TRUE(end.said("+ no end within 5 s")) << end;
+  EXPECT_TRUE(end.printed("+ no end within 5 s")) << end;
 }
 
 TEST_F(weft_seeds, a_program_that_hangs_without_a_seed_leaves_nothing_to_compare_with) {
@@ -101,21 +101,21 @@ TEST_F(weft_seeds, a_program_that_hangs_without_a_seed_leaves_nothing_to_compare
 TEST_F(weft_seeds, an_output_that_always_changes_is_not_blamed_on_a_seed) {
   const auto end = explore("noise");
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.said("two runs without a seed differ, so there is nothing to compare seeds with\n")) << end;
+  EXPECT_TRUE(end.printed("two runs without a seed differ, so there is nothing to compare seeds with\n")) << end;
 }
 
 TEST_F(weft_seeds, of_a_program_that_always_fails_give_its_status) {
   auto end = weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "echo last words >&2; kill -SEGV $$"});
   EXPECT_TRUE(end.exited(128 + SIGSEGV)) << end;
-  EXPECT_TRUE(end.said("gave the same output and signal")) << end;
-  EXPECT_TRUE(end.said("weft: all of them failed: signal 11 (Segmentation fault)\n")) << end;
-  EXPECT_TRUE(end.said("last words")) << end;
+  EXPECT_TRUE(end.printed("gave the same output and signal")) << end;
+  EXPECT_TRUE(end.printed("weft: all of them failed: signal 11 (Segmentation fault)\n")) << end;
+  EXPECT_TRUE(end.printed("last words")) << end;
   end = weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "exit 7"});
   EXPECT_TRUE(end.exited(7)) << end;
-  EXPECT_TRUE(end.said("all of them failed: exit code 7\n")) << end;
+  EXPECT_TRUE(end.printed("all of them failed: exit code 7\n")) << end;
   end = weft({"run", "--seeds", "3", "--", "/bin/sh", "-c", "exit 0"});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("failed")) << end;
+  EXPECT_FALSE(end.printed("failed")) << end;
 }
 
 TEST_F(weft_seeds, each_run_reads_the_same_input) {
@@ -130,10 +130,10 @@ TEST_F(weft_seeds, each_run_reads_the_same_input) {
 TEST_F(weft_seeds, settings_that_contradict_seeds_are_refused_at_once) {
   auto end = weft({"run", "--seeds", "5", "--workers", "4", "true"});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.said("goes with workers = 1 only, which is '4'")) << end;
+  EXPECT_TRUE(end.printed("goes with workers = 1 only, which is '4'")) << end;
   end = weft({"run", "--seeds", "5", "true"}, {{"WEFT_SCHED_POLICY", "central"}});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.said("goes with sched.policy = seeded only, which is 'central' (from environment WEFT_SCHED_POLICY)")) << end;
+  EXPECT_TRUE(end.printed("goes with sched.policy = seeded only, which is 'central' (from environment WEFT_SCHED_POLICY)")) << end;
 }
 
 TEST_F(weft_seeds, a_command_line_without_sense_is_refused) {
@@ -149,7 +149,7 @@ TEST_F(weft_seeds, a_command_line_without_sense_is_refused) {
   for (const auto &[words, sentence] : cases) {
     const auto end = weft(words);
     EXPECT_TRUE(end.exited(2)) << end;
-    EXPECT_TRUE(end.said(sentence)) << end;
+    EXPECT_TRUE(end.printed(sentence)) << end;
   }
 }
 

@@ -59,7 +59,7 @@ TEST_F(weft_tool, helps_with_every_command) {
   const auto end = weft({"help"});
   EXPECT_TRUE(end.exited(0)) << end;
   for (const std::string command : {"run", "config", "info", "version", "help"}) {
-    EXPECT_TRUE(end.said("\n  " + command + " ")) << command;
+    EXPECT_TRUE(end.printed("\n  " + command + " ")) << command;
     const auto about = weft({"help", command});
     EXPECT_TRUE(about.exited(0)) << about;
     EXPECT_EQ(about.output.rfind("usage: weft ", 0), 0u) << about;
@@ -70,14 +70,14 @@ TEST_F(weft_tool, helps_with_every_command) {
 TEST_F(weft_tool, without_a_command_shows_the_help_and_fails) {
   const auto end = weft({});
   EXPECT_TRUE(end.exited(2)) << end;
-  EXPECT_TRUE(end.said("usage: weft COMMAND")) << end;
+  EXPECT_TRUE(end.printed("usage: weft COMMAND")) << end;
 }
 
 TEST_F(weft_tool, an_unknown_command_names_the_nearest) {
   for (const auto &words : {std::vector<std::string>{"confg"}, {"help", "confg"}}) {
     const auto end = weft(words);
     EXPECT_TRUE(end.exited(2)) << end;
-    EXPECT_TRUE(end.said("unknown command 'confg'; did you mean 'config'?")) << end;
+    EXPECT_TRUE(end.printed("unknown command 'confg'; did you mean 'config'?")) << end;
   }
 }
 
@@ -85,11 +85,11 @@ TEST_F(weft_tool, info_shows_the_cpus_that_may_be_used) {
   const auto end = weft({"info"});
   EXPECT_TRUE(end.exited(0)) << end;
   const auto &m = weft::rt::this_machine();
-  EXPECT_TRUE(end.said("CPUs effective   " + std::to_string(m.effective_cpus()) + "\n")) << end;
-  EXPECT_TRUE(end.said("page size        " + std::to_string(m.page_bytes) + "\n")) << end;
+  EXPECT_TRUE(end.printed("CPUs effective   " + std::to_string(m.effective_cpus()) + "\n")) << end;
+  EXPECT_TRUE(end.printed("page size        " + std::to_string(m.page_bytes) + "\n")) << end;
   for (const char *what :
        {"CPUs online", "CPU quota", "NUMA node", "memory limit", "membarrier", "guard pages", "max_map_count", "compiler", "kernel"})
-    EXPECT_TRUE(end.said(what)) << what;
+    EXPECT_TRUE(end.printed(what)) << what;
 }
 
 TEST_F(weft_tool, info_honours_the_inherited_mask) {
@@ -97,16 +97,16 @@ TEST_F(weft_tool, info_honours_the_inherited_mask) {
   ASSERT_EQ(weft::rt::bind_this_thread(before.back()), 0);
   const auto end = weft({"info"});
   ASSERT_EQ(weft::rt::bind_this_thread(before), 0);
-  EXPECT_TRUE(end.said("CPUs allowed     1 (" + std::to_string(before.back()) + "), 1 cores, 1 packages\n")) << end;
-  EXPECT_TRUE(end.said("CPUs effective   1\n")) << end;
+  EXPECT_TRUE(end.printed("CPUs allowed     1 (" + std::to_string(before.back()) + "), 1 cores, 1 packages\n")) << end;
+  EXPECT_TRUE(end.printed("CPUs effective   1\n")) << end;
 }
 
 TEST_F(weft_tool, config_shows_values_and_where_they_came_from) {
   const auto end = weft({"config"}, {{"WEFT_WORKERS", "3"}, {"WEFT_PRESET", "latency"}});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("\nworkers = 3  # environment WEFT_WORKERS\n")) << end;
-  EXPECT_TRUE(end.said("\nspin.us = \"1ms\"  # preset latency\n")) << end;
-  EXPECT_TRUE(end.said("\nsched.policy = \"stealing\"  # default\n")) << end;
+  EXPECT_TRUE(end.printed("\nworkers = 3  # environment WEFT_WORKERS\n")) << end;
+  EXPECT_TRUE(end.printed("\nspin.us = \"1ms\"  # preset latency\n")) << end;
+  EXPECT_TRUE(end.printed("\nsched.policy = \"stealing\"  # default\n")) << end;
 }
 
 TEST_F(weft_tool, config_prints_what_it_reads_back) {
@@ -115,15 +115,15 @@ TEST_F(weft_tool, config_prints_what_it_reads_back) {
   tree.put("/weft.toml", first.output);
   const auto second = weft({"config"}, {{"WEFT_CONFIG", tree.root() + "/weft.toml"}});
   EXPECT_TRUE(second.exited(0)) << second;
-  EXPECT_TRUE(second.said("\nworkers = 3  # file " + tree.root() + "/weft.toml:")) << second;
-  EXPECT_TRUE(second.said("\nstats = true  # file ")) << second;
+  EXPECT_TRUE(second.printed("\nworkers = 3  # file " + tree.root() + "/weft.toml:")) << second;
+  EXPECT_TRUE(second.printed("\nstats = true  # file ")) << second;
 }
 
 TEST_F(weft_tool, config_in_json_is_one_object) {
   const auto end = weft({"config", "--json"}, {{"WEFT_WORKERS", "3"}});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said(R"({"key": "workers", "value": 3, "origin": "environment WEFT_WORKERS", "type": "int")")) << end;
-  EXPECT_TRUE(end.said(R"({"key": "throttle.bytes", "value": "16MiB", "origin": "default", "type": "bytes")")) << end;
+  EXPECT_TRUE(end.printed(R"({"key": "workers", "value": 3, "origin": "environment WEFT_WORKERS", "type": "int")")) << end;
+  EXPECT_TRUE(end.printed(R"({"key": "throttle.bytes", "value": "16MiB", "origin": "default", "type": "bytes")")) << end;
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < end.output.size(); ++i) {
@@ -140,13 +140,13 @@ TEST_F(weft_tool, config_in_json_is_one_object) {
 TEST_F(weft_tool, config_refuses_a_wrong_value) {
   const auto end = weft({"config"}, {{"WEFT_WORKERS", "0"}});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.said("setting workers cannot be '0' (from environment WEFT_WORKERS)")) << end;
+  EXPECT_TRUE(end.printed("setting workers cannot be '0' (from environment WEFT_WORKERS)")) << end;
 }
 
 TEST_F(weft_tool, config_refuses_an_unknown_option) {
   const auto end = weft({"config", "--jsn"});
   EXPECT_TRUE(end.exited(2)) << end;
-  EXPECT_TRUE(end.said("did you mean '--json'?")) << end;
+  EXPECT_TRUE(end.printed("did you mean '--json'?")) << end;
 }
 
 TEST_F(weft_tool, the_page_of_settings_is_up_to_date) {
@@ -161,7 +161,7 @@ TEST_F(weft_tool, run_hands_settings_to_the_program) {
   const auto end = weft({"run", "--workers", "3", "--preset=latency", "--set", "sched.policy=central", "--set=stats=on", "--", "env"});
   EXPECT_TRUE(end.exited(0)) << end;
   for (const char *line : {"WEFT_WORKERS=3\n", "WEFT_PRESET=latency\n", "WEFT_SCHED_POLICY=central\n", "WEFT_STATS=on\n"})
-    EXPECT_TRUE(end.said(line)) << line << end;
+    EXPECT_TRUE(end.printed(line)) << line << end;
 }
 
 TEST_F(weft_tool, run_wins_over_the_inherited_environment_and_the_last_value_counts) {
@@ -187,8 +187,8 @@ TEST_F(weft_tool, run_with_stats_set_shows_what_the_program_has_done) {
   words.push_back("--gtest_filter=weft_tool.run_with_stats_set_shows_what_the_program_has_done");
   const auto end = weft(words, {{"TEST_CHILD", "1"}});
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.said("weft: stats: 17 tasks spawned, 17 run by 2 workers; ")) << end;
-  EXPECT_TRUE(end.said("weft: stats: worker 1 (started): ")) << end;
+  EXPECT_TRUE(end.printed("weft: stats: 17 tasks spawned, 17 run by 2 workers; ")) << end;
+  EXPECT_TRUE(end.printed("weft: stats: worker 1 (started): ")) << end;
 }
 
 TEST_F(weft_tool, run_ends_as_the_program_ends) { EXPECT_TRUE(weft({"run", "--", "sh", "-c", "exit 42"}).exited(42)); }
@@ -196,10 +196,10 @@ TEST_F(weft_tool, run_ends_as_the_program_ends) { EXPECT_TRUE(weft({"run", "--",
 TEST_F(weft_tool, run_refuses_unknown_keys_and_wrong_values) {
   auto end = weft({"run", "--set", "sched.polcy=central", "true"});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.said("did you mean 'sched.policy'?")) << end;
+  EXPECT_TRUE(end.printed("did you mean 'sched.policy'?")) << end;
   end = weft({"run", "--workers", "0", "true"});
   EXPECT_TRUE(end.exited(1)) << end;
-  EXPECT_TRUE(end.said("must be auto, or an integer from 1 to 1024")) << end;
+  EXPECT_TRUE(end.printed("must be auto, or an integer from 1 to 1024")) << end;
 }
 
 TEST_F(weft_tool, run_refuses_a_command_line_without_sense) {
@@ -214,14 +214,14 @@ TEST_F(weft_tool, run_refuses_a_command_line_without_sense) {
   for (const auto &[words, sentence] : cases) {
     const auto end = weft(words);
     EXPECT_TRUE(end.exited(2)) << end;
-    EXPECT_TRUE(end.said(sentence)) << end;
+    EXPECT_TRUE(end.printed(sentence)) << end;
   }
 }
 
 TEST_F(weft_tool, run_reports_a_program_that_cannot_be_run) {
   const auto end = weft({"run", "no-such-program"});
   EXPECT_TRUE(end.exited(127)) << end;
-  EXPECT_TRUE(end.said("cannot run 'no-such-program': No such file or directory")) << end;
+  EXPECT_TRUE(end.printed("cannot run 'no-such-program': No such file or directory")) << end;
 }
 
 } // namespace

@@ -455,10 +455,10 @@ void a_service_helps() {
 const healthy_program k_healthy[] = {{"sleeps", &sleeps},     {"waits_for_a_device", &waits_for_a_device}, {"reads_a_pipe", &reads_a_pipe},
                                      {"computes", &computes}, {"main_is_elsewhere", &main_is_elsewhere},   {"a_service_helps", &a_service_helps}};
 
-bool said_one_of(const test::ending &end, std::string_view causes) {
+bool printed_one_of(const test::ending &end, std::string_view causes) {
   for (;;) {
     const auto bar = causes.find('|');
-    if (end.said(std::string(causes.substr(0, bar))))
+    if (end.printed(std::string(causes.substr(0, bar))))
       return true;
     if (bar == std::string_view::npos)
       return false;
@@ -483,16 +483,16 @@ TEST_P(sick, is_reported_with_its_cause) {
   const auto end = test::in_process(settings, p.run);
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_EQ(end.said("these wait for each other:"), p.because == why::circle) << end;
-  EXPECT_EQ(end.said("nobody is left to do what they wait for"), p.because == why::nobody_left) << end;
+  EXPECT_EQ(end.printed("these wait for each other:"), p.because == why::circle) << end;
+  EXPECT_EQ(end.printed("nobody is left to do what they wait for"), p.because == why::nobody_left) << end;
   for (const std::string &cause : p.causes)
-    EXPECT_TRUE(said_one_of(end, cause)) << cause << "\n" << end;
+    EXPECT_TRUE(printed_one_of(end, cause)) << cause << "\n" << end;
 }
 
 TEST_P(healthy, is_left_alone) {
   const auto end = test::in_process({{"WEFT_WORKERS", "2"}, {"WEFT_WATCH_HANG", "abort"}, {"WEFT_WATCH_PATIENCE", "20ms"}}, GetParam().run);
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("nothing goes on")) << end;
+  EXPECT_FALSE(end.printed("nothing goes on")) << end;
 }
 
 INSTANTIATE_TEST_SUITE_P(corpus, sick, testing::ValuesIn(k_sick), [](const auto &p) { return std::string(p.param.name); });

@@ -78,24 +78,24 @@ TEST(hang, two_mutexes_in_opposite_order_are_reported_with_their_cycle) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("nothing goes on")) << end;
-  EXPECT_TRUE(end.said("these wait for each other:")) << end;
-  EXPECT_TRUE(end.said("is held by task 'left'")) << end;
-  EXPECT_TRUE(end.said("is held by task 'right'")) << end;
-  EXPECT_TRUE(end.said("task 'left' waits for mutex 0x")) << end;
-  EXPECT_TRUE(end.said("task 'right' waits for mutex 0x")) << end;
-  EXPECT_TRUE(end.said("where they stand:")) << end;
-  EXPECT_TRUE(end.said("task 'left', written as ")) << end;
+  EXPECT_TRUE(end.printed("nothing goes on")) << end;
+  EXPECT_TRUE(end.printed("these wait for each other:")) << end;
+  EXPECT_TRUE(end.printed("is held by task 'left'")) << end;
+  EXPECT_TRUE(end.printed("is held by task 'right'")) << end;
+  EXPECT_TRUE(end.printed("task 'left' waits for mutex 0x")) << end;
+  EXPECT_TRUE(end.printed("task 'right' waits for mutex 0x")) << end;
+  EXPECT_TRUE(end.printed("where they stand:")) << end;
+  EXPECT_TRUE(end.printed("task 'left', written as ")) << end;
 #if !defined(WEFT_CONTEXT_BOOST)
-  EXPECT_TRUE(end.said("    in ")) << end;
+  EXPECT_TRUE(end.printed("    in ")) << end;
 #if !defined(WEFT_TEST_SANITIZED) && !defined(WEFT_TEST_EMULATOR)
   if (std::system("command -v addr2line >/dev/null 2>&1") == 0) {
-    EXPECT_TRUE(end.said("hang_test.cpp:")) << end;
+    EXPECT_TRUE(end.printed("hang_test.cpp:")) << end;
   }
 #endif
 #endif
-  EXPECT_TRUE(end.said("child task 'left'")) << end;
-  EXPECT_TRUE(end.said("child task 'right'")) << end;
+  EXPECT_TRUE(end.printed("child task 'left'")) << end;
+  EXPECT_TRUE(end.printed("child task 'right'")) << end;
 }
 
 TEST(hang, tasks_without_labels_are_called_by_their_closures) {
@@ -108,8 +108,8 @@ TEST(hang, tasks_without_labels_are_called_by_their_closures) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("::<lambda()> 0x") || end.said("lambda at ")) << end;
-  EXPECT_FALSE(end.said("task '0x")) << end;
+  EXPECT_TRUE(end.printed("::<lambda()> 0x") || end.printed("lambda at ")) << end;
+  EXPECT_FALSE(end.printed("task '0x")) << end;
 }
 
 TEST(hang, a_mutex_that_was_handed_over_is_held_by_who_has_it_now) {
@@ -136,8 +136,8 @@ TEST(hang, a_mutex_that_was_handed_over_is_held_by_who_has_it_now) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("is held on the stack of task 'second'")) << end;
-  EXPECT_TRUE(end.said("these wait for each other:")) << end;
+  EXPECT_TRUE(end.printed("is held on the stack of task 'second'")) << end;
+  EXPECT_TRUE(end.printed("these wait for each other:")) << end;
 }
 
 TEST(hang, a_child_that_needs_what_its_waiting_parent_holds_is_a_cycle) {
@@ -153,8 +153,8 @@ TEST(hang, a_child_that_needs_what_its_waiting_parent_holds_is_a_cycle) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'parent' waits for its child task 'child'")) << end; // beside it, or below it
-  EXPECT_TRUE(end.said("these wait for each other:")) << end;
+  EXPECT_TRUE(end.printed("task 'parent' waits for its child task 'child'")) << end; // beside it, or below it
+  EXPECT_TRUE(end.printed("these wait for each other:")) << end;
 }
 
 TEST(hang, a_cycle_through_accesses_and_handles_is_reported_under_every_policy) {
@@ -173,10 +173,10 @@ TEST(hang, a_cycle_through_accesses_and_handles_is_reported_under_every_policy) 
     settings.emplace_back("TEST_CHILD", "1");
     auto end = test::run({test::program_path(), "--gtest_filter=hang.a_cycle_through_accesses*"}, settings);
     EXPECT_TRUE(end.aborted()) << policy << end;
-    EXPECT_TRUE(end.said("task 'producer' waits for the end of task 'consumer'")) << policy << end;
-    EXPECT_TRUE(end.said("task 'consumer' waits, with in(0x")) << policy << end;
-    EXPECT_TRUE(end.said("for task 'producer'")) << policy << end;
-    EXPECT_TRUE(end.said("these wait for each other:")) << policy << end;
+    EXPECT_TRUE(end.printed("task 'producer' waits for the end of task 'consumer'")) << policy << end;
+    EXPECT_TRUE(end.printed("task 'consumer' waits, with in(0x")) << policy << end;
+    EXPECT_TRUE(end.printed("for task 'producer'")) << policy << end;
+    EXPECT_TRUE(end.printed("these wait for each other:")) << policy << end;
   }
 }
 
@@ -188,10 +188,10 @@ TEST_F(hang_without_cycle, a_task_that_waits_for_one_that_blocks_for_ever_is_rep
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("nobody is left to do what they wait for")) << end;
-  EXPECT_TRUE(end.said("task 'sleeper' is blocked and can only be unblocked by")) << end;
-  EXPECT_TRUE(end.said("task 'heir' waits, with inout(0x")) << end;
-  EXPECT_TRUE(end.said("thread 'main' waits for its child task 'sleeper'")) << end; // it stands below
+  EXPECT_TRUE(end.printed("nobody is left to do what they wait for")) << end;
+  EXPECT_TRUE(end.printed("task 'sleeper' is blocked and can only be unblocked by")) << end;
+  EXPECT_TRUE(end.printed("task 'heir' waits, with inout(0x")) << end;
+  EXPECT_TRUE(end.printed("thread 'main' waits for its child task 'sleeper'")) << end; // it stands below
 }
 
 TEST_F(hang_without_cycle, is_reported_while_counters_are_printed_and_served) {
@@ -205,7 +205,7 @@ TEST_F(hang_without_cycle, is_reported_while_counters_are_printed_and_served) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'left'")) << end;
+  EXPECT_TRUE(end.printed("task 'left'")) << end;
 }
 
 TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) {
@@ -220,13 +220,13 @@ TEST_F(hang_without_cycle, who_waits_for_a_turn_or_behind_a_cohort_is_reported) 
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'wants_turn' waits, with commutative(0x")) << end;
-  EXPECT_TRUE(end.said("task 'behind' waits, with inout(0x")) << end;
-  EXPECT_TRUE(end.said("for task 'has_turn'")) << end;
-  EXPECT_TRUE(end.said("for task 'wants_turn'")) << end;
-  EXPECT_TRUE(end.said("task 'late' waits, with concurrent(0x")) << end;
-  EXPECT_TRUE(end.said("for task 'behind'")) << end;
-  EXPECT_FALSE(end.said("commutative tasks")) << end; // what stands for them is no task
+  EXPECT_TRUE(end.printed("task 'wants_turn' waits, with commutative(0x")) << end;
+  EXPECT_TRUE(end.printed("task 'behind' waits, with inout(0x")) << end;
+  EXPECT_TRUE(end.printed("for task 'has_turn'")) << end;
+  EXPECT_TRUE(end.printed("for task 'wants_turn'")) << end;
+  EXPECT_TRUE(end.printed("task 'late' waits, with concurrent(0x")) << end;
+  EXPECT_TRUE(end.printed("for task 'behind'")) << end;
+  EXPECT_FALSE(end.printed("commutative tasks")) << end; // what stands for them is no task
 }
 
 TEST_F(hang_without_cycle, a_round_of_a_taskiter_is_reported) {
@@ -242,9 +242,9 @@ TEST_F(hang_without_cycle, a_round_of_a_taskiter_is_reported) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'iterates' waits in its rounds for task 'round'")) << end;
-  EXPECT_TRUE(end.said("task 'iterates' waits in its rounds for task 'event'")) << end;
-  EXPECT_TRUE(end.said("task 'event' has ended, but for external events")) << end;
+  EXPECT_TRUE(end.printed("task 'iterates' waits in its rounds for task 'round'")) << end;
+  EXPECT_TRUE(end.printed("task 'iterates' waits in its rounds for task 'event'")) << end;
+  EXPECT_TRUE(end.printed("task 'event' has ended, but for external events")) << end;
 }
 
 TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_ends_is_reported) {
@@ -256,12 +256,12 @@ TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_e
     s.wait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'first' has ended, but for external events")) << end;
-  EXPECT_TRUE(end.said("task 'first' is to run after task 'first'")) << end; // its completion function
-  EXPECT_TRUE(end.said("task 'second' waits in stream 'line' for task 'first'")) << end;
-  EXPECT_TRUE(end.said("task 'line' waits in stream 'line' for task 'first'")) << end;
-  EXPECT_TRUE(end.said("thread 'main' waits for the end of task 'line'")) << end;
-  EXPECT_FALSE(end.said("'functions'")) << end; // their parent waits for nobody
+  EXPECT_TRUE(end.printed("task 'first' has ended, but for external events")) << end;
+  EXPECT_TRUE(end.printed("task 'first' is to run after task 'first'")) << end; // its completion function
+  EXPECT_TRUE(end.printed("task 'second' waits in stream 'line' for task 'first'")) << end;
+  EXPECT_TRUE(end.printed("task 'line' waits in stream 'line' for task 'first'")) << end;
+  EXPECT_TRUE(end.printed("thread 'main' waits for the end of task 'line'")) << end;
+  EXPECT_FALSE(end.printed("'functions'")) << end; // their parent waits for nobody
 }
 
 TEST_F(hang_without_cycle, who_waits_with_a_region_is_reported) {
@@ -272,8 +272,8 @@ TEST_F(hang_without_cycle, who_waits_with_a_region_is_reported) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'left half' is blocked and can only be unblocked by")) << end;
-  EXPECT_TRUE(end.said("task 'all of it' waits, with a region that both touch, for task 'left half'")) << end;
+  EXPECT_TRUE(end.printed("task 'left half' is blocked and can only be unblocked by")) << end;
+  EXPECT_TRUE(end.printed("task 'all of it' waits, with a region that both touch, for task 'left half'")) << end;
 }
 
 TEST(hang, a_circle_through_a_stream_is_reported) {
@@ -285,8 +285,8 @@ TEST(hang, a_circle_through_a_stream_is_reported) {
     s.wait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("these wait for each other:")) << end;
-  EXPECT_TRUE(end.said("task 'line' waits in stream 'line' for task 'needs'")) << end;
+  EXPECT_TRUE(end.printed("these wait for each other:")) << end;
+  EXPECT_TRUE(end.printed("task 'line' waits in stream 'line' for task 'needs'")) << end;
 }
 
 TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_what_services_have_spawned) {
@@ -305,10 +305,10 @@ TEST_F(hang_without_cycle, the_end_of_the_program_waits_for_functions_and_for_wh
       weft::taskyield();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("thread 'main' waits at the end of the program for task 'stays'")) << end;
-  EXPECT_TRUE(end.said("thread 'main' waits at the end of the program for task 'child of a service'")) << end;
-  EXPECT_TRUE(end.said("task 'stays' is blocked and can only be unblocked by")) << end;
-  EXPECT_FALSE(end.said("'service'")) << end;
+  EXPECT_TRUE(end.printed("thread 'main' waits at the end of the program for task 'stays'")) << end;
+  EXPECT_TRUE(end.printed("thread 'main' waits at the end of the program for task 'child of a service'")) << end;
+  EXPECT_TRUE(end.printed("task 'stays' is blocked and can only be unblocked by")) << end;
+  EXPECT_FALSE(end.printed("'service'")) << end;
 }
 
 TEST_F(hang_without_cycle, a_task_that_is_to_run_again_is_reported) {
@@ -323,8 +323,8 @@ TEST_F(hang_without_cycle, a_task_that_is_to_run_again_is_reported) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'blocks' is blocked and can only be unblocked by")) << end;
-  EXPECT_TRUE(end.said("task 'has events' runs again after external events that can only be taken back by")) << end;
+  EXPECT_TRUE(end.printed("task 'blocks' is blocked and can only be unblocked by")) << end;
+  EXPECT_TRUE(end.printed("task 'has events' runs again after external events that can only be taken back by")) << end;
 }
 
 TEST_F(hang_without_cycle, of_a_flood_some_are_named_and_the_rest_is_counted) {
@@ -339,7 +339,7 @@ TEST_F(hang_without_cycle, of_a_flood_some_are_named_and_the_rest_is_counted) {
   });
   EXPECT_TRUE(end.aborted()) << end;
   // 20,001 are blocked and 20,000 stand behind x; main waits for all, or for the one that stands above it.
-  EXPECT_TRUE(end.said("and 79962 more") || end.said("and 39962 more")) << end;
+  EXPECT_TRUE(end.printed("and 79962 more") || end.printed("and 39962 more")) << end;
 }
 
 TEST(hang, a_circle_through_a_turn_is_reported) {
@@ -353,8 +353,8 @@ TEST(hang, a_circle_through_a_turn_is_reported) {
     weft::spawn([&] { return ++x; }, weft::label("wants_turn"), weft::commutative(x)).wait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("these wait for each other:")) << end;
-  EXPECT_TRUE(end.said("task 'wants_turn' waits, with commutative(0x")) << end;
+  EXPECT_TRUE(end.printed("these wait for each other:")) << end;
+  EXPECT_TRUE(end.printed("task 'wants_turn' waits, with commutative(0x")) << end;
 }
 
 TEST_F(hang_without_cycle, an_event_that_only_a_waiting_task_would_take_back_is_reported) {
@@ -366,9 +366,9 @@ TEST_F(hang_without_cycle, an_event_that_only_a_waiting_task_would_take_back_is_
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'held' has ended, but for external events")) << end;
-  EXPECT_TRUE(end.said("task 'releaser' waits, with in(0x")) << end;
-  EXPECT_TRUE(end.said("for task 'held'")) << end;
+  EXPECT_TRUE(end.printed("task 'held' has ended, but for external events")) << end;
+  EXPECT_TRUE(end.printed("task 'releaser' waits, with in(0x")) << end;
+  EXPECT_TRUE(end.printed("for task 'held'")) << end;
 }
 
 TEST_F(hang_without_cycle, a_group_and_its_tasks_are_named) {
@@ -378,7 +378,7 @@ TEST_F(hang_without_cycle, a_group_and_its_tasks_are_named) {
     g.wait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("thread 'main' waits in its group for task 'member'")) << end;
+  EXPECT_TRUE(end.printed("thread 'main' waits in its group for task 'member'")) << end;
 }
 
 TEST_F(hang_without_cycle, is_noticed_when_the_thread_that_could_have_helped_has_ended) {
@@ -390,7 +390,7 @@ TEST_F(hang_without_cycle, is_noticed_when_the_thread_that_could_have_helped_has
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("task 'forgotten' is blocked and can only be unblocked by")) << end;
+  EXPECT_TRUE(end.printed("task 'forgotten' is blocked and can only be unblocked by")) << end;
 }
 
 TEST(hang, is_noticed_when_a_thread_that_has_used_weft_has_ended) {
@@ -406,7 +406,7 @@ TEST(hang, is_noticed_when_a_thread_that_has_used_weft_has_ended) {
     m.lock();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("is held on the stack of thread 'main'")) << end;
+  EXPECT_TRUE(end.printed("is held on the stack of thread 'main'")) << end;
 }
 
 TEST(hang, is_reported_once_even_where_other_threads_run) {
@@ -430,7 +430,7 @@ TEST(hang, is_reported_once_even_where_other_threads_run) {
   const auto first = end.output.find("nothing goes on");
   EXPECT_NE(first, std::string::npos) << end;
   EXPECT_EQ(end.output.find("nothing goes on", first + 1), std::string::npos) << end;
-  EXPECT_TRUE(end.said("is held on the stack of thread 'main'")) << end;
+  EXPECT_TRUE(end.printed("is held on the stack of thread 'main'")) << end;
 }
 
 TEST(hang, off_says_nothing) {
@@ -443,7 +443,7 @@ TEST(hang, off_says_nothing) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(3)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, there_is_no_alarm_while_another_thread_may_unblock) {
@@ -466,7 +466,7 @@ TEST(hang, there_is_no_alarm_while_another_thread_may_unblock) {
     other.join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, is_told_after_a_time_limit_where_another_thread_could_unblock) {
@@ -479,8 +479,8 @@ TEST(hang, is_told_after_a_time_limit_where_another_thread_could_unblock) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.said("nothing has gone on for 120 ms (watch.limit)")) << end;
-  EXPECT_TRUE(end.said("task 'left'")) << end;
+  EXPECT_TRUE(end.printed("nothing has gone on for 120 ms (watch.limit)")) << end;
+  EXPECT_TRUE(end.printed("task 'left'")) << end;
 }
 
 TEST(hang, is_not_told_while_tasks_run_however_short_the_limit) {
@@ -498,7 +498,7 @@ TEST(hang, is_not_told_while_tasks_run_however_short_the_limit) {
     other.join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 /// Runs `f(let_go)` while a thread that is no worker sees to it that Weft looks twice, and then unblocks the task in `let_go`.
@@ -539,7 +539,7 @@ TEST(hang, a_task_of_a_group_is_not_waited_for_by_taskwait) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, a_task_that_has_ended_passes_on_its_data_before_all_its_children_have_ended) {
@@ -561,7 +561,7 @@ TEST(hang, a_task_that_has_ended_passes_on_its_data_before_all_its_children_have
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 /// The census would follow the access to what is gone.
@@ -601,7 +601,7 @@ TEST(hang, a_join_waits_for_its_own_branch_only) {
         [&] { outer_began.open(), m.lock(), m.unlock(); });
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, who_stands_behind_what_was_released_waits_for_those_below_only) {
@@ -622,7 +622,7 @@ TEST(hang, who_stands_behind_what_was_released_waits_for_those_below_only) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, there_is_no_alarm_while_tasks_run_again_all_the_time) {
@@ -670,7 +670,7 @@ TEST(hang, there_is_no_alarm_while_tasks_run_again_all_the_time) {
     EXPECT_GT(the_runtime().hangs.examinations(), 0u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, there_is_no_alarm_while_another_thread_holds_the_mutex) {
@@ -698,7 +698,7 @@ TEST(hang, there_is_no_alarm_while_another_thread_holds_the_mutex) {
     waiter.join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, there_is_no_alarm_while_other_threads_wake_tasks_all_the_time) {
@@ -735,7 +735,7 @@ TEST(hang, there_is_no_alarm_while_other_threads_wake_tasks_all_the_time) {
     EXPECT_GT(the_runtime().hangs.examinations(), 0u);
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, there_is_no_alarm_while_time_passes_or_services_are_polled) {
@@ -760,7 +760,7 @@ TEST(hang, there_is_no_alarm_while_time_passes_or_services_are_polled) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 TEST(hang, there_is_no_alarm_while_the_main_task_does_something_else) {
@@ -775,7 +775,7 @@ TEST(hang, there_is_no_alarm_while_the_main_task_does_something_else) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_FALSE(end.said("weft:")) << end;
+  EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
 } // namespace

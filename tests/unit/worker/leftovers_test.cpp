@@ -241,7 +241,7 @@ TEST(leftovers, of_another_user_are_no_folder_for_a_trace) {
     traced_program(trace, false);
     EXPECT_TRUE(fs::is_empty(trace));
   });
-  EXPECT_TRUE(end.said("cannot be used (it is another user's); nothing is traced")) << end;
+  EXPECT_TRUE(end.printed("cannot be used (it is another user's); nothing is traced")) << end;
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
