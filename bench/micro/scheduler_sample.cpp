@@ -22,7 +22,7 @@ using weft::rt::delegation_lock;
 using weft::rt::spsc_queue;
 using weft::rt::ticket_lock;
 
-/// Plain first-in, first-out room for all items; guarded by a lock.
+/// Plain first-in, first-out queue of all items; guarded by a lock.
 class item_queue {
  public:
   explicit item_queue(long count) : m_items(static_cast<std::size_t>(count)) {}
@@ -36,9 +36,9 @@ class item_queue {
 };
 
 /// Whoever gets an item takes its turn at the lock.
-class ticket_room {
+class ticket_bench {
  public:
-  ticket_room(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
+  ticket_bench(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
   item_queue &queue() noexcept { return m_queue; }
   long get(int) noexcept {
     m_lock.lock();
@@ -53,16 +53,16 @@ class ticket_room {
 };
 
 /// The owner of the lock takes an item for itself and one for each thread that waits.
-class delegation_room {
+class delegation_bench {
  public:
-  delegation_room(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
+  delegation_bench(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
   item_queue &queue() noexcept { return m_queue; }
   void add_serially(long item) noexcept {
     m_lock.lock();
     m_queue.push(item);
     m_lock.unlock();
   }
-  /// One producer. When its queue is full it empties it into the room, or waits for a getter to do so.
+  /// One producer. When its queue is full it empties it into the shared queue, or waits for a getter to do so.
   void add_by_queue(long item) noexcept {
     while (!m_added.push(item))
       if (m_lock.try_lock()) {
@@ -112,16 +112,16 @@ void on_threads(int workers, F f) {
     t.join();
 }
 
-template <class Room>
+template <class Bench>
 double get_ns(const sample::request &r) {
-  Room room(r.count, r.workers);
+  Bench bench(r.count, r.workers);
   for (long i = 1; i <= r.count; ++i)
-    room.queue().push(i);
+    bench.queue().push(i);
   std::atomic<long> taken{0};
   const double ns = sample::time_ns([&] {
     on_threads(r.workers, [&](int worker) {
       long mine = 0;
-      while (room.get(worker))
+      while (bench.get(worker))
         ++mine;
       taken += mine;
     });
@@ -130,19 +130,19 @@ double get_ns(const sample::request &r) {
   return ns / static_cast<double>(r.count);
 }
 
-double add_ns(const sample::request &r, void (delegation_room::*add)(long)) {
-  delegation_room room(r.count, r.workers);
+double add_ns(const sample::request &r, void (delegation_bench::*add)(long)) {
+  delegation_bench bench(r.count, r.workers);
   std::atomic<long> taken{0};
   double ns = 0;
   on_threads(r.workers, [&](int worker) {
     if (worker == 0)
       ns = sample::time_ns([&] {
         for (long i = 1; i <= r.count; ++i)
-          (room.*add)(i);
+          (bench.*add)(i);
       });
     else
       while (taken < r.count)
-        if (room.get(worker))
+        if (bench.get(worker))
           ++taken;
   });
   return ns / static_cast<double>(r.count);
@@ -153,13 +153,13 @@ double add_ns(const sample::request &r, void (delegation_room::*add)(long)) {
 int main(int argc, char **argv) {
   const sample::request r = sample::parse(argc, argv);
   if (r.workload == "get-ticket")
-    sample::print("ns", get_ns<ticket_room>(r));
+    sample::print("ns", get_ns<ticket_bench>(r));
   else if (r.workload == "get-delegation")
-    sample::print("ns", get_ns<delegation_room>(r));
+    sample::print("ns", get_ns<delegation_bench>(r));
   else if (r.workload == "add-serial")
-    sample::print("ns", add_ns(r, &delegation_room::add_serially));
+    sample::print("ns", add_ns(r, &delegation_bench::add_serially));
   else if (r.workload == "add-spsc")
-    sample::print("ns", add_ns(r, &delegation_room::add_by_queue));
+    sample::print("ns", add_ns(r, &delegation_bench::add_by_queue));
   else
     sample::refuse(r);
 }

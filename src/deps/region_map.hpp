@@ -123,7 +123,7 @@ class region_map {
   [[nodiscard]] iterator end() noexcept { return m_fragments.end(); }
 
   /// To be called before fragments are added: forgets some when they have become many.
-  void make_room() noexcept {
+  void reserve_one() noexcept {
     if (m_fragments.size() >= m_prune_at) [[unlikely]]
       prune();
   }

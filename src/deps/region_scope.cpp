@@ -9,7 +9,7 @@ namespace {
 
 /// Room for one more; `gone` says which need not be kept.
 template <class Gone>
-void make_room(std::vector<region_scope *> &list, Gone gone) {
+void reserve_one(std::vector<region_scope *> &list, Gone gone) {
   if (list.size() < list.capacity())
     return;
   std::erase_if(list, gone);
@@ -147,7 +147,7 @@ void region_scope::gain(region_scope &successor) {
 void region_scope::note_copy(region_scope &where) {
   if (&where == m_in || (!m_copies.empty() && m_copies.back() == &where))
     return;
-  make_room(m_copies, [](region_scope *s) {
+  reserve_one(m_copies, [](region_scope *s) {
     const bool gone = s->m_ended;
     if (gone)
       s->drop();
@@ -178,7 +178,7 @@ void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
 void region_scope::reserve_links(const fragment &f, const region_piece &p) {
   const accessor_set &earlier = shares(f.kind, p.kind) ? f.before : f.last;
   if (!p.weak)
-    earlier.for_each([](region_scope &s) { make_room(s.m_successors, [](region_scope *) { return false; }); });
+    earlier.for_each([](region_scope &s) { reserve_one(s.m_successors, [](region_scope *) { return false; }); });
 }
 
 void region_scope::link(fragment &f, const region_piece &p) noexcept {
@@ -219,7 +219,7 @@ bool region_scope::enter_exactly(region_scope &parents) noexcept {
 
 bool region_scope::enter(region_scope &parents) {
   region_map &map = parents.m_map;
-  map.make_room();
+  map.reserve_one();
   auto first = map.end();
   for (const region_piece &p : m_pieces) {
     first = map.cover(p.low, p.end);

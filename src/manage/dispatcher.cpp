@@ -185,14 +185,14 @@ void service_list::forget_after_fork() {
 }
 
 service_list &services(poll_point where) noexcept {
-  alignas(service_list) static unsigned char room[k_poll_points][sizeof(service_list)];
+  alignas(service_list) static unsigned char storage[k_poll_points][sizeof(service_list)];
   static const bool made = [] {
     for (std::size_t i = 0; i < k_poll_points; ++i) // never destroyed: services may outlive static destructors
-      ::new (static_cast<void *>(room[i])) service_list(static_cast<poll_point>(i));
+      ::new (static_cast<void *>(storage[i])) service_list(static_cast<poll_point>(i));
     return true;
   }();
   static_cast<void>(made);
-  return *std::launder(reinterpret_cast<service_list *>(room[static_cast<std::size_t>(where)]));
+  return *std::launder(reinterpret_cast<service_list *>(storage[static_cast<std::size_t>(where)]));
 }
 
 namespace {

@@ -26,7 +26,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What the judge may see and do. The worker room supplies it; tests make one up.
+/// What the judge may see and do. The module worker supplies it; tests make one up.
 class watched {
  public:
   struct reading {

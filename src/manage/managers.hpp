@@ -16,7 +16,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-// What the worker room supplies.
+// What the module worker supplies.
 
 /// There is a message: wakes a worker that may manage.
 void wake_for_message() noexcept;

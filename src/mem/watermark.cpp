@@ -33,8 +33,8 @@ struct marks {
 };
 
 marks &the_marks() noexcept {
-  alignas(marks) static unsigned char room[sizeof(marks)]; // never destroyed: tasks may outlive static objects
-  static marks *const made = ::new (static_cast<void *>(room)) marks;
+  alignas(marks) static unsigned char storage[sizeof(marks)]; // never destroyed: tasks may outlive static objects
+  static marks *const made = ::new (static_cast<void *>(storage)) marks;
   return *made;
 }
 

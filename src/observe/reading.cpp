@@ -19,7 +19,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-std::string text_of(const char *field, std::size_t room) { return {field, strnlen(field, room)}; }
+std::string text_of(const char *field, std::size_t size) { return {field, strnlen(field, size)}; }
 
 std::uint64_t word_at(const char *block, std::uint32_t offset) noexcept { return peek(*reinterpret_cast<const std::uint64_t *>(block + offset)); }
 

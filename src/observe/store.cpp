@@ -41,9 +41,9 @@ store &the_store() noexcept { return *g_store.load(std::memory_order_acquire); }
 
 constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
-void copy_text(char *to, std::size_t room, const char *from) noexcept {
-  std::strncpy(to, from ? from : "", room - 1);
-  to[room - 1] = '\0';
+void copy_text(char *to, std::size_t size, const char *from) noexcept {
+  std::strncpy(to, from ? from : "", size - 1);
+  to[size - 1] = '\0';
 }
 
 void add_entry(store &s, const char *name, const char *unit, const char *help, counter_kind kind, counter_scope scope, std::size_t in_worker,

@@ -82,7 +82,7 @@ class work_deque {
   /// Owner. Throws std::bad_alloc, with nothing changed, if it must grow and cannot.
   void push(T item) {
     if (!try_push(item)) [[unlikely]] {
-      make_room();
+      grow();
       try_push(item);
     }
   }
@@ -167,7 +167,7 @@ class work_deque {
     const std::unique_ptr<slot[]> slots;
   };
 
-  [[gnu::noinline, gnu::cold]] void make_room() {
+  [[gnu::noinline, gnu::cold]] void grow() {
     const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
     const std::int64_t top = m_top.load(std::memory_order_acquire); // O2
     m_seen_top.set(top);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ready work runs next. A policy orders; waking, sleeping and immediate successors are the worker room's.
+// Which ready work runs next. A policy orders; waking, sleeping and immediate successors are up to the module worker.
 #pragma once
 
 #include "config/settings.hpp"

@@ -80,7 +80,7 @@ class ready_queue {
     if (r->what != runnable::kind::task)
       adder = k_outside;
     try {
-      make_room(adder);
+      grow(adder);
       if (r->priority == 0) {
         link_in(r, adder, m_normal);
       } else {
@@ -141,7 +141,7 @@ class ready_queue {
 
   [[nodiscard]] bool is_outranked(const runnable &r) const noexcept { return m_other.first() < key_of(r) || (r.priority < 0 && m_normal.oldest); }
 
-  void make_room(unsigned adder) {
+  void grow(unsigned adder) {
     if (adder != k_outside && adder >= m_tops.size())
       m_tops.resize(adder + 1, k_none);
     if (!m_free) {

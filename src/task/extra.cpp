@@ -16,7 +16,7 @@ constexpr int k_set_aside = 64;
 
 union reserve {
   reserve *next;
-  alignas(task_extra) unsigned char room[sizeof(task_extra)];
+  alignas(task_extra) unsigned char storage[sizeof(task_extra)];
 };
 reserve g_reserves[k_set_aside];
 reserve *g_free = nullptr; // guarded by the lock

@@ -39,7 +39,7 @@ void report_unasked(const char *label, const std::exception_ptr &error) noexcept
 
 namespace {
 
-[[noreturn]] WEFT_COLD void no_room_for(const task &t) noexcept {
+[[noreturn]] WEFT_COLD void no_memory_for(const task &t) noexcept {
   fatal("task '%s' threw, and there is no memory to keep its exception for who waits for it", label_of(t));
 }
 
@@ -68,7 +68,7 @@ void parent_failed(task &parent, const char *label, std::exception_ptr error) {
 void keep_own_error(task &t, std::exception_ptr error) noexcept {
   task_extra *x = try_extra_of(t);
   if (!x)
-    no_room_for(t);
+    no_memory_for(t);
   x->own_error = std::move(error);
 }
 

@@ -25,7 +25,7 @@ WEFT_COLD void pass_on_children_error(task &t, task_extra &x) noexcept;
 void report_lost(const char *label, const std::exception_ptr &error) noexcept;
 /// The same of what no call can ask for: a function, or what a service has spawned.
 void report_unasked(const char *label, const std::exception_ptr &error) noexcept;
-/// Parent of functions. Supplied by the room worker.
+/// Parent of functions. Supplied by the module worker.
 [[nodiscard]] bool is_root_of_functions(const task &t) noexcept;
 
 /// Setting group.exceptions.

@@ -11,7 +11,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-// What the worker room supplies.
+// What the module worker supplies.
 
 /// Ready work for the scheduler. Any thread.
 void enqueue_ready(runnable &r);
@@ -57,8 +57,8 @@ void end_external_task(task &t, void (*ready)(void *receiver, void *context), vo
 /// The end of a task that somebody else than a worker has run. Any thread.
 void end_without_body(task &t);
 
-/// By a worker that is about to begin a body while halt_bodies() is on: waits as long as somebody looks at all tasks. Supplied by the worker
-/// room.
+/// By a worker that is about to begin a body while halt_bodies() is on: waits as long as somebody looks at all tasks. Supplied by the module
+/// worker.
 void halt_here() noexcept;
 /// From now on who begins a body calls halt_here() first; or not any more. Any thread.
 void halt_bodies(bool on) noexcept;

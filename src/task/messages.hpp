@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker hands on to a manager instead of doing it itself. The manage room supplies the functions.
+// What a worker hands on to a manager instead of doing it itself. The module manage supplies the functions.
 // docs/design/managers.md
 //
 // O1: looks_closer() of mailbox.hpp and sends_messages() are stored with release and loaded with acquire: who takes the common way

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the life of a task owes to taskiter: a task that was recorded is run again and again. Supplied by the room iter.
+// What the life of a task owes to taskiter: a task that was recorded is run again and again. Supplied by the module iter.
 #pragma once
 
 #include "task/task.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task needs that runs again after a time; the clock itself is a matter of higher rooms.
+// What a task needs that runs again after a time; the clock itself is a matter of higher modules.
 #pragma once
 
 namespace weft::inline v0 {

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t k_ring_pages = 8; // of 40-byte records: 800, or 20 ms of 40,000 switches per second
 constexpr std::size_t k_page = 4096;
-constexpr std::size_t k_room = k_ring_pages * k_page;
+constexpr std::size_t k_ring_bytes = k_ring_pages * k_page;
 
 /// Of one thread in a slot.
 struct source {
@@ -136,7 +136,7 @@ void read_source(watching &w, const source &from, output &to) {
   std::uint64_t tail = from.page->data_tail;
   const auto copy = [&](std::uint64_t at, void *p, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i)
-      static_cast<char *>(p)[i] = data[(at + i) % k_room];
+      static_cast<char *>(p)[i] = data[(at + i) % k_ring_bytes];
   };
   while (tail < head) {
     perf_event_header h;
@@ -218,7 +218,7 @@ void watch_this_thread(unsigned slot) noexcept try {
   source s;
   s.slot = slot;
   s.file = open_source(*w);
-  void *const p = s.file < 0 ? MAP_FAILED : mmap(nullptr, k_page + k_room, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
+  void *const p = s.file < 0 ? MAP_FAILED : mmap(nullptr, k_page + k_ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s.file, 0);
   if (p == MAP_FAILED) {
     static std::atomic<bool> warned{false};
     const int failure = errno;

@@ -142,21 +142,21 @@ void flush(void *p) noexcept {
 
 /// What stands in a ring when its owner has stopped, or goes on.
 void write_rest(session &s, stream &to) {
-  const auto room = std::make_unique<char[]>(k_packet_bytes);
+  const auto packet = std::make_unique<char[]>(k_packet_bytes);
   const trace_ring &r = to.of->ring;
   std::uint64_t from = to.next;
   const std::uint64_t head = r.head();
   if (r.mode() == trace_mode::flight && head + 1 > r.packets())
     from = std::max(from, head + 1 - r.packets());
   for (std::uint64_t n = from; n <= head; ++n)
-    if (const std::size_t bytes = r.copy(n, room.get()))
-      write_packet(s, to, room.get(), bytes);
+    if (const std::size_t bytes = r.copy(n, packet.get()))
+      write_packet(s, to, packet.get(), bytes);
   if (r.discarded() == to.reported_discards)
     return;
   packet_header h;
   r.make_last_word(h, to.next, to.last);
-  std::memcpy(room.get(), &h, sizeof h);
-  write_packet(s, to, room.get(), sizeof h);
+  std::memcpy(packet.get(), &h, sizeof h);
+  write_packet(s, to, packet.get(), sizeof h);
 }
 
 std::unique_ptr<tracer> make_tracer(session &s, unsigned slot, std::uint64_t bytes) noexcept {

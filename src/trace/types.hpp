@@ -25,7 +25,7 @@ void use_type_table(trace_type *table) noexcept;
 /// `text` of a label, to be compared, or of a closure, whose address is enough.
 [[nodiscard]] std::uint16_t add_type(std::string_view text, bool is_closure) noexcept;
 [[nodiscard]] const trace_type *type_table() noexcept;
-/// A type is met for the first time, by the thread that creates or begins its task. Supplied by the room task, which keeps the spawn site.
+/// A type is met for the first time, by the thread that creates or begins its task. Supplied by the module task, which keeps the spawn site.
 void note_type_spawn_site(std::size_t type) noexcept;
 /// How many there are.
 [[nodiscard]] unsigned known_types() noexcept;

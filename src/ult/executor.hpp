@@ -100,7 +100,7 @@ struct executor {
   std::int32_t pace = 0; // so many actions more it does itself, or, below 0, hands on, before it thinks about it again
 };
 
-// What the worker room supplies.
+// What the module worker supplies.
 
 /// Something for the thread to go on with, without waiting; or null.
 runnable *pick(executor &e);
@@ -121,7 +121,7 @@ void suspend(left_function publish, void *context, wait_reason why = {});
 /// A frame that, when continued, calls body(argument) on a stack of its own of at least `bytes`, and then ends. It stands for no task. Throws
 /// weft::error, out_of_resources.
 [[nodiscard]] runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument);
-/// What stands for such a thread where a task would: made by a higher room.
+/// What stands for such a thread where a task would: made by a higher module.
 task *make_light_root();
 void free_light_root(task *root) noexcept;
 

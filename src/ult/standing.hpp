@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of this room agree on: how a thread stands on a stack, and where it goes next.
+// What the files of this module agree on: how a thread stands on a stack, and where it goes next.
 #pragma once
 
 #include "ult/executor.hpp"

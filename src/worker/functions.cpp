@@ -11,9 +11,9 @@ namespace {
 
 unsigned g_generation = 0;
 
-void make_root(void *room) { ::new (room) task("functions"); }
+void make_root(void *storage) { ::new (storage) task("functions"); }
 
-void *room() noexcept {
+void *storage() noexcept {
   alignas(task) static unsigned char bytes[sizeof(task)]; // never destroyed: functions may be spawned by static destructors
   return bytes;
 }
@@ -21,9 +21,9 @@ void *room() noexcept {
 } // namespace
 
 task &functions_root() noexcept {
-  static const bool made = (make_root(room()), true);
+  static const bool made = (make_root(storage()), true);
   static_cast<void>(made);
-  return *std::launder(static_cast<task *>(room()));
+  return *std::launder(static_cast<task *>(storage()));
 }
 
 bool is_root_of_functions(const task &t) noexcept { return &t == &functions_root(); }
@@ -32,7 +32,7 @@ bool functions_are_pending() noexcept { return !functions_root().children.done(0
 
 void forget_functions_after_fork() {
   functions_root();
-  make_root(room());
+  make_root(storage());
   ++g_generation;
 }
 

@@ -29,7 +29,7 @@ void throttle::hold_back(worker &w) {
     return be_quiet();
   if (!is_beyond(live) && !has_own_work(w))
     return raise_alarm(live);
-  make_room(live);
+  raise_limit(live);
   count(w.counts->throttled);
   if (w.trace && traces(trace_level::runtime))
     w.trace->ring.put(trace_event::held_back, 0, w.trace->ring.running);

@@ -89,10 +89,10 @@ class throttle_core {
   void be_quiet() noexcept { m_over.store(false, std::memory_order_relaxed); }
   /// For those who are not held yet, above any mark: whoever is held keeps a stack, so each is to be worth it. Tasks that end as fast as they
   /// are made hold nobody more.
-  void make_room(std::int64_t live) noexcept {
-    if (is_beyond(live + k_room))
-      m_now.store(live + k_room, std::memory_order_relaxed);
-    m_alarm.store(live + k_room, std::memory_order_relaxed);
+  void raise_limit(std::int64_t live) noexcept {
+    if (is_beyond(live + k_margin))
+      m_now.store(live + k_margin, std::memory_order_relaxed);
+    m_alarm.store(live + k_margin, std::memory_order_relaxed);
     be_quiet();
   }
   void raise_alarm(std::int64_t live) noexcept {
@@ -101,7 +101,7 @@ class throttle_core {
   }
 
  private:
-  static constexpr std::int64_t k_room = 16 << 10; // of tasks that are made before one more producer is held: what its stack takes
+  static constexpr std::int64_t k_margin = 16 << 10; // of tasks that are made before one more producer is held: what its stack takes
 
   [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
   void reset() noexcept {

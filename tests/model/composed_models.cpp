@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of components together, as the rooms above compose them: scheduling queues with the eventcount, a taskwait with the
+// Models of components together, as the modules above compose them: scheduling queues with the eventcount, a taskwait with the
 // mutex, a suspended task that is resumed by another worker. What production has in the worker loop stands here in `sleep_until`.
 #include "suspension.hpp"
 

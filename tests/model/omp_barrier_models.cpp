@@ -290,7 +290,7 @@ struct barrier_of_a_bigger_team : barrier_base<2> {
 };
 const passes<barrier_of_a_bigger_team> t10{"omp_barrier_of_a_bigger_team"};
 
-/// Who is late looks for members while the team grows; as reserve_room(), begin_team() and wake_one_idle().
+/// Who is late looks for members while the team grows; as reserve_members(), begin_team() and wake_one_idle().
 struct team_grows {
   static constexpr int threads = 2;
   template <class T>

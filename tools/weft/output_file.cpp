@@ -60,9 +60,9 @@ void output_file::flush() {
 
 void output_file::put_slowly(std::string_view text) {
   while (!text.empty()) {
-    if (m_used == k_room)
+    if (m_used == k_capacity)
       flush();
-    const std::size_t n = text.copy(m_buffer.get() + m_used, k_room - m_used);
+    const std::size_t n = text.copy(m_buffer.get() + m_used, k_capacity - m_used);
     m_used += n;
     text.remove_prefix(n);
   }

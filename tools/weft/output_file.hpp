@@ -19,7 +19,7 @@ class output_file {
   output_file &operator=(const output_file &) = delete;
 
   void put(std::string_view text) {
-    if (text.size() > k_room - m_used) [[unlikely]]
+    if (text.size() > k_capacity - m_used) [[unlikely]]
       return put_slowly(text);
     text.copy(m_buffer.get() + m_used, text.size());
     m_used += text.size();
@@ -33,7 +33,7 @@ class output_file {
   void finish();
 
  private:
-  static constexpr std::size_t k_room = 1 << 18;
+  static constexpr std::size_t k_capacity = 1 << 18;
   void put_slowly(std::string_view text);
   void flush();
   [[noreturn]] void fail() const;
@@ -42,7 +42,7 @@ class output_file {
   int m_file;
   bool m_finished = false;
   std::size_t m_used = 0;
-  std::unique_ptr<char[]> m_buffer{new char[k_room]};
+  std::unique_ptr<char[]> m_buffer{new char[k_capacity]};
 };
 
 } // namespace weft_tool

@@ -166,8 +166,8 @@ void put_region(region_access *&next, const Clause &c) noexcept {
 template <class... Clauses>
 void submit_regions(task *t, submission s, const Clauses &...clauses) {
   constexpr std::size_t fixed = (std::size_t{0} + ... + std::size_t{is_region<Clauses>});
-  alignas(region_access) unsigned char room[(fixed + 1) * sizeof(region_access)];
-  auto *const first = reinterpret_cast<region_access *>(room);
+  alignas(region_access) unsigned char storage[(fixed + 1) * sizeof(region_access)];
+  auto *const first = reinterpret_cast<region_access *>(storage);
   region_access *next = first;
   (put_region(next, clauses), ...);
   s.named_regions = first;

@@ -10,15 +10,15 @@
 namespace weft_omp {
 
 void access_list::append(const weft::access &a) {
-  if (m_count == m_room) {
-    auto *const more = new (std::nothrow) weft::access[2 * m_room];
+  if (m_count == m_capacity) {
+    auto *const more = new (std::nothrow) weft::access[2 * m_capacity];
     if (!more)
       fatal("no memory for the dependences of a task");
     std::copy_n(m_data, m_count, more);
     if (m_data != few())
       delete[] m_data;
     m_data = more;
-    m_room *= 2;
+    m_capacity *= 2;
   }
   m_data[m_count++] = a;
 }

@@ -36,7 +36,7 @@ inline std::atomic<bool> g_orders_all{false};
 class access_list {
  public:
   /// For `most`, to be added; then finish().
-  explicit access_list(std::size_t most) : m_room(most + 1), m_data(most < k_few ? few() : new weft::access[most + 1]) {}
+  explicit access_list(std::size_t most) : m_capacity(most + 1), m_data(most < k_few ? few() : new weft::access[most + 1]) {}
   /// libgomp's array: number, number of out, addresses; or 0, number, out, mutexinoutset, in, addresses, and behind these depend objects.
   access_list(thread &creator, void *const *depend);
   ~access_list() {
@@ -72,7 +72,7 @@ class access_list {
   [[gnu::cold]] void finish_with_all(thread &creator);
 
   bool m_all = false;
-  std::size_t m_room;
+  std::size_t m_capacity;
   weft::access *m_data;
   std::size_t m_count = 0;
   alignas(weft::access) std::byte m_few[k_few * sizeof(weft::access)]; // written when they are added

@@ -16,7 +16,7 @@ namespace {
 
 basic_thread_count<> g_busy;
 
-void reserve_room(omp_team &c, unsigned size) {
+void reserve_members(omp_team &c, unsigned size) {
   if (size <= c.capacity)
     return;
   const unsigned room = std::max(size, 2 * c.capacity);
@@ -134,7 +134,7 @@ void retire_team(omp_team &c) noexcept { g_retired.put(c); }
 
 omp_team *make_initial_team(thread &t) {
   omp_team &c = some_team();
-  reserve_room(c, 1);
+  reserve_members(c, 1);
   c.members[0] = &t;
   c.size = 1; // O8
   c.oversubscribed = false;
@@ -227,7 +227,7 @@ omp_team &begin_team(thread &t, unsigned threads, unsigned bind) {
   if (!kept)
     kept = &some_team();
   omp_team &c = *kept;
-  reserve_room(c, threads);
+  reserve_members(c, threads);
   change(c.members[0], &t);
   unsigned have = 1;
   for (; have < threads; ++have)

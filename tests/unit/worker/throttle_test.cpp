@@ -34,7 +34,7 @@ struct marks : throttle_core<real_atomics, world> {
   std::int64_t &now;
   void become(std::int64_t live) { live_bytes_changed(now = live); }
   void hold_back(producer &p) {
-    make_room(now);
+    raise_limit(now);
     hold(p);
   }
 };
