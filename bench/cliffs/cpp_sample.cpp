@@ -240,7 +240,7 @@ long blocks(long n) {
     weft::spawn([] {}, weft::inout(weft::region(matrix).span(static_cast<std::size_t>(i * 131 % n * bytes), static_cast<std::size_t>(bytes))));
   });
 }
-long foreign_threads(long n) {
+long external_threads(long n) {
   std::vector<std::thread> all;
   for (int k = 0; k < 8; ++k)
     all.emplace_back([=] {
@@ -401,7 +401,7 @@ const cliff_row k_rows[] = {
     {"taskwait-on", "tasks", &waits_on_data, {1000, 10'000, 100'000, 1'000'000}},
     {"release", "tasks", &released_early, {1000, 10'000, 100'000, 1'000'000}},
     {"taskyield", "yields", &yields, {1000, 10'000, 100'000, 1'000'000}},
-    {"foreign-threads", "tasks", &foreign_threads, {8000, 80'000, 800'000}},
+    {"external-threads", "tasks", &external_threads, {8000, 80'000, 800'000}},
 };
 
 } // namespace

@@ -42,13 +42,13 @@ void add_local(bench::table &t, const std::string &name, Allocate allocate, Free
   t.add(name + ", 1000 at a time", k_operations, [=](long n) { batches(n, 1000, allocate, release); });
 }
 
-/// Blocks of several heaps, freed in turn through a foreign one: what the way home costs, without waiting.
-void add_foreign(bench::table &t, unsigned owners) {
+/// Blocks of several heaps, freed in turn through another one: what the way home costs, without waiting.
+void add_remote(bench::table &t, unsigned owners) {
   static heap &mine = own_heap();
   std::vector<heap *> heaps;
   for (unsigned i = 0; i < owners; ++i)
     heaps.push_back(&heap_of_slot(1 + i));
-  t.add("allocate and foreign free, 256 bytes, " + std::to_string(owners) + " owners in turn", k_operations, [=](long n) {
+  t.add("allocate and remote free, 256 bytes, " + std::to_string(owners) + " owners in turn", k_operations, [=](long n) {
     std::size_t at = 0;
     batches(
         n, 1000,
@@ -99,9 +99,9 @@ int main(int argc, char **argv) {
   add_local(t, "slab, 8000 bytes", [&h] { return h.allocate(8000); }, [&h](void *p) { heap::deallocate(p, &h); });
   add_local(t, "malloc, 192 bytes", [] { return std::malloc(192); }, [](void *p) { std::free(p); });
   add_local(t, "aligned_alloc, 192 bytes", [] { return std::aligned_alloc(64, 192); }, [](void *p) { std::free(p); });
-  add_foreign(t, 1);
-  add_foreign(t, 4);
-  add_foreign(t, 32);
+  add_remote(t, 1);
+  add_remote(t, 4);
+  add_remote(t, 32);
   add_stacks(t);
   t.print(rounds);
 }

@@ -122,7 +122,7 @@ void trace_function(worker &w, task &t) noexcept {
 
 /// From here on the task runs, sooner or later.
 void submit(worker &w, task &t, stream_state *in) {
-  functions_root().children.add_by_stranger();
+  functions_root().children.add_by_non_owner();
   count(w.counts->without_accesses);
   trace_function(w, t);
   if (!in || take_turn(*in, t))
@@ -177,7 +177,7 @@ void spawn_function_with(void (*invoke)(void *storage), any_function f, void *ar
     try {
       const auto after = reinterpret_cast<any_function>(on_completion);
       content_of(t).completion = &make(w, {after, completion_arg, &call_directly, nullptr, in}, options.label, options.priority, set);
-      functions_root().children.add_by_stranger();
+      functions_root().children.add_by_non_owner();
       count(w.counts->without_accesses);
       trace_function(w, *content_of(t).completion);
     } catch (...) {

@@ -13,7 +13,7 @@
 
 #include <weft/layer/environment.hpp>
 #include <weft/layer/external_task.hpp>
-#include <weft/layer/guest.hpp>
+#include <weft/layer/external_thread.hpp>
 #include <weft/layer/task_source.hpp>
 #include <weft/layer/thread.hpp>
 #include <weft/task.hpp>
@@ -81,13 +81,13 @@ void let_go() {
 void outlive_exit(bool (*threads_compute)()) noexcept { rt::outlive_exit(threads_compute); }
 void on_overstay(bool (*ask)(int tid)) { ask_overstayers(ask); }
 
-void add_guest(guest &g) noexcept { known_guests().add(g); }
+void add_external_thread(external_thread &g) noexcept { known_external_threads().add(g); }
 /// The more there are, the longer: together they get as much of the cpus as one.
-bool stand_aside(guest &g, std::uint64_t ns) noexcept {
+bool stand_aside(external_thread &g, std::uint64_t ns) noexcept {
   constexpr std::uint64_t k_longest_ns = 200'000'000;
-  const unsigned n = guests_aside().fetch_add(1, std::memory_order_relaxed) + 1;
+  const unsigned n = suspended_external_threads().fetch_add(1, std::memory_order_relaxed) + 1;
   const bool asked = aside<>::stand(g.aside, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
-  guests_aside().fetch_sub(1, std::memory_order_relaxed);
+  suspended_external_threads().fetch_sub(1, std::memory_order_relaxed);
   return asked;
 }
 
@@ -142,7 +142,7 @@ WEFT_INLINE task *make_external(worker &w, task &parent, std::size_t accesses, c
 WEFT_NOINLINE task *make_held_by_nobody(worker &w) {
   task &root = root_of_external();
   task *const t = make_external(w, root, 0, {nullptr, nullptr});
-  root.children.add_by_stranger();
+  root.children.add_by_non_owner();
   return t;
 }
 

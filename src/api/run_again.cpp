@@ -86,7 +86,7 @@ task_ref running_task() noexcept { return who_calls() == caller::task ? task_ref
 caller who_calls() noexcept {
   const executor *e = this_executor();
   if (!e || !e->current)
-    return caller::stranger;
+    return caller::unadopted;
   if (e->in_callback)
     return caller::between;
   if (!e->current->has(detail::k_implicit))

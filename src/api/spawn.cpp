@@ -36,10 +36,10 @@ WEFT_INLINE void count_child(task &t, task &parent) {
   group_state &g = t.group->internals();
   if (g.owner == &parent) {
     ++g.owned;
-  } else { // a stranger: its own parent has to outlive it as well
+  } else { // not the owner: its own parent has to outlive it as well
     if (g.owner->label == k_parent_process) [[unlikely]]
       refuse_group_of_parent_process(t);
-    g.word.add_by_stranger();
+    g.word.add_by_non_owner();
     ++parent.owned_children;
   }
 }
@@ -51,7 +51,7 @@ void uncount_child(task &t, task &parent) noexcept {
     return;
   }
   if (g)
-    g->word.add_by_stranger(-1);
+    g->word.add_by_non_owner(-1);
   --parent.owned_children;
 }
 

@@ -64,10 +64,10 @@ bool judge::slice(record &r, const circumstances &c) {
   return !r.deaf;
 }
 
-/// Guests that have taken part since the last look and run, and are no workers: each has a cpu that a blocked worker has left.
+/// External threads that have taken part since the last look and run, and are no workers: each has a cpu that a blocked worker has left.
 unsigned judge::helpers() {
   unsigned n = 0;
-  m_world.guests().visit([&](const layer::guest &g) {
+  m_world.external_threads().visit([&](const layer::external_thread &g) {
     const int tid = g.tid.load(std::memory_order_relaxed);
     const std::uint32_t seq = g.participation_seq.load(std::memory_order_relaxed); // a hint
     n += tid != 0 && (seq % 2 != 0 || seq != g.seen_participation_seq) && !is_worker(tid) && !m_world.sleeps(tid);
@@ -79,8 +79,8 @@ bool judge::is_worker(int tid) const {
   return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.external; });
 }
 
-/// Blocked workers that need no spare. One worker at least is left that runs, for a guest that waits for others runs nobody else. Who helped
-/// at the last look still counts: guests sleep now and then.
+/// Blocked workers that need no spare. One worker at least is left that runs, because an external thread that waits runs no one else's work. Who helped
+/// at the last look still counts: external threads sleep now and then.
 unsigned judge::replaced(unsigned blocked) {
   const unsigned before = std::exchange(m_helpers, blocked > 0 ? helpers() : 0);
   return std::min({blocked, std::max(before, m_helpers), std::max(workers(), 1u) - 1});

@@ -15,10 +15,10 @@
 // computes itself and does not let go gets one more.
 #pragma once
 
-#include "manage/guest_list.hpp"
+#include "manage/external_list.hpp"
 #include "manage/lock_queues.hpp"
 
-#include <weft/layer/guest.hpp>
+#include <weft/layer/external_thread.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -59,9 +59,9 @@ class watched {
   [[nodiscard]] virtual bool can_ask() const { return false; }
   /// False: it cannot hear.
   virtual bool ask(int /*tid*/) { return false; }
-  /// See oversubscription.hpp: guests, cpus that this process may use, workers that are not idle, CPU time of the whole process, and how often its threads
+  /// See oversubscription.hpp: external threads, cpus that this process may use, workers that are not idle, CPU time of the whole process, and how often its threads
   /// had to leave their cpu.
-  virtual guest_list<layer::guest> &guests() = 0;
+  virtual external_list<layer::external_thread> &external_threads() = 0;
   [[nodiscard]] virtual unsigned cpus() const { return 1; }
   [[nodiscard]] virtual unsigned busy() const { return 0; }
   [[nodiscard]] virtual std::uint64_t process_cpu_ns() const { return 0; }

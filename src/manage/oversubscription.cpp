@@ -24,7 +24,7 @@ std::size_t oversubscription_policy::sort() {
   std::size_t inside = 0;
   m_outside.clear();
   m_aside.clear();
-  m_world.guests().visit([&](layer::guest &g) {
+  m_world.external_threads().visit([&](layer::external_thread &g) {
     if (g.tid.load(std::memory_order_relaxed) == 0)
       return;
     const std::uint32_t seq = g.participation_seq.load(std::memory_order_relaxed); // a hint
@@ -43,7 +43,7 @@ std::size_t oversubscription_policy::sort() {
 
 /// Leaves those outside that have used a part of the time since the last look.
 void oversubscription_policy::find_computing(std::uint64_t since) {
-  std::erase_if(m_outside, [&](layer::guest *g) {
+  std::erase_if(m_outside, [&](layer::external_thread *g) {
     int tid = g->tid.load(std::memory_order_relaxed);
     const std::uint64_t now = m_world.cpu_ns(tid), before = g->seen_cpu_ns;
     g->seen_cpu_ns = now;
@@ -56,7 +56,7 @@ void oversubscription_policy::find_computing(std::uint64_t since) {
 /// Not who sleeps in the kernel, and would be woken. False: nobody was.
 bool oversubscription_policy::ask(std::size_t surplus) {
   bool asked = false;
-  for (layer::guest *g : m_outside) {
+  for (layer::external_thread *g : m_outside) {
     const int tid = g->tid.load(std::memory_order_relaxed);
     if (surplus == 0)
       break;
@@ -74,7 +74,7 @@ bool oversubscription_policy::ask(std::size_t surplus) {
 }
 
 void oversubscription_policy::recall(std::size_t most) {
-  for (layer::guest *g : m_aside) {
+  for (layer::external_thread *g : m_aside) {
     if (most-- == 0)
       return;
     aside<>::recall(g->aside);
@@ -96,7 +96,7 @@ oversubscription_policy::opinion oversubscription_policy::judge_all(std::uint64_
   const std::size_t inside = sort();
   if (inside == 0 || (m_outside.empty() && m_aside.empty())) {
     recall(m_aside.size());
-    for (layer::guest *g : m_outside) {
+    for (layer::external_thread *g : m_outside) {
       aside<>::withdraw(g->aside); // the signal may come late
       g->seen_cpu_ns = 0;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of tasks: one heap per worker, blocks in size classes, foreign frees go home in batches. Blocks have no header;
+// Memory of tasks: one heap per worker, blocks in size classes, remote frees go home in batches. Blocks have no header;
 // what is known of one stands at the start of its chunk, found by masking the address.
 //
 // Memory is kept for reuse and never returned: the throttle bounds what live tasks take, and that bounds what is kept.
@@ -62,7 +62,7 @@ class heap {
   /// Owner: from now on allocate_fast() gives nothing, so that who creates a task takes the slow way and can be seen there.
   void allocate_slowly() noexcept { m_most_unreported = INT64_MIN; }
 
-  /// Owner: sends all foreign blocks home. To be called before the owner sleeps.
+  /// Owner: sends all remote blocks home. To be called before the owner sleeps.
   void flush_remote() noexcept;
   /// Owner: adds what has changed to live_bytes().
   void flush_accounting() noexcept;
@@ -73,7 +73,7 @@ class heap {
   static constexpr std::size_t k_most = 16 << 10;      // then powers of two up to this; larger blocks come from malloc
   static constexpr std::size_t k_classes = k_fine + 5;
   static constexpr std::int64_t k_account_batch = 64 << 10;
-  static constexpr std::uint32_t k_remote_batch = 32;          // one compare-exchange per 32 foreign frees
+  static constexpr std::uint32_t k_remote_batch = 32;          // one compare-exchange per 32 remote frees
   static constexpr std::uint32_t k_remote_bytes = 16 << 10;    // but no more memory than this waits in a batch
   static constexpr std::size_t k_batches = 8;                  // owners and classes that are freed in turn
 
@@ -85,7 +85,7 @@ class heap {
     std::size_t block_bytes = 0;
   };
 
-  /// Foreign blocks of one owner and class, on their way home.
+  /// Remote blocks of one owner and class, on their way home.
   struct batch {
     heap *owner = nullptr;
     block *first = nullptr;

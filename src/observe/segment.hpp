@@ -45,7 +45,7 @@ void resize_listed(segment &s, std::uint64_t bytes) noexcept;
 /// Removes it, and takes it off that list. What lies beside it goes before.
 void remove_segment(const segment &s) noexcept;
 
-/// A file that only this user, or the system's, can have written: what a stranger has put there is not shown. Root may look at the files of a
+/// A file that only this user, or the system's, can have written: what another user has put there is not shown. Root may look at the files of a
 /// program's user.
 [[nodiscard]] bool is_of_owner(int file, long pid) noexcept;
 /// The census beside a segment (worker/last_census.hpp). Empty where there is none that may be shown.

@@ -125,7 +125,7 @@ std::vector<group_folder> group_folders(const string &root, string_view controll
     auto path = below(*group, mount->root);
     if (!path || path->find("/..") != string::npos) {
       // Seen from another namespace, one of the two paths cannot be followed (it climbs with ".."); what is
-      // mounted is then our own part of the tree. A mount of a known foreign part says nothing about us.
+      // mounted is then our own part of the tree. A mount of a known part outside of it says nothing about us.
       if (mount->root.find("/..") == string::npos && group->find("/..") == string::npos)
         return;
       path = "";

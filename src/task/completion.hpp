@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts what a waiter or a parent still waits for.
 //
-// Roles: the owner (the frame that spawns and waits) adds and settles; anybody else removes; strangers who spawn into the same
+// Roles: the owner (the frame that spawns and waits) adds and settles; anybody else removes; non-owners that spawn into the same
 //   scope add through the shared word.
-// Word: m_word = -k_bias + (added by strangers) - (removed by others) before the owner settles, the number outstanding after.
+// Word: m_word = -k_bias + (added by non-owners) - (removed by others) before the owner settles, the number outstanding after.
 //   m_owned: spawned by the owner and not yet settled or removed in place; plain, owner only.
-// Invariants: I1 before settle() m_word <= -k_bias + strangers' additions < 0, so no remove() returns true.
+// Invariants: I1 before settle() m_word <= -k_bias + additions of non-owners < 0, so no remove() returns true.
 //   I2 after settle() m_word counts exactly what is outstanding; exactly one remove(), or settle() itself, brings it to zero.
-//   I3 a stranger adds only while something of the scope that it runs in is outstanding, so the word cannot come back from zero.
+//   I3 a non-owner adds only while something of the scope that it runs in is outstanding, so the word cannot come back from zero.
 // Orders: O1 remove: acq_rel; release hands over what the finished task wrote, acquire lets the remover that reaches zero act on
 //   what all the earlier ones wrote. O2 settle: acq_rel, release pairs with O1's acquire: who reaches zero sees the waiter that
 //   the owner has put down before; acquire pairs with O1's release when settle itself finds zero. O3 done: acquire, pairs
-//   with O1's release. O4 add by a stranger: relaxed; its own later remove() is what publishes.
+//   with O1's release. O4 add by a non-owner: relaxed; its own later remove() is what publishes.
 //   Whoever removes several at once (a worker that runs one child after the other) removes them before it does anything else.
 // Progress: wait-free. Reclamation: a remover that did not reach zero must not touch the scope again.
 // Source: own; the bias is the trick of Rayon's and Go's counters. Checked by: tests/model/completion_models.cpp
@@ -31,7 +31,7 @@ class completion_word {
  public:
   static constexpr std::int64_t k_bias = std::int64_t{1} << 48;
 
-  void add_by_stranger(std::int64_t n = 1) noexcept { m_word.fetch_add(n, std::memory_order_relaxed); } // O4
+  void add_by_non_owner(std::int64_t n = 1) noexcept { m_word.fetch_add(n, std::memory_order_relaxed); } // O4
 
   /// True: the word reached zero, the caller acts for all.
   [[nodiscard]] bool remove(std::int64_t n = 1) noexcept {

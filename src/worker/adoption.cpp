@@ -63,7 +63,7 @@ void thread_ends(void *p) {
   uninstall_overflow_stack();
   start_lock lock;
   if (w.id != 0)
-    --the_runtime().foreign;
+    --the_runtime().external_threads;
   w.is_left();
   set_this_executor(nullptr);
   w.adopted = false;
@@ -96,7 +96,7 @@ worker &slot_for_thread(runtime &rt) {
     return make_worker(rt, 0);
   if (!first->adopted)
     return *first;
-  if (rt.foreign < k_thread_slots - rt.workers)
+  if (rt.external_threads < k_thread_slots - rt.workers)
     if (worker *w = free_slot(rt))
       return *w;
   throw_error(errc::out_of_resources, "more than %u threads use Weft at once; end some of them, or spawn tasks instead", k_thread_slots - rt.workers);
@@ -147,7 +147,7 @@ worker &adopt() {
   if (w.messages && w.id >= g_runtime->workers)
     w.messages->may_manage = !g_runtime->manage.is_restricted();
   if (w.id != 0)
-    ++g_runtime->foreign;
+    ++g_runtime->external_threads;
   w.root.label = w.id == 0 ? "main" : "thread";
   settle_on_thread(w);
   w.current = &w.root;

@@ -74,9 +74,9 @@ void disown_tasks(const runtime &rt) noexcept {
 }
 
 /// All but perhaps one have ended; its layer knows which.
-void forget_guests_in_child() {
-  guests_aside().store(0, std::memory_order_relaxed); // a hint
-  known_guests().visit([](layer::guest &g) { g.tid.store(0, std::memory_order_relaxed); });
+void forget_external_threads_in_child() {
+  suspended_external_threads().store(0, std::memory_order_relaxed); // a hint
+  known_external_threads().visit([](layer::external_thread &g) { g.tid.store(0, std::memory_order_relaxed); });
 }
 
 void after_fork_in_child() {
@@ -87,7 +87,7 @@ void after_fork_in_child() {
   forget_publisher_in_child();
   forget_reporting_in_child();
   forget_hardware_in_child();
-  forget_guests_in_child();
+  forget_external_threads_in_child();
   unlock_settings();
   services_after_fork_in_child();
   forget_functions_after_fork();

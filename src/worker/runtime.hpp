@@ -31,8 +31,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr unsigned k_foreign_slots = 64; // at least so many threads of the user, beyond the first, may use Weft at once
-inline constexpr unsigned k_thread_slots = 1024 + k_foreign_slots; // of workers and those threads
+inline constexpr unsigned k_external_slots = 64; // at least so many threads of the user, beyond the first, may use Weft at once
+inline constexpr unsigned k_thread_slots = 1024 + k_external_slots; // of workers and those threads
 inline constexpr unsigned k_slots = k_thread_slots + 1024;         // with spares
 
 /// A thread that runs tasks: one of ours, or one of the user's while it waits.
@@ -94,7 +94,7 @@ class runtime {
   managers manage;
   std::atomic<worker *> slots[k_slots]{};
   std::atomic<unsigned> used_slots{0};
-  unsigned foreign = 0; // adopted threads beyond the first; with the start lock
+  unsigned external_threads = 0; // adopted threads beyond the first; with the start lock
   std::atomic<bool> stopping{false};
   std::uint32_t most_searchers; // that spin at once; one cpu is left to those who have work
   std::uint64_t spin_ns;

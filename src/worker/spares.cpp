@@ -24,16 +24,16 @@ namespace {
 constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
 std::atomic<bool> g_warned_most{false}, g_warned_none{false};
 std::atomic<bool (*)(int)> g_ask{nullptr};
-constinit guest_list<layer::guest> g_guests; // of the process: some are there before the runtime is
-std::atomic<unsigned> g_guests_aside{0};
+constinit external_list<layer::external_thread> g_external_threads; // of the process: some are there before the runtime is
+std::atomic<unsigned> g_suspended_external_threads{0};
 
 } // namespace
 
 void ask_overstayers(bool (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
 bool overstayers_are_asked() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
 
-guest_list<layer::guest> &known_guests() noexcept { return g_guests; }
-std::atomic<unsigned> &guests_aside() noexcept { return g_guests_aside; }
+external_list<layer::external_thread> &known_external_threads() noexcept { return g_external_threads; }
+std::atomic<unsigned> &suspended_external_threads() noexcept { return g_suspended_external_threads; }
 
 // ---- what the watcher sees ------------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ bool spare_pool::ask(int tid) {
   return f && f(tid);
 }
 
-guest_list<layer::guest> &spare_pool::guests() { return known_guests(); }
+external_list<layer::external_thread> &spare_pool::external_threads() { return known_external_threads(); }
 unsigned spare_pool::cpus() const { return static_cast<unsigned>(this_machine().effective_cpus()); }
 std::uint64_t spare_pool::process_cpu_ns() const { return rt::process_cpu_ns(); }
 std::uint64_t spare_pool::preemptions() const { return process_preemptions(); }

@@ -36,9 +36,9 @@ struct spare {
 void ask_overstayers(bool (*ask)(int tid)) noexcept;
 [[nodiscard]] bool overstayers_are_asked() noexcept;
 /// Threads of the program that layers have told of.
-[[nodiscard]] guest_list<layer::guest> &known_guests() noexcept;
+[[nodiscard]] external_list<layer::external_thread> &known_external_threads() noexcept;
 /// Of them, those that stand aside. A hint.
-[[nodiscard]] std::atomic<unsigned> &guests_aside() noexcept;
+[[nodiscard]] std::atomic<unsigned> &suspended_external_threads() noexcept;
 
 /// How long a spare that has nothing to do is kept.
 [[nodiscard]] inline std::uint64_t kept_ns(const settings &cfg) noexcept { return static_cast<std::uint64_t>(cfg.watch_spare_idle.count()) * 1000u; }
@@ -64,7 +64,7 @@ class spare_pool final : public watched {
   void retire_spare(unsigned slot) override;
   bool can_ask() const override;
   bool ask(int tid) override;
-  guest_list<layer::guest> &guests() override;
+  external_list<layer::external_thread> &external_threads() override;
   unsigned cpus() const override;
   unsigned busy() const override;
   std::uint64_t process_cpu_ns() const override;

@@ -155,7 +155,7 @@ TEST(bad_input, a_mutex_that_nobody_holds) {
   weft_mutex_destroy(of_c_door);
 }
 
-TEST(bad_input, an_exception_of_a_foreign_thread_stays_with_that_thread) {
+TEST(bad_input, an_exception_of_an_external_thread_stays_with_that_thread) {
   std::thread([] {
     weft::spawn([] { throw std::runtime_error("of a thread"); });
     try {
@@ -172,7 +172,7 @@ TEST(bad_input, an_exception_of_a_foreign_thread_stays_with_that_thread) {
   weft::taskwait(); // nothing of it arrives here
 }
 
-TEST(bad_input, an_exception_of_a_foreign_thread_that_it_never_asked_for) {
+TEST(bad_input, an_exception_of_an_external_thread_that_it_never_asked_for) {
   auto end = test::in_process({}, [] {
     weft::start();
     std::thread([] { weft::spawn([] { throw std::runtime_error("unheard of"); }, weft::label("lost")); }).join();

@@ -54,7 +54,7 @@ TEST(thread_state, of_the_main_thread_is_left_alone) {
   EXPECT_TRUE(before == thread_state());
 }
 
-TEST(thread_state, of_a_foreign_thread_with_a_mask_of_its_own_is_left_alone) {
+TEST(thread_state, of_an_external_thread_with_a_mask_of_its_own_is_left_alone) {
   std::thread([] {
     sigset_t mine;
     sigemptyset(&mine);

@@ -72,11 +72,11 @@ TEST(mask, with_holes_is_kept_to) {
     const std::vector<int> holes{all[0], all[2]};
     ASSERT_EQ(bind_this_thread(holes), 0);
     EXPECT_EQ(weft::worker_count(), 2);
-    std::atomic<int> strangers{0};
+    std::atomic<int> outside{0};
     for (int i = 0; i != 200; ++i)
-      weft::spawn([&] { strangers += std::find(holes.begin(), holes.end(), sched_getcpu()) == holes.end(); });
+      weft::spawn([&] { outside += std::find(holes.begin(), holes.end(), sched_getcpu()) == holes.end(); });
     weft::taskwait();
-    EXPECT_EQ(strangers, 0);
+    EXPECT_EQ(outside, 0);
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;

@@ -159,17 +159,17 @@ use_static() {
 
 # The library asks for nothing beyond the C and C++ runtimes, shows nothing but weft, and stays mapped.
 check_library() {
-  local library=$libdir/libweft.so dynamic foreign
+  local library=$libdir/libweft.so dynamic others
   dynamic=$(readelf -dW "$library")
   grep -q 'SONAME.*\[libweft\.so\.0\]' <<<"$dynamic" || fail "libweft.so is not libweft.so.0"
   grep -q NODELETE <<<"$dynamic" || fail "libweft.so may be unmapped under its workers (no -z nodelete)"
   if grep -E 'RPATH|RUNPATH' <<<"$dynamic"; then fail "libweft.so has a search path"; fi
-  foreign=$(sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" |
+  others=$(sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" |
     grep -vE '^(libc|libm|libpthread|libstdc\+\+|libgcc_s|ld-linux.*|libboost_context)\.so' || true)
-  [ -z "$foreign" ] || fail "libweft.so needs $foreign"
-  foreign=$(nm -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ { print $3 }' |
+  [ -z "$others" ] || fail "libweft.so needs $others"
+  others=$(nm -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ { print $3 }' |
     grep -vE '^(weft_|_Z(T[ISV])?NK?(S_)?4weft|_ZT[ISV]N4weft)' || true)
-  [ -z "$foreign" ] || fail "libweft.so exports what is not weft's: $foreign"
+  [ -z "$others" ] || fail "libweft.so exports what is not weft's: $others"
   echo "ok: what libweft.so needs and exports"
 }
 

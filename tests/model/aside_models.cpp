@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/park/aside_word.hpp: who stands aside and is recalled goes on (else a deadlock); and of src/manage/guest_list.hpp.
+// Models of src/park/aside_word.hpp: who stands aside and is recalled goes on (else a deadlock); and of src/manage/external_list.hpp.
 #include "checker/models.hpp"
 
-#include "manage/guest_list.hpp"
+#include "manage/external_list.hpp"
 #include "park/aside_word.hpp"
 
 namespace {
@@ -60,29 +60,29 @@ struct acquaintance {
 };
 
 /// Two come while the watcher looks, and looks again.
-struct guests_added {
+struct externals_added {
   static constexpr int threads = 3;
-  guest_list<acquaintance, P> list;
-  acquaintance guests[2];
+  external_list<acquaintance, P> list;
+  acquaintance threads_added[2];
   int found = 0;
   void look() {
     found = 0;
     list.visit([&](acquaintance &g) {
-      expect(g.data.get() == 1, "a guest that is found is complete");
+      expect(g.data.get() == 1, "an external thread that is found is complete");
       ++found;
     });
   }
   void run(int t) {
     if (t == 0)
       return look();
-    guests[t - 1].data.set(1);
-    list.add(guests[t - 1]);
+    threads_added[t - 1].data.set(1);
+    list.add(threads_added[t - 1]);
   }
   void check() {
     look();
     expect(found == 2, "all are found");
   }
 };
-const passes<guests_added> g1{"guests_added"};
+const passes<externals_added> g1{"externals_added"};
 
 } // namespace

@@ -46,9 +46,9 @@ struct completion_of_two_at_once {
 };
 const passes<completion_of_two_at_once> c0{"completion_of_two_at_once"};
 
-/// The owner spawned `Children`; thread t > 0 ends child t - 1. With Stranger, child 0 spawns one more into
+/// The owner spawned `Children`; thread t > 0 ends child t - 1. With a NonOwner, child 0 spawns one more into
 /// the scope.
-template <int Children, bool Stranger, bool Polls>
+template <int Children, bool NonOwner, bool Polls>
 struct completion_acts_once {
   static constexpr int threads = 1 + Children;
   completion_word<P> word;
@@ -58,7 +58,7 @@ struct completion_acts_once {
   void act(int t) {
     ++acted[t];
     expect(waiter.get() == 1 || t == 0, "who acts sees the waiter");
-    for (int i = 0; i < Children + Stranger; ++i)
+    for (int i = 0; i < Children + NonOwner; ++i)
       expect(done[i].get() == 1, "who acts sees every child's work");
   }
   void run(int t) {
@@ -72,12 +72,12 @@ struct completion_acts_once {
         act(0);
       return;
     }
-    if (Stranger && t == 1)
-      word.add_by_stranger();
+    if (NonOwner && t == 1)
+      word.add_by_non_owner();
     done[t - 1].set(1);
     if (word.remove())
       act(t);
-    if (Stranger && t == 1) {
+    if (NonOwner && t == 1) {
       done[Children].set(1);
       if (word.remove())
         act(t);
@@ -92,7 +92,7 @@ struct completion_acts_once {
 };
 const passes<completion_acts_once<1, false, true>> c1{"completion_one_child"};
 const passes<completion_acts_once<2, false, false>> c2{"completion_two_children"};
-const passes<completion_acts_once<2, true, false>> c3{"completion_stranger"};
+const passes<completion_acts_once<2, true, false>> c3{"completion_non_owner"};
 const passes<completion_acts_once<2, false, true>> c4{"completion_polled"};
 
 /// Each thread takes its share; the first one holds `First` of the count.

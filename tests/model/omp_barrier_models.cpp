@@ -403,7 +403,7 @@ struct barrier_task_makes_two : barrier_base<Members> {
 };
 const passes<barrier_task_makes_two<2>> t13{"omp_barrier_task_makes_two"};
 
-/// All members are idle while two tasks are pending, which two strangers end at the same time.
+/// All members are idle while two tasks are pending, which two external threads end at the same time.
 template <unsigned Members>
 struct barrier_pending_tasks : barrier_base<Members> {
   static constexpr int threads = Members + 2;
@@ -428,7 +428,7 @@ struct barrier_pending_tasks : barrier_base<Members> {
 const passes<barrier_pending_tasks<1>> t14{"omp_barrier_pending_tasks_of_one"};
 const passes<barrier_pending_tasks<2>> t15{"omp_barrier_pending_tasks"};
 
-/// One of the two tasks is run by a member that cannot end it: a stranger does, while the other one is run and both come to be idle.
+/// One of the two tasks is run by a member that cannot end it: an external thread does, while the other one is run and both come to be idle.
 struct barrier_detached_beside_another : barrier_base<2> {
   static constexpr int threads = 3;
   barrier_task detached, plain;

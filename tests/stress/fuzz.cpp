@@ -110,7 +110,7 @@ bool passes(std::uint64_t seed, bool fault, agent &a) {
 /// A program runs on the main thread, on a thread of its own, or beside another one.
 bool hosted(std::uint64_t seed, bool fault, agent &a) {
   if (seed % 4 == 1) {
-    note(fact::foreign_thread);
+    note(fact::external_thread);
     bool good = false;
     std::thread([&] { good = passes(seed, fault, a); }).join();
     return good;

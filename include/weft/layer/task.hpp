@@ -14,7 +14,7 @@ namespace layer {
 
 /// What calls, to Weft. Never starts the runtime.
 enum class caller : std::uint8_t {
-  stranger, ///< a thread that has not used Weft, or no longer may
+  unadopted, ///< a thread that has not used Weft, or no longer may
   thread,   ///< a thread of the program in its own code
   task,     ///< see running_task()
   between   ///< a service, an onready function, a branch of join() that another worker runs

@@ -33,7 +33,7 @@ WEFT_API void give_way();
 WEFT_API void let_go();
 
 /// From now on the watcher calls `ask(tid)`, again and again, about each kernel thread that runs what passes no scheduling point while
-/// something else is ready: so that the layer may see to it that what runs there calls give_way(); and about guests (guest.hpp). It must not wait.
+/// something else is ready: so that the layer may see to it that what runs there calls give_way(); and about external threads (external_thread.hpp). It must not wait.
 /// It returns false where that thread cannot be told. What has not let go for long is taken for one that waits for the others: threads stand in for it, one after
 /// the other. Null: nobody is asked.
 WEFT_API void on_overstay(bool (*ask)(int tid));

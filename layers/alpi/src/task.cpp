@@ -52,7 +52,7 @@ alpi_task *caller_in_weft() {
     return handle(&this_thread_task(), owner::thread);
   case weft::layer::caller::between:
     return nullptr;
-  case weft::layer::caller::stranger:
+  case weft::layer::caller::unadopted:
     break;
   }
   return is_first_thread() && !weft::layer::is_over() ? handle(&this_thread_task(), owner::thread) : nullptr;

@@ -100,13 +100,13 @@ TEST(alpi_info, knows_its_features) {
 }
 
 /// A thread that Weft does not know.
-void in_stranger(const std::function<void()> &f) { std::thread(f).join(); }
+void in_unadopted_thread(const std::function<void()> &f) { std::thread(f).join(); }
 
 TEST(alpi_self, is_the_running_task_the_first_thread_or_one_that_has_used_weft) {
   EXPECT_EQ(alpi_task_self(nullptr), ALPI_ERR_PARAMETER);
   alpi_task *const first = self();
   EXPECT_NE(first, nullptr);
-  in_stranger([first] {
+  in_unadopted_thread([first] {
     EXPECT_EQ(self(), nullptr);
     weft::start();
     alpi_task *const mine = self();
@@ -144,7 +144,7 @@ TEST(alpi_self, is_null_in_services) {
 
 TEST(alpi_self, starts_the_runtime_for_the_first_thread_only) {
   auto end = test::in_process({}, [] {
-    in_stranger([] { EXPECT_EQ(self(), nullptr); });
+    in_unadopted_thread([] { EXPECT_EQ(self(), nullptr); });
     weft::configure("workers", "1"); // would come too late
     EXPECT_NE(self(), nullptr);
     EXPECT_THROW(weft::configure("workers", "2"), weft::error);
@@ -193,9 +193,9 @@ TEST(alpi_block, returns_at_once_when_one_unblock_came_first) {
   });
 }
 
-TEST(alpi_block, refuses_strangers) {
+TEST(alpi_block, refuses_unadopted_threads) {
   int nobody = 0;
-  in_stranger([&] {
+  in_unadopted_thread([&] {
     EXPECT_EQ(alpi_task_block(reinterpret_cast<alpi_task *>(&nobody)), ALPI_ERR_OUTSIDE_TASK);
     EXPECT_EQ(alpi_task_block(nullptr), ALPI_ERR_OUTSIDE_TASK);
   });
@@ -207,7 +207,7 @@ TEST(alpi_block, refuses_strangers) {
 }
 
 TEST(alpi_waitfor, lasts_at_least_as_long_and_is_not_unblocked) {
-  in_stranger([] {
+  in_unadopted_thread([] {
     std::uint64_t actual = 0;
     EXPECT_EQ(alpi_task_waitfor_ns(1000, &actual), ALPI_ERR_OUTSIDE_TASK);
   });
@@ -260,11 +260,11 @@ TEST(alpi_events, are_tested_by_their_task) {
     EXPECT_EQ(alpi_task_events_test(self(), nullptr), ALPI_ERR_PARAMETER);
     EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_PARAMETER);
   });
-  in_stranger([&] { EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_OUTSIDE_TASK); });
+  in_unadopted_thread([&] { EXPECT_EQ(alpi_task_events_test(nullptr, &has), ALPI_ERR_OUTSIDE_TASK); });
 }
 
-TEST(alpi_events, refuse_strangers_and_what_is_too_much) {
-  in_stranger([] { EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_OUTSIDE_TASK); });
+TEST(alpi_events, refuse_unadopted_threads_and_what_is_too_much) {
+  in_unadopted_thread([] { EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_OUTSIDE_TASK); });
   EXPECT_EQ(alpi_task_events_decrease(nullptr, 1), ALPI_ERR_PARAMETER);
   in_task([] {
     EXPECT_EQ(alpi_task_events_increase(nullptr, 1), ALPI_ERR_PARAMETER);
@@ -365,7 +365,7 @@ TEST(alpi_cpu, numbers_are_refused_outside_of_tasks) {
   EXPECT_EQ(alpi_cpu_count(nullptr), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_cpu_logical_id(nullptr), ALPI_ERR_PARAMETER);
   EXPECT_EQ(alpi_cpu_system_id(nullptr), ALPI_ERR_PARAMETER);
-  in_stranger([&] {
+  in_unadopted_thread([&] {
     EXPECT_EQ(alpi_cpu_logical_id(&id), ALPI_ERR_OUTSIDE_TASK);
     EXPECT_EQ(alpi_cpu_system_id(&id), ALPI_ERR_OUTSIDE_TASK);
   });

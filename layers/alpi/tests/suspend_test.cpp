@@ -202,7 +202,7 @@ TEST(suspend, is_forgotten_by_a_body_that_throws) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST(suspend, refuses_strangers_unknown_modes_and_tasks_that_cannot) {
+TEST(suspend, refuses_unadopted_threads_unknown_modes_and_tasks_that_cannot) {
   std::thread([] {
     EXPECT_EQ(alpi_task_suspend(nullptr), ALPI_ERR_OUTSIDE_TASK);
     EXPECT_EQ(alpi_task_suspend_mode_set(nullptr, ALPI_SUSPEND_NONE, 0), ALPI_ERR_OUTSIDE_TASK);

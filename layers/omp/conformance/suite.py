@@ -59,7 +59,7 @@ def fetch_source(folder, name):
     return [f for f in glob.glob(pattern) if not f.endswith(".asc")][0]
 
 
-def foreign_runtimes(program, env, libraries):
+def other_runtimes(program, env, libraries):
     """The OpenMP runtimes that the loader would map for a program, but for those of the folder `libraries`."""
     traced = subprocess.run([program], env=dict(env, LD_TRACE_LOADED_OBJECTS="1"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
     return [line.strip() for line in traced.stdout.decode(errors="replace").splitlines() if RUNTIME.search(line) and libraries not in line]

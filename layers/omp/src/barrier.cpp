@@ -129,10 +129,10 @@ outcome idle_oversubscribed(thread &t, omp_team &c, const stay &s) noexcept {
 void run_tasks(thread &t, omp_team &c, thief &habits) {
   omp_task *next = nullptr;
   while (omp_task *const x = next ? std::exchange(next, nullptr) : next_task(t, c, habits)) {
-    const bool foreign = x->home != &t;
+    const bool stolen = x->home != &t;
     const unsigned accesses = x->accesses;
     run_task(t, *x, &next);
-    if (foreign && habits.has_run(accesses) && habits.was_in_vain())
+    if (stolen && habits.has_run(accesses) && habits.was_in_vain())
       give_back(t, c, habits, std::exchange(next, nullptr));
   }
   if (const std::int64_t n = slot_of(t).take_unpublished())

@@ -342,7 +342,7 @@ int send(thread &t, int signal) noexcept {
   }
   g_binds = true; // it looks when it comes to a worker
   t.own_parker.signal(self_if_any());
-  if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.guest.tid.load(std::memory_order_relaxed))
+  if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
     syscall(SYS_tgkill, getpid(), tid,
             SIGURG); // where it computes it gives way (preempt.cpp); any other thread takes it for a question of the watcher's
   return 0;

@@ -137,7 +137,7 @@ void stand_aside_if_spinning(thread &t, std::uintptr_t at) noexcept {
   if (!same)
     t.spot = at;
   if (t.seen_there >= k_looks_to_tell)
-    weft::layer::stand_aside(t.guest, k_longest_aside_ns);
+    weft::layer::stand_aside(t.external, k_longest_aside_ns);
 }
 
 void on_signal(int number, siginfo_t *, void *p) {

@@ -248,8 +248,8 @@ omp_task *steal(thread &t, omp_team &c, thief &habits) noexcept {
 
 void give_back(thread &t, omp_team &c, const thief &habits, omp_task *next) {
   member_slot &owner = c.slots[habits.owner() - c.slots];
-  const auto is_foreign = [&t](const omp_task &x) { return x.home != &t; };
-  while (omp_task *const x = next ? std::exchange(next, nullptr) : slot_of(t).ready.pop(is_foreign))
+  const auto is_stolen = [&t](const omp_task &x) { return x.home != &t; };
+  while (omp_task *const x = next ? std::exchange(next, nullptr) : slot_of(t).ready.pop(is_stolen))
     offer_at(owner, t, *x);
 }
 

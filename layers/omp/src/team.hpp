@@ -63,7 +63,7 @@ struct fork_message : region_body {
 /// Lives as long as the process; the next region of the same thread uses it again, and when that thread has ended another one does. The protocol of its barrier stands in barrier_words.hpp.
 //
 // Who is late Somebody may still look at the team when a region is over, and another one has begun or its threads were given up: a member that has just seen the end of the barrier, the kernel
-//             thread on which one went to sleep there, a stranger whose call made the team's last task ready or ended it. It finds what it wakes or looks for in `members` and `slots`, as many
+//             thread on which one went to sleep there, an external thread whose call made the team's last task ready or ended it. It finds what it wakes or looks for in `members` and `slots`, as many
 //             of them as `size` said. So these never shrink, and what they pointed to before they grew is kept. No OpenMP thread's own data are ever freed: who ends leaves its data, and its teams, to who comes, as the end of a
 //             region leaves a team to the next one. A team is left when all members that were dismissed have gone.
 // Orders      O5  copied store release, load acquire: the data that it points to.

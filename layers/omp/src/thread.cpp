@@ -143,7 +143,7 @@ thread &become_host(const weft::layer::stack_range &stack) {
 /// The destructor of a key. What the thread's teams had goes to the next who needs it. Destructors that come later may use OpenMP again: then this one is called again.
 void thread_ends(void *p) noexcept {
   thread &t = *static_cast<thread *>(p);
-  t.guest.tid.store(0, std::memory_order_relaxed);
+  t.external.tid.store(0, std::memory_order_relaxed);
   const bool at_rest = t.team->level == 0 && t.task == &t.team->implicit[0] && children_of(*t.task) == 0;
   if (!at_rest || weft::layer::is_over())
     return; // it was left inside of a region, or tasks of it wait for events: they find what they know
@@ -168,9 +168,9 @@ void be_known(thread &t) noexcept {
   static const int failed = pthread_key_create(&key, &thread_ends);
   if (failed || pthread_setspecific(key, &t))
     return; // it is never asked to stand aside
-  t.guest.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
-  if (!std::exchange(t.is_guest, true))
-    weft::layer::add_guest(t.guest);
+  t.external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
+  if (!std::exchange(t.is_known, true))
+    weft::layer::add_external_thread(t.external);
 }
 
 /// Its runtime tells threads apart by variables that it sets up itself, and knows nothing of this layer's: the program would end at once.
@@ -346,7 +346,7 @@ void forget_after_fork() {
   if (t->light || t->team->size > 1)
     g_gone.store(true, std::memory_order_relaxed);
   if (t->is_of_program())
-    t->guest.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the others have ended
+    t->external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the others have ended
   if (!t->light && t->team->level == 0)
     stand_free_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's

@@ -12,7 +12,7 @@
 #include "task_pool.hpp"
 #include "tls.hpp"
 
-#include <weft/layer/guest.hpp>
+#include <weft/layer/external_thread.hpp>
 #include <weft/layer/thread.hpp>
 
 #include <atomic>
@@ -151,8 +151,8 @@ struct thread_state {
 struct alignas(64) thread : thread_state {
   void *block = nullptr;   // thread-local, of a lightweight thread
   std::uint32_t number_of_kind = 0; // gtid of the other ABI
-  weft::layer::guest guest; // of one of the program's
-  bool is_guest = false;    // Weft knows of it
+  weft::layer::external_thread external; // of one of the program's
+  bool is_known = false;    // Weft knows of it
   std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
   thread *next_retired = nullptr;
   record_pool pool;
@@ -270,7 +270,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
 
 /// An initial thread begins a region, and has ended it. A hint for the watcher.
 inline void take_part(thread &t) noexcept {
-  t.guest.participation_seq.store(t.guest.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  t.external.participation_seq.store(t.external.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 /// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A stranger, a thread of the program that is in no team, ends the last task of a region: so it ends the barrier, and wakes whom it finds in the team, while the region's first thread goes on with a
+   An external thread, one of the program that is in no team, ends the last task of a region: so it ends the barrier, and wakes whom it finds in the team, while the region's first thread goes on with a
    larger one or gives all threads up. Nobody waits for it. */
 #include <omp.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ static void nap(long us) {
   nanosleep(&t, NULL);
 }
 
-static void *stranger(void *rounds) {
+static void *external_thread(void *rounds) {
   for (long n = *(long *)rounds; n != 0; --n) {
     omp_event_handle_t e;
     while (!(e = __atomic_exchange_n(&given, 0, __ATOMIC_ACQ_REL)))
@@ -26,7 +26,7 @@ static void *stranger(void *rounds) {
   return NULL;
 }
 
-/* Both ways: the task that the stranger ends is the last one, or another one depends on it. */
+/* Both ways: the task that the external thread ends is the last one, or another one depends on it. */
 static void region(int threads, int with_another) {
   omp_event_handle_t event;
   int data = 0;
@@ -57,7 +57,7 @@ int main(void) {
   enum { k_times = 40, k_regions = 5 };
   long rounds = k_times * k_regions;
   pthread_t other;
-  if (pthread_create(&other, NULL, &stranger, &rounds))
+  if (pthread_create(&other, NULL, &external_thread, &rounds))
     return 2;
   for (int i = 0; i < k_times; ++i) {
     pthread_t first;

@@ -19,7 +19,7 @@ namespace fuzz {
   FACT(null_access) FACT(twice) FACT(list) FACT(taskwait) FACT(taskwait_on) FACT(yield) FACT(sleep) \
   FACT(block_by_thread) FACT(block_by_task) FACT(timed_block) FACT(mutex) FACT(event) FACT(group) FACT(parents_group) FACT(chaos) FACT(flood) \
   FACT(handle) FACT(join) FACT(final) FACT(if_false) FACT(wait_clause) FACT(release) FACT(priority) FACT(onready) \
-  FACT(own_stack) FACT(deep) FACT(exception) FACT(calls_in_destructor) FACT(foreign_thread) FACT(two_programs) \
+  FACT(own_stack) FACT(deep) FACT(exception) FACT(calls_in_destructor) FACT(external_thread) FACT(two_programs) \
   FACT(burst) FACT(later_burst) FACT(asleep_at_once) FACT(adopted_thread) \
   FACT(stolen) FACT(suspended) FACT(throttled)
 

@@ -56,9 +56,9 @@ class burst {
 };
 
 /// Threads that Weft adopts, each for a few tasks.
-class guests {
+class external_threads {
  public:
-  explicit guests(std::minstd_rand &chance) {
+  explicit external_threads(std::minstd_rand &chance) {
     for (unsigned i = 0, n = 1 + chance() % 4; i != n; ++i)
       m_threads.emplace_back([this, rounds = 1 + chance() % 3, sleeps = chance() % 2 == 0] {
         note(fact::adopted_thread);
@@ -73,8 +73,8 @@ class guests {
         }
       });
   }
-  guests(const guests &) = delete;
-  guests &operator=(const guests &) = delete;
+  external_threads(const external_threads &) = delete;
+  external_threads &operator=(const external_threads &) = delete;
   [[nodiscard]] bool end_well() {
     for (std::thread &t : m_threads)
       t.join();
@@ -91,10 +91,10 @@ class guests {
 template <class F>
 bool beside_neighbours(std::uint64_t seed, F program) {
   std::minstd_rand chance(static_cast<std::uint32_t>(seed % 2147483563 + 1));
-  std::unique_ptr<guests> others;
+  std::unique_ptr<external_threads> others;
   bool good = true;
   if (seed % 16 == 3)
-    others = std::make_unique<guests>(chance);
+    others = std::make_unique<external_threads>(chance);
   if (seed % 16 == 7) {
     for (unsigned before = chance() % 3; before != 0; --before)
       good = burst(chance).ends() && good;

@@ -132,7 +132,7 @@ TEST(block, the_worker_goes_on_with_other_work) {
   EXPECT_TRUE(after);
 }
 
-TEST(block, the_main_task_and_a_foreign_thread_may_block_too) {
+TEST(block, the_main_task_and_an_external_thread_may_block_too) {
   weft::task_ref main = weft::this_task::self();
   EXPECT_TRUE(main);
   EXPECT_EQ(main, weft::this_task::self());

@@ -185,7 +185,7 @@ TEST(exceptions, leave_the_children_of_the_task_running) {
   EXPECT_TRUE(child);
 }
 
-TEST(exceptions, work_for_tasks_of_a_foreign_thread) {
+TEST(exceptions, work_for_tasks_of_an_external_thread) {
   int got = -1;
   std::thread([&] {
     weft::spawn([] { throw 13; });

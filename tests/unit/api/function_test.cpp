@@ -59,7 +59,7 @@ TEST(function, is_not_waited_for_by_its_spawner_nor_ordered_with_its_tasks) {
   };
   weft::spawn([&] { EXPECT_TRUE(free.pass()); }, weft::inout(x)); // holds x in another namespace
   weft::spawn_function(&run, &child_of_function);
-  EXPECT_TRUE(done.pass()) << "the function's child waited for a stranger";
+  EXPECT_TRUE(done.pass()) << "the function's child waited for an unrelated task";
   free.open();
   weft::taskwait();
 

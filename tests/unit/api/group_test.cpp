@@ -377,7 +377,7 @@ TEST(group, an_exception_signals_the_stop_token) {
   EXPECT_TRUE(stopped);
 }
 
-TEST(group, a_foreign_thread_may_own_one) {
+TEST(group, an_external_thread_may_own_one) {
   std::vector<std::thread> threads;
   std::atomic<int> ran{0}, caught{0};
   for (int t = 0; t != 4; ++t)
@@ -439,11 +439,11 @@ TEST(group, destroyed_by_another_task_while_its_tasks_run_ends_the_program_by_na
           EXPECT_TRUE(there.pass());
           group.reset();
         },
-        weft::label("stranger"));
+        weft::label("other"));
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.printed("a task group is destroyed by task 'stranger', which did not make it")) << end;
+  EXPECT_TRUE(end.printed("a task group is destroyed by task 'other', which did not make it")) << end;
 }
 
 } // namespace

@@ -142,7 +142,7 @@ TEST(handle, another_task_may_wait_for_it) {
   EXPECT_EQ(seen, 10);
 }
 
-TEST(handle, a_foreign_thread_may_wait_for_it) {
+TEST(handle, an_external_thread_may_wait_for_it) {
   auto a = weft::spawn([] {
     dawdle();
     return 10;

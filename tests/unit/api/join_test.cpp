@@ -33,7 +33,7 @@ long fib(int n) {
 
 TEST(join, nested_joins_give_the_result) { EXPECT_EQ(fib(test::k_sanitized ? 16 : 24), test::k_sanitized ? 987 : 46368); }
 
-TEST(join, works_in_tasks_and_in_foreign_threads) {
+TEST(join, works_in_tasks_and_in_external_threads) {
   const int n = test::k_sanitized ? 12 : 18;
   long in_task[4] = {}, in_thread[2] = {};
   for (long &r : in_task)

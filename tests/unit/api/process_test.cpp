@@ -51,7 +51,7 @@ TEST(exit, inside_of_a_task_that_has_suspended_works_too) {
   EXPECT_TRUE(end.exited(8)) << end;
 }
 
-TEST(exit, inside_of_a_foreign_thread_works_too) {
+TEST(exit, inside_of_an_external_thread_works_too) {
   auto end = test::in_process(k_rough, [] {
     weft::spawn([] { test::dawdle(); });
     std::thread([] {

@@ -252,7 +252,7 @@ TEST(spawn, a_label_is_the_name_of_the_running_task) {
   EXPECT_STREQ(weft::this_task::label(), "main");
 }
 
-TEST(spawn, a_foreign_thread_is_labelled_thread) {
+TEST(spawn, an_external_thread_is_labelled_thread) {
   weft::start(); // by the main thread
   std::string label;
   std::thread([&] {

@@ -14,7 +14,7 @@
 
 namespace {
 
-TEST(thread, a_foreign_thread_spawns_and_waits) {
+TEST(thread, an_external_thread_spawns_and_waits) {
   int x = 0;
   std::thread([&] {
     for (int i = 0; i != 100; ++i)

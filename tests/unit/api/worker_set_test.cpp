@@ -75,8 +75,8 @@ void do_everything(const code &look) {
 
 TEST(worker_set, runs_functions_with_all_that_descends_from_them) {
   const auto set = weft::worker_set::of_workers(upper_half());
-  std::atomic<int> looks{0}, strangers{0}, completed{0};
-  const code look = [&] { ++looks, strangers += !set.includes(weft::worker_id()); };
+  std::atomic<int> looks{0}, outside{0}, completed{0};
+  const code look = [&] { ++looks, outside += !set.includes(weft::worker_id()); };
   code body = [&] { do_everything(look); }, completion = [&] { look(), weft::taskyield(), look(), ++completed; };
   std::atomic<bool> stop{false};
   for (int i = 0; i != 3; ++i) {
@@ -92,7 +92,7 @@ TEST(worker_set, runs_functions_with_all_that_descends_from_them) {
   EXPECT_TRUE(test::eventually([&] { return completed == 3; }));
   stop = true;
   weft::taskwait();
-  EXPECT_EQ(strangers, 0);
+  EXPECT_EQ(outside, 0);
   EXPECT_GT(looks, 3 * 200);
 }
 

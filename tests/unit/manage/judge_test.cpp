@@ -67,8 +67,8 @@ struct town final : watched {
   }
   lock_holder holder(const thread_wait &) const override { return held; }
   void retire_spare(unsigned slot) override { people[slot].gone = true, retired.push_back(slot); }
-  guest_list<weft::layer::guest> strangers;
-  guest_list<weft::layer::guest> &guests() override { return strangers; }
+  external_list<weft::layer::external_thread> externals;
+  external_list<weft::layer::external_thread> &external_threads() override { return externals; }
 };
 
 struct judge_test : testing::Test {
@@ -165,10 +165,10 @@ TEST_F(judge_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_the
   EXPECT_EQ(t.spares(), 3u);
 }
 
-struct judge_of_guests_test : judge_test {
-  weft::layer::guest external, worker;
+struct judge_of_external_threads_test : judge_test {
+  weft::layer::external_thread external, worker;
 
-  judge_of_guests_test() {
+  judge_of_external_threads_test() {
     t.people.resize(4);
     t.people[2].gone = true;
     t.people[3].is_external = true;
@@ -184,9 +184,9 @@ struct judge_of_guests_test : judge_test {
   }
 };
 
-TEST_F(judge_of_guests_test, one_that_takes_part_and_runs_replaces_a_blocked_worker) {
+TEST_F(judge_of_external_threads_test, one_that_takes_part_and_runs_replaces_a_blocked_worker) {
   EXPECT_EQ(t.spares(), 1u);
-  t.strangers.add(external);
+  t.externals.add(external);
   look();
   EXPECT_EQ(t.spares(), 0u) << "the cpu of the one that is blocked is the external thread's";
   t.people[3].asleep = true;
@@ -203,14 +203,14 @@ TEST_F(judge_of_guests_test, one_that_takes_part_and_runs_replaces_a_blocked_wor
   EXPECT_EQ(t.spares(), 0u) << "outside again, but it was inside since the last look";
 }
 
-TEST_F(judge_of_guests_test, a_worker_replaces_nobody) {
-  t.strangers.add(worker);
+TEST_F(judge_of_external_threads_test, a_worker_replaces_nobody) {
+  t.externals.add(worker);
   several_looks();
   EXPECT_EQ(t.spares(), 1u);
 }
 
-TEST_F(judge_of_guests_test, who_sleeps_now_and_then_makes_no_spare_come_and_go) {
-  t.strangers.add(external);
+TEST_F(judge_of_external_threads_test, who_sleeps_now_and_then_makes_no_spare_come_and_go) {
+  t.externals.add(external);
   several_looks();
   t.retired.clear();
   for (int i = 0; i != 100; ++i) {
@@ -222,16 +222,16 @@ TEST_F(judge_of_guests_test, who_sleeps_now_and_then_makes_no_spare_come_and_go)
   EXPECT_TRUE(t.retired.empty());
 }
 
-TEST_F(judge_of_guests_test, somebody_is_left_who_runs_what_is_ready) {
+TEST_F(judge_of_external_threads_test, somebody_is_left_who_runs_what_is_ready) {
   t.people[1].asleep = true;
-  t.strangers.add(external);
-  weft::layer::guest another;
+  t.externals.add(external);
+  weft::layer::external_thread another;
   another.tid = 4;
   another.participation_seq = 1;
-  t.strangers.add(another);
+  t.externals.add(another);
   several_looks();
   several_looks();
-  EXPECT_EQ(t.spares(), 1u) << "guests wait for others perhaps, and both workers are blocked";
+  EXPECT_EQ(t.spares(), 1u) << "external threads wait for others perhaps, and both workers are blocked";
 }
 
 TEST_F(judge_test, a_spare_retires_when_the_blocked_worker_comes_back) {

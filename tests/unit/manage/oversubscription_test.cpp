@@ -11,19 +11,19 @@
 namespace {
 
 using namespace weft::rt;
-using guest = weft::layer::guest;
+using weft::layer::external_thread;
 
 constexpr std::uint64_t k_ms = 1'000'000;
 
 struct house final : watched {
-  std::array<guest, 4> people;
+  std::array<external_thread, 4> people;
   std::array<std::uint64_t, 4> used{};
   std::uint64_t used_by_all = 0, preempted = 0;
   std::vector<int> asked;
   unsigned workers_busy = 1;
   int asleep = 0; // its tid
   bool can_be_asked = true;
-  guest_list<guest> all;
+  external_list<external_thread> all;
 
   house() {
     for (std::size_t i = 0; i < people.size(); ++i) {
@@ -34,7 +34,7 @@ struct house final : watched {
   }
   bool can_ask() const override { return can_be_asked; }
   bool ask(int tid) override { return asked.push_back(tid), true; }
-  guest_list<guest> &guests() override { return all; }
+  external_list<external_thread> &external_threads() override { return all; }
   unsigned cpus() const override { return 2; }
   unsigned busy() const override { return workers_busy; }
   std::uint64_t process_cpu_ns() const override { return used_by_all; }
@@ -52,7 +52,7 @@ struct house final : watched {
   void retire_spare(unsigned) override {}
 };
 
-/// The first guest takes part; the others compute outside.
+/// The first external thread takes part; the others compute outside.
 struct oversubscription_test : testing::Test {
   house h;
   oversubscription_policy c{h};
@@ -61,7 +61,7 @@ struct oversubscription_test : testing::Test {
 
   oversubscription_test() { begin_or_end_region(0); }
   void begin_or_end_region(std::size_t who) { h.people[who].participation_seq.fetch_add(1, std::memory_order_relaxed); }
-  /// The guest does as it was asked, as in its handler.
+  /// The external thread does as it was asked, as in its handler.
   void stand(std::size_t who) {
     std::uint32_t was = aside<>::k_asked;
     ASSERT_TRUE(h.people[who].aside.compare_exchange_strong(was, aside<>::k_aside));
@@ -138,7 +138,7 @@ TEST_F(oversubscription_test, looks_become_rarer_while_nobody_is_to_be_asked) {
   EXPECT_LE(look().rest_ns, 100 * k_ms) << "somebody was asked";
 }
 
-TEST_F(oversubscription_test, nobody_is_asked_where_no_guest_takes_part) {
+TEST_F(oversubscription_test, nobody_is_asked_where_no_external_thread_takes_part) {
   begin_or_end_region(0);
   look(); // it did since the last look
   for (int i = 0; i < 3; ++i) {
@@ -148,7 +148,7 @@ TEST_F(oversubscription_test, nobody_is_asked_where_no_guest_takes_part) {
   EXPECT_TRUE(h.asked.empty());
 }
 
-TEST_F(oversubscription_test, a_guest_that_has_come_and_gone_takes_part) {
+TEST_F(oversubscription_test, an_external_thread_that_has_come_and_gone_takes_part) {
   begin_or_end_region(0);
   look();
   begin_or_end_region(1);
@@ -171,7 +171,7 @@ TEST_F(oversubscription_test, after_a_long_time_nobody_knows_who_computes) {
   EXPECT_TRUE(look().presses);
 }
 
-TEST_F(oversubscription_test, all_are_recalled_when_no_guest_takes_part) {
+TEST_F(oversubscription_test, all_are_recalled_when_no_external_thread_takes_part) {
   two_looks();
   stand(2);
   stand(3);

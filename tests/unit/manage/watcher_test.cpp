@@ -23,8 +23,8 @@ struct desert final : watched {
   unsigned spares() const override { return 0; }
   bool add_spare() override { return false; }
   void retire_spare(unsigned) override {}
-  guest_list<weft::layer::guest> strangers;
-  guest_list<weft::layer::guest> &guests() override { return strangers; }
+  external_list<weft::layer::external_thread> externals;
+  external_list<weft::layer::external_thread> &external_threads() override { return externals; }
   bool examine() override { return ++examined, false; }
 };
 

@@ -110,7 +110,7 @@ TEST(slab, a_size_that_cannot_be_had_gives_null) {
 
 #endif
 
-TEST(slab, a_foreign_block_comes_back_to_its_owner_when_the_batch_is_flushed) {
+TEST(slab, a_remote_block_comes_back_to_its_owner_when_the_batch_is_flushed) {
   heap &owner = fresh_heap(), &other = fresh_heap();
   void *p = owner.allocate(320);
   std::set<void *> rest; // empties the owner's list, so that it must look for what came back

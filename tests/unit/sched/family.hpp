@@ -10,14 +10,14 @@
 
 namespace test {
 
-/// Children of one root, strangers, grandchildren: numbered as they were made.
+/// Children of one root, unrelated tasks, grandchildren: numbered as they were made.
 class family {
  public:
   using task = weft::rt::task;
 
   task &root() { return m_root; }
   task &child(int priority = 0) { return child_of(m_root, priority); }
-  task &stranger(int priority = 0) { return child_of(m_other_root, priority); }
+  task &unrelated(int priority = 0) { return child_of(m_other_root, priority); }
   task &child_of(task &parent, int priority = 0) {
     task &t = m_tasks.emplace_back(weft::detail::k_no_body, &parent, nullptr);
     t.priority = static_cast<std::int16_t>(priority);

@@ -137,11 +137,11 @@ TEST_P(every_policy, gives_a_waiter_beyond_the_workers_its_newest) {
   EXPECT_EQ(b.policy->get(k_workers + 2), nullptr);
 }
 
-TEST_P(every_policy, gives_a_waiter_no_stranger_and_keeps_the_order) {
+TEST_P(every_policy, gives_a_waiter_no_unrelated_task_and_keeps_the_order) {
   bench untouched(GetParam());
   for (bench *each : {&b, &untouched}) {
     each->add(0, 3, 0);
-    each->policy->add(&each->family.stranger(), 0, origin::fresh);
+    each->policy->add(&each->family.unrelated(), 0, origin::fresh);
   }
   EXPECT_EQ(b.policy->take_newest(0, b.all), nullptr);
   EXPECT_EQ(b.drain(1), untouched.drain(1));
@@ -149,19 +149,19 @@ TEST_P(every_policy, gives_a_waiter_no_stranger_and_keeps_the_order) {
 
 /// Longer than a deque's first ring: what a waiter puts back must find room, whatever the deque remembers of its thieves.
 TEST_P(every_policy, keeps_what_a_waiter_may_not_have_while_thieves_take_all_else) {
-  runnable &strange = b.family.stranger();
+  runnable &other = b.family.unrelated();
   for (int i = 0; i < 1000; ++i) {
-    b.policy->add(&strange, 0, origin::fresh);
+    b.policy->add(&other, 0, origin::fresh);
     if (i % 4 != 0) { // so that each fill of the ring ends once with an add, and once with a return
       ASSERT_EQ(b.policy->take_newest(0, b.all), nullptr);
     }
-    ASSERT_EQ(b.policy->get(1), &strange) << "round " << i;
+    ASSERT_EQ(b.policy->get(1), &other) << "round " << i;
   }
 }
 
 TEST_P(every_policy, gives_a_waiter_nothing_while_urgent_work_of_others_is_ready) {
   b.add(0, 1, 0);
-  b.policy->add(&b.family.stranger(1), 1, origin::fresh);
+  b.policy->add(&b.family.unrelated(1), 1, origin::fresh);
   EXPECT_EQ(b.policy->take_newest(0, b.all), nullptr);
   EXPECT_EQ(b.policy->get(0), &b.family[1]);
   EXPECT_EQ(b.policy->take_newest(0, b.all), &b.family[0]);

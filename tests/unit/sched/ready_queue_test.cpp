@@ -49,9 +49,9 @@ TEST_F(ready, gives_each_adder_back_its_newest) {
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST_F(ready, leaves_a_stranger_where_it_is) {
+TEST_F(ready, leaves_an_unrelated_task_where_it_is) {
   queue.add(&family.child(), 0);
-  queue.add(&family.stranger(), 0);
+  queue.add(&family.unrelated(), 0);
   queue.add(&family.child(), 1);
   EXPECT_EQ(queue.take_newest(0, all), nullptr);
   for (int i : {0, 1, 2})

@@ -411,15 +411,15 @@ TEST_F(reports, dump_and_why_tell_who_waits_for_whom) {
 }
 
 TEST_F(reports, a_pid_that_is_no_weft_program_is_said_to_be_none) {
-  const pid_t stranger = fork();
-  if (stranger == 0) {
+  const pid_t other = fork();
+  if (other == 0) {
     execlp("sleep", "sleep", "60", nullptr);
     _exit(1);
   }
-  forget(stranger);
-  auto end = weft({"dump", std::to_string(stranger)});
-  kill(stranger, SIGKILL);
-  waitpid(stranger, nullptr, 0);
+  forget(other);
+  auto end = weft({"dump", std::to_string(other)});
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
   EXPECT_TRUE(end.exited(1)) << end;
   EXPECT_TRUE(contains(end.output, "it does not use Weft")) << end;
   const pid_t gone = fork();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Promise: a task that waits never runs a stranger's task on its stack.
-// Were it broken, the waiter could not go on before the stranger ends, and this program would hang.
+// Promise: a task that waits never runs an unrelated task on its stack.
+// Were it broken, the waiter could not go on before the unrelated task ends, and this program would hang.
 #include "support/gate.hpp"
 
 #include <weft/weft.hpp>
@@ -12,9 +12,9 @@ namespace {
 
 WEFT_NOINLINE std::uintptr_t stack_address() { return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)); }
 
-TEST(waiting_task, goes_on_while_a_stranger_that_started_meanwhile_is_not_done) {
+TEST(waiting_task, goes_on_while_an_unrelated_task_that_started_meanwhile_is_not_done) {
   test::gate child_may_end, waiter_done;
-  bool stranger_passed = false, child_passed = false;
+  bool unrelated_passed = false, child_passed = false;
   weft::spawn([&] {
     weft::spawn([&] { child_passed = child_may_end.pass(); });
     weft::taskwait();
@@ -22,15 +22,15 @@ TEST(waiting_task, goes_on_while_a_stranger_that_started_meanwhile_is_not_done) 
   });
   weft::spawn([&] { // not a descendant of the task above
     child_may_end.open();
-    stranger_passed = waiter_done.pass();
+    unrelated_passed = waiter_done.pass();
   });
   weft::taskwait();
-  EXPECT_TRUE(stranger_passed);
+  EXPECT_TRUE(unrelated_passed);
   EXPECT_TRUE(child_passed);
 }
 
 TEST(waiting_task, of_a_long_chain_of_waits_each_ends_in_its_own_time) {
-  // Task i waits for its child, which waits for task i+1: a runtime that runs strangers in place nests them
+  // Task i waits for its child, which waits for task i+1: a runtime that runs unrelated tasks in place nests them
   // all.
   constexpr int n = 200;
   static test::gate done[n + 1];
@@ -47,7 +47,7 @@ TEST(waiting_task, of_a_long_chain_of_waits_each_ends_in_its_own_time) {
 }
 
 TEST(waiting_task, on_a_mutex_an_event_or_a_block_hosts_nobody) {
-  // Strangers that start while the task waits must not lie above it on its stack.
+  // Unrelated tasks that start while the task waits must not lie above it on its stack.
   constexpr std::uintptr_t k_near = 16 << 10;
   std::uintptr_t waiter = 0;
   std::atomic<int> near{0};

@@ -2,11 +2,11 @@
 // Threads of the program that layers have told of.
 //
 // Roles       Any thread adds. The watcher visits.
-// Word        m_first; guest::next: of who adds it until it is in the list, then the same for ever.
+// Word        m_first; external_thread::next: of who adds it until it is in the list, then the same for ever.
 // Invariants  I1  Who is added is found by all later visits: the record of a thread that has ended stays, for another thread that begins with it.
-// Orders      O1  m_first compare_exchange release; load acquire: the guest is complete.
+// Orders      O1  m_first compare_exchange release; load acquire: the external thread is complete.
 // Progress    Lock-free.
-// Reclamation None: guests outlive the process's last look.
+// Reclamation None: external threads outlive the process's last look.
 // Checked by  tests/model/aside_models.cpp
 #pragma once
 
@@ -18,25 +18,25 @@
 namespace weft::inline v0 {
 namespace rt {
 
-template <class Guest, class P = real_atomics>
-class guest_list {
+template <class Thread, class P = real_atomics>
+class external_list {
  public:
-  void add(Guest &g) noexcept {
-    Guest *first = m_first.load(std::memory_order_relaxed);
+  void add(Thread &g) noexcept {
+    Thread *first = m_first.load(std::memory_order_relaxed);
     do
       g.next = first;
-    while (!m_first.compare_exchange_weak(first, &g, order_unless(bug::guest_added_relaxed, std::memory_order_release),
+    while (!m_first.compare_exchange_weak(first, &g, order_unless(bug::external_added_relaxed, std::memory_order_release),
                                           std::memory_order_relaxed)); // O1
   }
 
   template <class F>
   void visit(F f) {
-    for (Guest *g = m_first.load(std::memory_order_acquire); g; g = g->next) // O1
+    for (Thread *g = m_first.load(std::memory_order_acquire); g; g = g->next) // O1
       f(*g);
   }
 
  private:
-  typename P::template atomic<Guest *> m_first{nullptr};
+  typename P::template atomic<Thread *> m_first{nullptr};
 };
 
 } // namespace rt
