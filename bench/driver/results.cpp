@@ -89,7 +89,7 @@ struct verdict {
   std::string reached, asked, word;
 };
 
-verdict judge(const std::vector<row> &rows, const line_key &key) {
+verdict compare_with_target(const std::vector<row> &rows, const line_key &key) {
   const row *own = find(rows, "core", key, "weft");
   const std::optional<target> asked = find_target(key.workload, key.workers);
   if (!own || !asked)
@@ -176,7 +176,7 @@ int write_tables(std::ostream &to, const std::vector<row> &rows, form f) {
         line.push_back(r ? shown(r->median()) + " (" + shown(r->min()) + ")" : "");
       }
       if (suite == "core") {
-        const verdict v = judge(rows, key);
+        const verdict v = compare_with_target(rows, key);
         line.insert(line.end(), {v.reached, v.asked, v.word});
         missed += v.word == "missed";
       }

@@ -91,7 +91,7 @@ void oversubscription_policy::note_idle_time(std::uint64_t since) {
   m_idle_ns = 2 * idle < since || shares ? 0 : m_idle_ns + idle;
 }
 
-oversubscription_policy::opinion oversubscription_policy::judge_all(std::uint64_t now) {
+oversubscription_policy::assessment oversubscription_policy::assess_all(std::uint64_t now) {
   const std::uint64_t since = now - std::exchange(m_at, now);
   const std::size_t inside = sort();
   if (inside == 0 || (m_outside.empty() && m_aside.empty())) {
@@ -118,9 +118,9 @@ oversubscription_policy::opinion oversubscription_policy::judge_all(std::uint64_
   return {presses, false, m_rest_ns};
 }
 
-oversubscription_policy::opinion oversubscription_policy::look(std::uint64_t now) {
+oversubscription_policy::assessment oversubscription_policy::look(std::uint64_t now) {
   try {
-    return m_world.can_ask() ? judge_all(now) : opinion{};
+    return m_world.can_ask() ? assess_all(now) : assessment{};
   } catch (const std::bad_alloc &) { // another time
     return {};
   }

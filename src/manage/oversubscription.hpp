@@ -6,7 +6,7 @@
 // process has left idle.
 #pragma once
 
-#include "manage/judge.hpp"
+#include "manage/stall_detector.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,15 +19,15 @@ class oversubscription_policy {
  public:
   explicit oversubscription_policy(watched &world) : m_world(world) {}
 
-  struct opinion {
+  struct assessment {
     bool presses = false; // somebody was asked, or stands aside: look again after half a slice
     bool unsure = false; // the last look was too long ago to tell: look again soon
     std::uint64_t rest_ns = 0; // look again after so long at most; 0: not before there is work
   };
-  opinion look(std::uint64_t now);
+  assessment look(std::uint64_t now);
 
  private:
-  [[nodiscard]] opinion judge_all(std::uint64_t now);
+  [[nodiscard]] assessment assess_all(std::uint64_t now);
   [[nodiscard]] std::size_t sort();
   void find_computing(std::uint64_t since);
   [[nodiscard]] bool ask(std::size_t surplus);

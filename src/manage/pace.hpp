@@ -3,7 +3,7 @@
 // see to those that are stuck is not counted: a burst of blocked tasks must not make the next one wait. Plain code of the watcher's thread.
 #pragma once
 
-#include "manage/judge.hpp"
+#include "manage/stall_detector.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ class pace {
   static constexpr std::uint64_t k_allowance_ns = 1'000'000;
 
   /// After a look at `now`, by when the thread had used `spent` of CPU time. Short while there is a doubt, then longer and longer.
-  std::uint64_t next(const judge::opinion &o, std::uint64_t now, std::uint64_t spent) {
+  std::uint64_t next(const stall_detector::assessment &o, std::uint64_t now, std::uint64_t spent) {
     m_nap_ns = o.look_soon || m_nap_ns == 0 ? k_shortest_ns : std::min(2 * m_nap_ns, o.slicing ? k_slice_ns / 2 : k_longest_ns);
     const std::uint64_t before = std::exchange(m_at, now);
     const auto earned = static_cast<std::int64_t>((before ? now - before : 0) / k_fraction);

@@ -47,7 +47,7 @@ void watcher::examine_soon() noexcept {
 
 void watcher::look_soon() noexcept { m_idle.notify_worker(m_seat); }
 
-std::uint64_t watcher::next_nap(const judge::opinion &o, std::uint64_t now) {
+std::uint64_t watcher::next_nap(const stall_detector::assessment &o, std::uint64_t now) {
   const std::uint64_t spent = own_cpu_ns();
   m_cpu_ns.store(spent, std::memory_order_relaxed);
   return m_pace.next(o, now, spent);
@@ -88,9 +88,9 @@ void watcher::examine_if_asked() {
   m_again_at = m_world.examine() ? now_ns() + m_again_ns : 0;
 }
 
-judge::opinion watcher::look(std::uint64_t now) {
-  judge::opinion o = m_judge.look(now);
-  const oversubscription_policy::opinion c = m_oversubscription.look(now);
+stall_detector::assessment watcher::look(std::uint64_t now) {
+  stall_detector::assessment o = m_stall_detector.look(now);
+  const oversubscription_policy::assessment c = m_oversubscription.look(now);
   o.slicing |= c.presses;
   o.may_rest &= !c.presses && !c.unsure;
   m_oversubscription_rest_ns = c.rest_ns;
@@ -104,7 +104,7 @@ void watcher::run() {
     examine_if_asked();
     const std::uint64_t now = now_ns();
     report_overdue_calls(now);
-    const judge::opinion o = look(now);
+    const stall_detector::assessment o = look(now);
     m_looks.store(m_looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     m_world.publish();
     const std::uint64_t pause = next_nap(o, now);

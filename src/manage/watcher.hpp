@@ -4,9 +4,9 @@
 // there for wakes it, at no cost while it is awake. Awake it looks every 10 ms, and sooner where something is in doubt.
 #pragma once
 
-#include "manage/judge.hpp"
 #include "manage/oversubscription.hpp"
 #include "manage/pace.hpp"
+#include "manage/stall_detector.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
 
@@ -20,7 +20,7 @@ class watcher {
   /// `seat`: an id of `idle` above those of all workers. Examinations that may change for nothing are `rarest_ns` apart at most; 0: 64 times
   /// `patience_ns`.
   watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns, std::uint64_t rarest_ns = 0)
-      : m_world(world), m_judge(world, compute_ns), m_oversubscription(world), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
+      : m_world(world), m_stall_detector(world, compute_ns), m_oversubscription(world), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
         m_rarest_ns(rarest_ns ? rarest_ns : 64 * patience_ns) {}
 
   /// Zero or an errno.
@@ -37,15 +37,15 @@ class watcher {
 
  private:
   void run();
-  [[nodiscard]] judge::opinion look(std::uint64_t now);
+  [[nodiscard]] stall_detector::assessment look(std::uint64_t now);
   void rest();
   [[nodiscard]] std::uint64_t end_of_rest() const noexcept;
   void examine_if_asked();
   void nap(std::uint64_t ns);
-  [[nodiscard]] std::uint64_t next_nap(const judge::opinion &o, std::uint64_t now);
+  [[nodiscard]] std::uint64_t next_nap(const stall_detector::assessment &o, std::uint64_t now);
 
   watched &m_world;
-  judge m_judge;
+  stall_detector m_stall_detector;
   oversubscription_policy m_oversubscription;
   pace m_pace;
   eventcount<> &m_idle;

@@ -58,7 +58,7 @@ struct needs {
 };
 
 /// True ends the search.
-bool judge(const needs &n, family &into) noexcept {
+bool decide_by_needs(const needs &n, family &into) noexcept {
   if (!n.strings)
     return false;
   if (n.has_version("VERSION") || n.any_library(is_of_llvm_by_name))
@@ -69,7 +69,8 @@ bool judge(const needs &n, family &into) noexcept {
 int look_at(dl_phdr_info *object, std::size_t, void *result) noexcept {
   for (int i = 0; i < object->dlpi_phnum; ++i)
     if (const ElfW(Phdr) &part = object->dlpi_phdr[i]; part.p_type == PT_DYNAMIC)
-      return judge(needs(object->dlpi_addr, reinterpret_cast<const ElfW(Dyn) *>(object->dlpi_addr + part.p_vaddr)), *static_cast<family *>(result));
+      return decide_by_needs(needs(object->dlpi_addr, reinterpret_cast<const ElfW(Dyn) *>(object->dlpi_addr + part.p_vaddr)),
+                             *static_cast<family *>(result));
   return 0;
 }
 

@@ -86,7 +86,7 @@ void ask_for(thread &t, const std::int32_t *list, std::uint32_t count) {
 
 constexpr int k_severity_fatal = 2;
 
-void judge(const asked_region &asked, unsigned got) {
+void check_strict(const asked_region &asked, unsigned got) {
   if (!asked.strict || got >= asked.threads)
     return;
   const char *const what = asked.strict_message ? asked.strict_message : "num_threads(strict): the region gets fewer threads";
@@ -113,7 +113,7 @@ void fork(void (*f)(), int count, void **arguments, bool parallel) {
     return on_proxy_thread(t, [=] { fork(f, count, arguments, parallel); });
   const unsigned threads = parallel ? resolve_threads(t, t.asked.threads) : 1;
   if (t.asked.strict) [[unlikely]]
-    judge(t.asked, threads);
+    check_strict(t.asked, threads);
   t.asked.threads = 0;
   t.asked.strict = false;
   run_parallel(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, threads, std::exchange(t.asked.bind, 0u));

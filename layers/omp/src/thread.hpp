@@ -89,7 +89,7 @@ struct shown_standing {
 struct asked_region {
   unsigned threads = 0, bind = 0, teams = 0, limit = 0;
   const level_list *levels = nullptr;
-  bool strict = false, strict_is_fatal = false; // num_threads(strict: n): to be judged when the region begins
+  bool strict = false, strict_is_fatal = false; // num_threads(strict: n): checked when the region begins
   const char *strict_message = nullptr;
 };
 

@@ -67,7 +67,7 @@ struct oversubscription_test : testing::Test {
     ASSERT_TRUE(h.people[who].aside.compare_exchange_strong(was, aside<>::k_aside));
   }
   bool stands(std::size_t who) { return aside<>::stands(h.people[who].aside); }
-  oversubscription_policy::opinion look(double cpus = 2, std::uint64_t after = 2 * k_ms) {
+  oversubscription_policy::assessment look(double cpus = 2, std::uint64_t after = 2 * k_ms) {
     now += after;
     for (const std::size_t i : compute)
       h.used[i] += after / 2;

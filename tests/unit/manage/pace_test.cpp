@@ -13,11 +13,11 @@ constexpr std::uint64_t k_us = 1000, k_ms = 1000 * k_us;
 struct pace_test : testing::Test {
   pace p;
   std::uint64_t now = 1000 * k_ms, spent = 0, nap = 0;
-  judge::opinion quiet, stuck;
+  stall_detector::assessment quiet, stuck;
   pace_test() { stuck.blocked = 2; }
 
   /// A look that costs so much, after the nap that the last one has advised.
-  std::uint64_t look(const judge::opinion &o, std::uint64_t cost) {
+  std::uint64_t look(const stall_detector::assessment &o, std::uint64_t cost) {
     now += nap;
     spent += cost;
     return nap = p.next(o, now, spent);
@@ -27,7 +27,7 @@ struct pace_test : testing::Test {
 TEST_F(pace_test, naps_grow_and_a_doubt_makes_them_short_again) {
   for (std::uint64_t expected : {500 * k_us, k_ms, 2 * k_ms, 4 * k_ms, 8 * k_ms, 10 * k_ms, 10 * k_ms})
     EXPECT_EQ(look(quiet, 5 * k_us), expected);
-  judge::opinion doubt;
+  stall_detector::assessment doubt;
   doubt.look_soon = true;
   EXPECT_EQ(look(doubt, 5 * k_us), 500 * k_us);
   EXPECT_EQ(look(quiet, 5 * k_us), k_ms);
@@ -36,7 +36,7 @@ TEST_F(pace_test, naps_grow_and_a_doubt_makes_them_short_again) {
 }
 
 TEST_F(pace_test, whoever_can_be_asked_is_looked_at_twice_a_slice) {
-  judge::opinion slicing;
+  stall_detector::assessment slicing;
   slicing.slicing = true;
   for (int i = 0; i != 1000; ++i)
     look(slicing, 100 * k_us);

@@ -97,7 +97,7 @@ TEST_F(thief_test, does_not_wait_on_a_cpu_that_others_need) {
   EXPECT_FALSE(impatient.stays_away());
 }
 
-TEST_F(thief_test, judges_no_tasks_that_it_did_not_take) {
+TEST_F(thief_test, assesses_no_tasks_that_it_did_not_take) {
   EXPECT_FALSE(patient.was_in_vain());
   EXPECT_FALSE(patient.stays_away());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is stuck: decides from what is seen of the workers how many spares are to run. Plain code of the watcher's thread.
 //
-//   verdict    a worker gets it when, since the last look, it has passed no scheduling point and
+//   state      a worker has it when, since the last look, it has passed no scheduling point and
 //   going      it has used CPU time, or waits for a CPU
 //   suspect    it has used none, and sleeps in the kernel while ready work waits
 //   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU time, but see lock_queues.hpp
@@ -26,7 +26,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What the judge may see and do. The module worker supplies it; tests make one up.
+/// What the stall detector may see and do. The module worker supplies it; tests make one up.
 class watched {
  public:
   struct reading {
@@ -78,11 +78,11 @@ class watched {
 // 5 ms: what a scheduler of the operating system gives; a switch costs a thousandth of it.
 inline constexpr std::uint64_t k_slice_ns = 5'000'000;
 
-class judge {
+class stall_detector {
  public:
-  judge(watched &world, std::uint64_t compute_ns) : m_world(world), m_compute_ns(compute_ns), m_locks(world, compute_ns) {}
+  stall_detector(watched &world, std::uint64_t compute_ns) : m_world(world), m_compute_ns(compute_ns), m_locks(world, compute_ns) {}
 
-  struct opinion {
+  struct assessment {
     unsigned blocked = 0;
     unsigned suspects = 0;
     bool computing = false;
@@ -90,16 +90,16 @@ class judge {
     bool slicing = false; // somebody keeps others waiting, and can be asked
     bool may_rest = false; // nothing can change for the worse unless somebody adds work
   };
-  opinion look(std::uint64_t now);
+  assessment look(std::uint64_t now);
 
  private:
-  enum class verdict : std::uint8_t { going, suspect, blocked, computing };
+  enum class worker_state : std::uint8_t { going, suspect, blocked, computing };
   struct record {
     watched::reading seen;
     std::uint64_t since = 0; // it has passed no scheduling point
     std::uint64_t cpu_ns = 0;
     std::uint64_t cpu_at = 0;
-    verdict is = verdict::going;
+    worker_state is = worker_state::going;
     bool deaf = false; // it could not be asked
     thread_wait sleep; // of one that is blocked
   };
@@ -108,7 +108,7 @@ class judge {
     bool waits; // somebody could do more if there were a worker
     bool waits_for_long; // ready work
   };
-  void judge_one(record &r, const circumstances &c) const;
+  void assess_one(record &r, const circumstances &c) const;
   [[nodiscard]] bool begin_anew(record &r, const watched::reading &seen, const circumstances &c) const;
   [[nodiscard]] bool has_slept(record &r, std::uint64_t now) const;
   [[nodiscard]] bool slice(record &r, const circumstances &c);
@@ -117,8 +117,8 @@ class judge {
   [[nodiscard]] unsigned workers() const;
   [[nodiscard]] unsigned replaced(unsigned blocked);
   [[nodiscard]] unsigned needless(std::uint64_t now);
-  [[nodiscard]] unsigned wanted(const opinion &o, std::uint64_t now);
-  void settle(opinion &o, const circumstances &c);
+  [[nodiscard]] unsigned wanted(const assessment &o, std::uint64_t now);
+  void settle(assessment &o, const circumstances &c);
 
   watched &m_world;
   const std::uint64_t m_compute_ns;

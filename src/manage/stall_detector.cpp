@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/judge.hpp"
+#include "manage/stall_detector.hpp"
 
 #include <algorithm>
 #include <new>
@@ -10,62 +10,62 @@ namespace rt {
 
 /// Whether the thread has slept in the kernel for most of the time since the last look. Asks the kernel for its state only when its
 /// CPU time leaves room for that.
-bool judge::has_slept(record &r, std::uint64_t now) const {
+bool stall_detector::has_slept(record &r, std::uint64_t now) const {
   const std::uint64_t cpu = m_world.cpu_ns(r.seen.tid);
   const bool known = r.cpu_at != 0;
   const bool busy = known && (cpu - r.cpu_ns) * 2 > now - r.cpu_at;
   const bool unmoved = known && cpu == r.cpu_ns;
-  if (!unmoved && r.is != verdict::computing)
-    r.is = verdict::going;
+  if (!unmoved && r.is != worker_state::computing)
+    r.is = worker_state::going;
   r.cpu_ns = cpu;
   r.cpu_at = now;
-  if (r.is == verdict::blocked)
+  if (r.is == worker_state::blocked)
     return true;
   return !busy && m_world.sleeps(r.seen.tid);
 }
 
 /// Of one that is where it was at the last look.
-void judge::judge_one(record &r, const circumstances &c) const {
-  if (!c.waits && r.is == verdict::going)
+void stall_detector::assess_one(record &r, const circumstances &c) const {
+  if (!c.waits && r.is == worker_state::going)
     return; // nobody minds
   if (has_slept(r, c.now)) {
-    if (r.is == verdict::suspect)
+    if (r.is == worker_state::suspect)
       r.sleep = m_world.waits_for(r.seen.tid);
     if (r.sleep.what == thread_wait::kind::none) { // it has just been woken
       r.sleep = {};
-      r.is = verdict::going;
+      r.is = worker_state::going;
       return;
     }
-    r.is = r.is == verdict::suspect || r.is == verdict::blocked ? verdict::blocked : verdict::suspect;
+    r.is = r.is == worker_state::suspect || r.is == worker_state::blocked ? worker_state::blocked : worker_state::suspect;
     return;
   }
-  const bool computes = r.is == verdict::computing || (c.waits_for_long && c.now - r.since >= m_compute_ns);
-  r.is = computes ? verdict::computing : verdict::going;
+  const bool computes = r.is == worker_state::computing || (c.waits_for_long && c.now - r.since >= m_compute_ns);
+  r.is = computes ? worker_state::computing : worker_state::going;
 }
 
 /// Of one that has passed scheduling points. True: it has hardly run meanwhile, and sleeps.
-bool judge::begin_anew(record &r, const watched::reading &seen, const circumstances &c) const {
+bool stall_detector::begin_anew(record &r, const watched::reading &seen, const circumstances &c) const {
   const bool asks = c.waits && !seen.idle && !seen.external;
   const std::uint64_t cpu = asks ? m_world.cpu_ns(seen.tid) : 0;
   const bool lazy = asks && r.cpu_at != 0 && seen.tid == r.seen.tid && (cpu - r.cpu_ns) * 2 < c.now - r.cpu_at;
-  r = {seen, c.now, cpu, asks ? c.now : 0, verdict::going, false, {}};
+  r = {seen, c.now, cpu, asks ? c.now : 0, worker_state::going, false, {}};
   return lazy && m_world.sleeps(seen.tid);
 }
 
 /// Asks one that has run for longer than its share; not one that sleeps in the kernel, which would be woken, unless it waits for a word there and keeps the thread's own stack waiting.
 /// True: others wait for its thread.
-bool judge::slice(record &r, const circumstances &c) {
+bool stall_detector::slice(record &r, const circumstances &c) {
   const bool work_has_waited = m_waits_since != 0 && c.now - m_waits_since >= k_slice_ns;
   if ((!work_has_waited && !r.seen.awaited) || !m_world.can_ask())
     return false;
-  const bool over = c.now - r.since >= k_slice_ns && r.is != verdict::suspect && r.is != verdict::blocked;
+  const bool over = c.now - r.since >= k_slice_ns && r.is != worker_state::suspect && r.is != worker_state::blocked;
   if ((r.seen.awaited && c.now != r.since && m_world.waits_for(r.seen.tid).for_word) || (over && !m_world.sleeps(r.seen.tid)))
     r.deaf = !m_world.ask(r.seen.tid);
   return !r.deaf;
 }
 
 /// External threads that have taken part since the last look and run, and are no workers: each has a cpu that a blocked worker has left.
-unsigned judge::helpers() {
+unsigned stall_detector::helpers() {
   unsigned n = 0;
   m_world.external_threads().visit([&](const layer::external_thread &g) {
     const int tid = g.tid.load(std::memory_order_relaxed);
@@ -75,48 +75,49 @@ unsigned judge::helpers() {
   return n;
 }
 
-bool judge::is_worker(int tid) const {
+bool stall_detector::is_worker(int tid) const {
   return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.external; });
 }
 
 /// Blocked workers that need no spare. One worker at least is left that runs, because an external thread that waits runs no one else's work. Who helped
 /// at the last look still counts: external threads sleep now and then.
-unsigned judge::replaced(unsigned blocked) {
+unsigned stall_detector::replaced(unsigned blocked) {
   const unsigned before = std::exchange(m_helpers, blocked > 0 ? helpers() : 0);
   return std::min({blocked, std::max(before, m_helpers), std::max(workers(), 1u) - 1});
 }
 
-unsigned judge::workers() const {
+unsigned stall_detector::workers() const {
   return static_cast<unsigned>(
       std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.tid != 0 && !r.seen.spare && !r.seen.external; }));
 }
 
 /// Blocked workers behind others for the same lock.
-unsigned judge::needless(std::uint64_t now) {
+unsigned stall_detector::needless(std::uint64_t now) {
   m_locks.begin();
   for (const record &r : m_records)
-    if (r.is == verdict::blocked)
+    if (r.is == worker_state::blocked)
       m_locks.count(r.sleep);
   return m_locks.needless(std::max(workers(), 1u), now);
 }
 
-unsigned judge::wanted(const opinion &o, std::uint64_t now) {
+unsigned stall_detector::wanted(const assessment &o, std::uint64_t now) {
   const unsigned none = std::min(o.blocked, replaced(o.blocked) + needless(now));
   if (!o.computing)
     return o.blocked - none;
-  const auto in_vain = std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.spare && r.is == verdict::computing; });
+  const auto in_vain =
+      std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.spare && r.is == worker_state::computing; });
   return o.blocked - none + 1 + (m_world.can_ask() ? static_cast<unsigned>(in_vain) : 0);
 }
 
 /// As many spares as there are reasons for.
-void judge::settle(opinion &o, const circumstances &c) {
+void stall_detector::settle(assessment &o, const circumstances &c) {
   const unsigned wanted = this->wanted(o, c.now);
   unsigned running = m_world.spares();
   for (; c.waits && running < wanted && m_world.add_spare(); ++running)
     o.look_soon = true;
   for (unsigned slot = 0; running > wanted + o.suspects && slot < m_records.size(); ++slot) {
     const record &r = m_records[slot];
-    if (!r.seen.spare || r.is == verdict::blocked)
+    if (!r.seen.spare || r.is == worker_state::blocked)
       continue;
     m_world.retire_spare(slot);
     --running;
@@ -124,10 +125,10 @@ void judge::settle(opinion &o, const circumstances &c) {
   o.may_rest = !c.waits && !o.look_soon && !o.slicing && running == 0;
 }
 
-judge::opinion judge::look(std::uint64_t now) {
+stall_detector::assessment stall_detector::look(std::uint64_t now) {
   try {
     m_records.resize(m_world.slots());
-  } catch (const std::bad_alloc &) { // new ones are judged when there is memory to remember them
+  } catch (const std::bad_alloc &) { // new ones are assessed when there is memory to remember them
   }
   const bool taken_care_of = m_world.somebody_looks();
   const bool ready = !taken_care_of && m_world.work_waits();
@@ -138,7 +139,7 @@ judge::opinion judge::look(std::uint64_t now) {
     m_waits_since = now;
   const circumstances c{now, waits, ready && now - m_waits_since >= m_compute_ns};
 
-  opinion o;
+  assessment o;
   bool doubt = false;
   for (unsigned slot = 0; slot < m_records.size(); ++slot) {
     record &r = m_records[slot];
@@ -152,12 +153,12 @@ judge::opinion judge::look(std::uint64_t now) {
     } else {
       r.seen.awaited = seen.awaited;
       if (!seen.external)
-        judge_one(r, c);
+        assess_one(r, c);
     }
     o.slicing |= slice(r, c);
-    o.blocked += r.is == verdict::blocked;
-    o.computing |= r.is == verdict::computing;
-    o.suspects += r.is == verdict::suspect;
+    o.blocked += r.is == worker_state::blocked;
+    o.computing |= r.is == worker_state::computing;
+    o.suspects += r.is == worker_state::suspect;
   }
   o.look_soon = o.suspects > 0 || doubt;
   settle(o, c);

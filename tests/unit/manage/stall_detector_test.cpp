@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is stuck, by what is seen of made-up workers at made-up times.
-#include "manage/judge.hpp"
+#include "manage/stall_detector.hpp"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -71,13 +71,13 @@ struct town final : watched {
   external_list<weft::layer::external_thread> &external_threads() override { return externals; }
 };
 
-struct judge_test : testing::Test {
+struct stall_detector_test : testing::Test {
   town t{2};
-  judge j{t, 50 * k_ms};
+  stall_detector j{t, 50 * k_ms};
   std::uint64_t now = 1000 * k_ms;
 
   /// Time passes; everybody who does not sleep uses CPU time.
-  judge::opinion look(std::uint64_t after = k_ms / 2) {
+  stall_detector::assessment look(std::uint64_t after = k_ms / 2) {
     now += after;
     for (person &p : t.people)
       p.cpu += p.asleep || p.idle ? 0 : after;
@@ -85,7 +85,7 @@ struct judge_test : testing::Test {
   }
 };
 
-TEST_F(judge_test, a_sleeping_worker_is_suspect_at_once_and_blocked_at_the_next_look) {
+TEST_F(stall_detector_test, a_sleeping_worker_is_suspect_at_once_and_blocked_at_the_next_look) {
   t.people[0].asleep = true;
   look();
   EXPECT_EQ(look().suspects, 1u);
@@ -96,7 +96,7 @@ TEST_F(judge_test, a_sleeping_worker_is_suspect_at_once_and_blocked_at_the_next_
   EXPECT_FALSE(o.may_rest);
 }
 
-TEST_F(judge_test, a_worker_that_passes_scheduling_points_and_runs_is_never_asked_about) {
+TEST_F(stall_detector_test, a_worker_that_passes_scheduling_points_and_runs_is_never_asked_about) {
   for (int i = 0; i != 100; ++i) {
     ++t.people[0].epoch, ++t.people[1].epoch;
     const auto o = look();
@@ -108,7 +108,7 @@ TEST_F(judge_test, a_worker_that_passes_scheduling_points_and_runs_is_never_aske
 }
 
 // Tasks that sleep for less than the time between two looks.
-TEST_F(judge_test, a_worker_that_passes_scheduling_points_and_sleeps_in_between_is_looked_at_soon) {
+TEST_F(stall_detector_test, a_worker_that_passes_scheduling_points_and_sleeps_in_between_is_looked_at_soon) {
   look(10 * k_ms);
   t.people[0].asleep = true;
   ++t.people[0].epoch;
@@ -118,7 +118,7 @@ TEST_F(judge_test, a_worker_that_passes_scheduling_points_and_sleeps_in_between_
   EXPECT_EQ(t.spares(), 1u);
 }
 
-TEST_F(judge_test, but_not_while_no_work_waits_nor_one_that_waits_for_its_cpu) {
+TEST_F(stall_detector_test, but_not_while_no_work_waits_nor_one_that_waits_for_its_cpu) {
   look(10 * k_ms);
   ++t.people[0].epoch;
   EXPECT_FALSE(j.look(now += 10 * k_ms).look_soon); // no CPU time, not asleep
@@ -128,7 +128,7 @@ TEST_F(judge_test, but_not_while_no_work_waits_nor_one_that_waits_for_its_cpu) {
   EXPECT_FALSE(look(10 * k_ms).look_soon);
 }
 
-TEST_F(judge_test, a_short_sleep_is_no_reason) {
+TEST_F(stall_detector_test, a_short_sleep_is_no_reason) {
   t.people[0].asleep = true;
   look();
   look();
@@ -137,7 +137,7 @@ TEST_F(judge_test, a_short_sleep_is_no_reason) {
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, nobody_is_asked_about_while_no_work_waits) {
+TEST_F(stall_detector_test, nobody_is_asked_about_while_no_work_waits) {
   t.work = false;
   t.people[0].asleep = t.people[1].asleep = true;
   for (int i = 0; i != 100; ++i)
@@ -146,7 +146,7 @@ TEST_F(judge_test, nobody_is_asked_about_while_no_work_waits) {
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, an_idle_worker_takes_the_work_so_no_spare_is_needed) {
+TEST_F(stall_detector_test, an_idle_worker_takes_the_work_so_no_spare_is_needed) {
   t.people[0].asleep = true;
   t.people[1].idle = true;
   for (int i = 0; i != 100; ++i)
@@ -154,7 +154,7 @@ TEST_F(judge_test, an_idle_worker_takes_the_work_so_no_spare_is_needed) {
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_theirs) {
+TEST_F(stall_detector_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_theirs) {
   t.people[0].asleep = t.people[1].asleep = true;
   for (int i = 0; i != 20; ++i)
     look();
@@ -165,10 +165,10 @@ TEST_F(judge_test, each_blocked_worker_gets_one_spare_and_blocked_spares_get_the
   EXPECT_EQ(t.spares(), 3u);
 }
 
-struct judge_of_external_threads_test : judge_test {
+struct stall_detector_of_external_threads_test : stall_detector_test {
   weft::layer::external_thread external, worker;
 
-  judge_of_external_threads_test() {
+  stall_detector_of_external_threads_test() {
     t.people.resize(4);
     t.people[2].gone = true;
     t.people[3].is_external = true;
@@ -184,7 +184,7 @@ struct judge_of_external_threads_test : judge_test {
   }
 };
 
-TEST_F(judge_of_external_threads_test, one_that_takes_part_and_runs_replaces_a_blocked_worker) {
+TEST_F(stall_detector_of_external_threads_test, one_that_takes_part_and_runs_replaces_a_blocked_worker) {
   EXPECT_EQ(t.spares(), 1u);
   t.externals.add(external);
   look();
@@ -203,13 +203,13 @@ TEST_F(judge_of_external_threads_test, one_that_takes_part_and_runs_replaces_a_b
   EXPECT_EQ(t.spares(), 0u) << "outside again, but it was inside since the last look";
 }
 
-TEST_F(judge_of_external_threads_test, a_worker_replaces_nobody) {
+TEST_F(stall_detector_of_external_threads_test, a_worker_replaces_nobody) {
   t.externals.add(worker);
   several_looks();
   EXPECT_EQ(t.spares(), 1u);
 }
 
-TEST_F(judge_of_external_threads_test, who_sleeps_now_and_then_makes_no_spare_come_and_go) {
+TEST_F(stall_detector_of_external_threads_test, who_sleeps_now_and_then_makes_no_spare_come_and_go) {
   t.externals.add(external);
   several_looks();
   t.retired.clear();
@@ -222,7 +222,7 @@ TEST_F(judge_of_external_threads_test, who_sleeps_now_and_then_makes_no_spare_co
   EXPECT_TRUE(t.retired.empty());
 }
 
-TEST_F(judge_of_external_threads_test, somebody_is_left_who_runs_what_is_ready) {
+TEST_F(stall_detector_of_external_threads_test, somebody_is_left_who_runs_what_is_ready) {
   t.people[1].asleep = true;
   t.externals.add(external);
   weft::layer::external_thread another;
@@ -234,7 +234,7 @@ TEST_F(judge_of_external_threads_test, somebody_is_left_who_runs_what_is_ready) 
   EXPECT_EQ(t.spares(), 1u) << "external threads wait for others perhaps, and both workers are blocked";
 }
 
-TEST_F(judge_test, a_spare_retires_when_the_blocked_worker_comes_back) {
+TEST_F(stall_detector_test, a_spare_retires_when_the_blocked_worker_comes_back) {
   t.people[0].asleep = true;
   for (int i = 0; i != 5; ++i)
     look();
@@ -246,7 +246,7 @@ TEST_F(judge_test, a_spare_retires_when_the_blocked_worker_comes_back) {
   EXPECT_EQ(t.retired, std::vector<unsigned>{2});
 }
 
-TEST_F(judge_test, the_spare_that_retires_is_not_one_that_is_blocked) {
+TEST_F(stall_detector_test, the_spare_that_retires_is_not_one_that_is_blocked) {
   t.people[0].asleep = t.people[1].asleep = true;
   for (int i = 0; i != 5; ++i)
     look();
@@ -262,7 +262,7 @@ TEST_F(judge_test, the_spare_that_retires_is_not_one_that_is_blocked) {
   EXPECT_FALSE(t.people[2].gone);
 }
 
-TEST_F(judge_test, workers_that_compute_get_one_spare_in_all_after_fifty_milliseconds) {
+TEST_F(stall_detector_test, workers_that_compute_get_one_spare_in_all_after_fifty_milliseconds) {
   for (int i = 0; i != 9; ++i)
     look(5 * k_ms);
   EXPECT_EQ(t.spares(), 0u);
@@ -275,7 +275,7 @@ TEST_F(judge_test, workers_that_compute_get_one_spare_in_all_after_fifty_millise
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, work_that_does_not_wait_for_long_is_no_reason_to_stand_in_for_one_that_computes) {
+TEST_F(stall_detector_test, work_that_does_not_wait_for_long_is_no_reason_to_stand_in_for_one_that_computes) {
   for (int i = 0; i != 200; ++i) {
     t.work = i % 5 != 0;
     look(5 * k_ms);
@@ -283,14 +283,14 @@ TEST_F(judge_test, work_that_does_not_wait_for_long_is_no_reason_to_stand_in_for
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, services_are_no_reason_to_stand_in_for_one_that_computes) {
+TEST_F(stall_detector_test, services_are_no_reason_to_stand_in_for_one_that_computes) {
   t.work = false, t.chores = true;
   for (int i = 0; i != 100; ++i)
     look(5 * k_ms);
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, services_are_one_to_stand_in_for_one_that_is_blocked) {
+TEST_F(stall_detector_test, services_are_one_to_stand_in_for_one_that_is_blocked) {
   t.work = false, t.chores = true;
   t.people[0].asleep = true;
   for (int i = 0; i != 5; ++i)
@@ -298,19 +298,19 @@ TEST_F(judge_test, services_are_one_to_stand_in_for_one_that_is_blocked) {
   EXPECT_EQ(t.spares(), 1u);
 }
 
-TEST_F(judge_test, a_worker_that_waits_for_its_cpu_is_not_blocked) {
+TEST_F(stall_detector_test, a_worker_that_waits_for_its_cpu_is_not_blocked) {
   for (int i = 0; i != 10; ++i)
     j.look(now += k_ms); // no CPU time, not asleep
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, a_worker_that_computes_is_not_asked_about_at_every_look) {
+TEST_F(stall_detector_test, a_worker_that_computes_is_not_asked_about_at_every_look) {
   for (int i = 0; i != 100; ++i)
     look(k_ms / 4);
   EXPECT_LE(t.asked_the_kernel, 2);
 }
 
-TEST_F(judge_test, where_there_is_no_spare_it_goes_on_looking) {
+TEST_F(stall_detector_test, where_there_is_no_spare_it_goes_on_looking) {
   t.none_to_be_had = true;
   t.people[0].asleep = true;
   for (int i = 0; i != 10; ++i)
@@ -318,7 +318,7 @@ TEST_F(judge_test, where_there_is_no_spare_it_goes_on_looking) {
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, who_computes_while_work_waits_is_asked_after_a_slice_and_so_needs_no_spare) {
+TEST_F(stall_detector_test, who_computes_while_work_waits_is_asked_after_a_slice_and_so_needs_no_spare) {
   t.can_be_asked = true;
   for (int i = 0; i != 100; ++i) {
     const auto o = look(3 * k_ms);
@@ -330,7 +330,7 @@ TEST_F(judge_test, who_computes_while_work_waits_is_asked_after_a_slice_and_so_n
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, who_does_not_let_go_gets_a_spare_all_the_same) {
+TEST_F(stall_detector_test, who_does_not_let_go_gets_a_spare_all_the_same) {
   t.can_be_asked = true;
   for (int i = 0; i != 30; ++i)
     look(3 * k_ms);
@@ -338,7 +338,7 @@ TEST_F(judge_test, who_does_not_let_go_gets_a_spare_all_the_same) {
   EXPECT_FALSE(t.asked.empty());
 }
 
-TEST_F(judge_test, and_so_does_each_spare_that_does_not_let_go_either) {
+TEST_F(stall_detector_test, and_so_does_each_spare_that_does_not_let_go_either) {
   t.can_be_asked = true;
   for (unsigned n = 1; n != 8; ++n) {
     for (int i = 0; i != 100 && t.spares() < n; ++i)
@@ -356,13 +356,13 @@ TEST_F(judge_test, and_so_does_each_spare_that_does_not_let_go_either) {
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, where_nobody_is_to_be_asked_one_spare_is_all_there_is_for_those_that_compute) {
+TEST_F(stall_detector_test, where_nobody_is_to_be_asked_one_spare_is_all_there_is_for_those_that_compute) {
   for (int i = 0; i != 200; ++i)
     look(3 * k_ms);
   EXPECT_EQ(t.spares(), 1u);
 }
 
-TEST_F(judge_test, who_cannot_hear_is_no_reason_to_look_more_often) {
+TEST_F(stall_detector_test, who_cannot_hear_is_no_reason_to_look_more_often) {
   t.can_be_asked = t.all_deaf = t.none_to_be_had = true;
   for (int i = 0; i != 100; ++i) {
     const auto o = look(3 * k_ms);
@@ -372,7 +372,7 @@ TEST_F(judge_test, who_cannot_hear_is_no_reason_to_look_more_often) {
 
 // ---- locks of the kernel ----
 
-struct judge_of_locks_test : judge_test {
+struct stall_detector_of_locks_test : stall_detector_test {
   /// Everybody sleeps for the lock, and whoever comes does, too.
   void all_wait(int looks, std::uintptr_t lock = 64) {
     for (int i = 0; i != looks; ++i) {
@@ -384,7 +384,7 @@ struct judge_of_locks_test : judge_test {
   }
 };
 
-TEST_F(judge_of_locks_test, waiters_of_a_lock_that_is_passed_on_get_as_many_spares_as_there_are_workers) {
+TEST_F(stall_detector_of_locks_test, waiters_of_a_lock_that_is_passed_on_get_as_many_spares_as_there_are_workers) {
   t.people.resize(4); // they have it by turns
   t.people[2].is_external = t.people[3].is_external = t.people[2].asleep = t.people[3].asleep = true;
   for (int i = 0; i != 500; ++i) {
@@ -394,7 +394,7 @@ TEST_F(judge_of_locks_test, waiters_of_a_lock_that_is_passed_on_get_as_many_spar
   EXPECT_EQ(t.spares(), 2u);
 }
 
-TEST_F(judge_of_locks_test, so_do_those_of_a_lock_whose_holder_computes) {
+TEST_F(stall_detector_of_locks_test, so_do_those_of_a_lock_whose_holder_computes) {
   t.waits[1] = {};
   t.held = {1, false};
   all_wait(50);
@@ -403,7 +403,7 @@ TEST_F(judge_of_locks_test, so_do_those_of_a_lock_whose_holder_computes) {
   EXPECT_EQ(t.spares(), 3u) << "and one because it computes";
 }
 
-TEST_F(judge_of_locks_test, or_sleeps_until_a_time_comes) {
+TEST_F(stall_detector_of_locks_test, or_sleeps_until_a_time_comes) {
   t.waits[1] = {thread_wait::kind::clock, false, 0};
   t.people[0].asleep = true;
   t.held = {1, false};
@@ -411,13 +411,13 @@ TEST_F(judge_of_locks_test, or_sleeps_until_a_time_comes) {
   EXPECT_EQ(t.spares(), 3u) << "two for the waiters, one for the holder";
 }
 
-TEST_F(judge_of_locks_test, a_lock_that_is_free_is_about_to_be_taken) {
+TEST_F(stall_detector_of_locks_test, a_lock_that_is_free_is_about_to_be_taken) {
   t.held = {0, true};
   all_wait(500);
   EXPECT_EQ(t.spares(), 2u);
 }
 
-TEST_F(judge_of_locks_test, each_waiter_gets_a_spare_once_the_lock_has_stood_still) {
+TEST_F(stall_detector_of_locks_test, each_waiter_gets_a_spare_once_the_lock_has_stood_still) {
   t.waits[1] = {}; // the holder sleeps, for something that others may have to do
   t.people[0].asleep = true;
   t.held = {1, false};
@@ -427,14 +427,14 @@ TEST_F(judge_of_locks_test, each_waiter_gets_a_spare_once_the_lock_has_stood_sti
   EXPECT_GT(t.spares(), 20u);
 }
 
-TEST_F(judge_of_locks_test, and_at_once_where_the_holder_waits_for_it_itself) { // what holds it was suspended
+TEST_F(stall_detector_of_locks_test, and_at_once_where_the_holder_waits_for_it_itself) { // what holds it was suspended
   t.held = {1, false};
   all_wait(60);
   EXPECT_GT(t.spares(), 5u);
 }
 
 // Asked about one after the other, a thread may seem to wait for what it has got meanwhile.
-TEST_F(judge_of_locks_test, a_holder_that_has_run_since_the_last_look_waits_for_nothing) {
+TEST_F(stall_detector_of_locks_test, a_holder_that_has_run_since_the_last_look_waits_for_nothing) {
   t.held = {1, false};
   for (int i = 0; i != 100; ++i) {
     t.people[0].cpu += 1000;
@@ -443,7 +443,7 @@ TEST_F(judge_of_locks_test, a_holder_that_has_run_since_the_last_look_waits_for_
   EXPECT_LE(t.spares(), 3u);
 }
 
-TEST_F(judge_of_locks_test, who_has_just_been_woken_is_not_blocked) {
+TEST_F(stall_detector_of_locks_test, who_has_just_been_woken_is_not_blocked) {
   t.people[0].asleep = true;
   t.waits[1] = {thread_wait::kind::none, false, 0};
   for (int i = 0; i != 20; ++i)
@@ -451,13 +451,13 @@ TEST_F(judge_of_locks_test, who_has_just_been_woken_is_not_blocked) {
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_of_locks_test, waiters_of_different_locks_do_not_wait_for_each_other) {
+TEST_F(stall_detector_of_locks_test, waiters_of_different_locks_do_not_wait_for_each_other) {
   for (int i = 0; i != 60; ++i)
     all_wait(1, 64 + 64 * t.people.size());
   EXPECT_GT(t.spares(), 10u);
 }
 
-TEST_F(judge_test, a_thread_whose_own_stack_is_ready_is_asked_whatever_the_others_do) {
+TEST_F(stall_detector_test, a_thread_whose_own_stack_is_ready_is_asked_whatever_the_others_do) {
   t.can_be_asked = true, t.work = false;
   t.people[0].awaited = true, t.people[1].idle = true;
   for (int i = 0; i != 4; ++i)
@@ -467,7 +467,7 @@ TEST_F(judge_test, a_thread_whose_own_stack_is_ready_is_asked_whatever_the_other
   EXPECT_TRUE(look(3 * k_ms).may_rest);
 }
 
-TEST_F(judge_test, an_external_thread_whose_stack_is_ready_is_asked_and_gets_no_spare) {
+TEST_F(stall_detector_test, an_external_thread_whose_stack_is_ready_is_asked_and_gets_no_spare) {
   t.can_be_asked = true, t.work = false;
   t.people[0].awaited = t.people[0].is_external = true, t.people[1].idle = true;
   for (int i = 0; i != 100; ++i)
@@ -478,7 +478,7 @@ TEST_F(judge_test, an_external_thread_whose_stack_is_ready_is_asked_and_gets_no_
   EXPECT_EQ(t.spares(), 0u);
 }
 
-TEST_F(judge_test, who_sleeps_in_the_kernel_is_not_asked) {
+TEST_F(stall_detector_test, who_sleeps_in_the_kernel_is_not_asked) {
   t.can_be_asked = true;
   t.people[0].asleep = t.people[1].asleep = true;
   for (int i = 0; i != 100; ++i)
@@ -486,7 +486,7 @@ TEST_F(judge_test, who_sleeps_in_the_kernel_is_not_asked) {
   for (const int tid : t.asked)
     EXPECT_GT(tid, 2);
 }
-TEST_F(judge_test, who_waits_for_a_word_on_a_thread_whose_own_stack_is_ready_is_asked_at_the_second_look) {
+TEST_F(stall_detector_test, who_waits_for_a_word_on_a_thread_whose_own_stack_is_ready_is_asked_at_the_second_look) {
   t.can_be_asked = true, t.work = false;
   t.people[0].awaited = t.people[0].asleep = t.people[0].waits_for_word = true, t.people[1].idle = true;
   look(k_ms);
@@ -497,7 +497,7 @@ TEST_F(judge_test, who_waits_for_a_word_on_a_thread_whose_own_stack_is_ready_is_
   look(k_ms);
   EXPECT_EQ(t.asked.size(), 1u) << "it keeps nobody else from going on";
 }
-TEST_F(judge_test, nor_is_one_whose_own_stack_is_ready_while_others_idle) {
+TEST_F(stall_detector_test, nor_is_one_whose_own_stack_is_ready_while_others_idle) {
   t.can_be_asked = true, t.work = false;
   t.people[0].awaited = t.people[0].asleep = true, t.people[1].idle = true;
   for (int i = 0; i != 100; ++i)
