@@ -32,7 +32,7 @@ namespace {
 
 constexpr char k_prefix[] = "weft.";
 constexpr std::size_t k_least_listed = 64 << 10; // sizes are entered as powers of two: a program that grows does so a few times
-constexpr std::size_t k_longest_census = 64 << 20;
+constexpr std::size_t k_longest_dump = 64 << 20;
 
 std::string &folder_of_segments() {
   static auto *const folder = new std::string("/dev/shm/"); // threads may ask while the program exits
@@ -236,13 +236,13 @@ bool is_of_owner(int file, long pid) noexcept {
   return geteuid() == 0 && stat(path, &program) == 0 && program.st_uid == about.st_uid;
 }
 
-std::string census_path(long pid) { return segment_path(pid) + ".waits"; }
+std::string dump_path(long pid) { return segment_path(pid) + ".waits"; }
 
-std::string read_census_text(long pid) {
-  const int file = open(census_path(pid).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+std::string read_dump_text(long pid) {
+  const int file = open(dump_path(pid).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0)
     return "";
-  auto text = is_of_owner(file, pid) ? read_all(file, k_longest_census) : std::nullopt;
+  auto text = is_of_owner(file, pid) ? read_all(file, k_longest_dump) : std::nullopt;
   close(file);
   return text ? std::move(*text) : "";
 }

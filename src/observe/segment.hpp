@@ -48,9 +48,9 @@ void remove_segment(const segment &s) noexcept;
 /// A file that only this user, or the system's, can have written: what another user has put there is not shown. Root may look at the files of a
 /// program's user.
 [[nodiscard]] bool is_of_owner(int file, long pid) noexcept;
-/// The census beside a segment (worker/last_census.hpp). Empty where there is none that may be shown.
-[[nodiscard]] std::string census_path(long pid);
-[[nodiscard]] std::string read_census_text(long pid);
+/// The task dump beside a segment (worker/last_dump.hpp). Empty where there is none that may be shown.
+[[nodiscard]] std::string dump_path(long pid);
+[[nodiscard]] std::string read_dump_text(long pid);
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -12,7 +12,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// Fills `spawned` (with watch.spawn_sites; else it stays the closure's type) and `stack`, the user's functions, from the return addresses of a
-/// census. Reads the symbols of the program, which may take long; tasks may go on meanwhile.
+/// task dump. Reads the symbols of the program, which may take long; tasks may go on meanwhile.
 void describe(wait_graph &g);
 /// Where types of tasks were first spawned, by their number in the trace: the innermost function of the user.
 [[nodiscard]] std::vector<std::pair<unsigned, std::string>> describe_types();

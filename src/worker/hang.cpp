@@ -10,13 +10,13 @@
 #include "os/thread_state.hpp"
 #include "task/messages.hpp"
 #include "trace/session.hpp"
-#include "worker/census.hpp"
 #include "worker/describe.hpp"
 #include "worker/halt.hpp"
-#include "worker/last_census.hpp"
+#include "worker/last_dump.hpp"
 #include "worker/last_thread.hpp"
 #include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
+#include "worker/task_dump.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -169,11 +169,11 @@ bool hang_check::look() {
     return false;
   if (somebody_is_about())
     return true;
-  wait_graph g = take_census(m_runtime);
+  wait_graph g = take_task_dump(m_runtime);
   if (g.edges().empty())
     return false;
   if (now != m_left) { // else what is there is still so, and may have names
-    leave_census(g, now);
+    write_dump_file(g, now);
     m_left_at = now_ns();
   }
   m_left = now;
@@ -186,7 +186,7 @@ bool hang_check::look() {
   describe(g);
   find_lines(g);
   say(g, certain ? std::chrono::microseconds(0) : m_runtime.cfg.watch_limit);
-  leave_census(g, now);
+  write_dump_file(g, now);
   if (m_runtime.cfg.watch_hang == hang_kind::abort)
     fatal("the program hangs, and watch.hang is abort");
   return false;
@@ -208,16 +208,16 @@ std::vector<std::string> who_is_about(runtime &rt) {
   return notes;
 }
 
-running_census census_amid(runtime &rt) {
+running_dump dump_while_running(runtime &rt) {
   if (has_managers())
     return {{}, {"with managers (manage.mode) what is handed on passes through states that are not looked at"}};
   if (timer_has_services())
     return {{}, {"services run that may continue tasks at any time"}};
   if (!try_halt(rt, k_halt_limit_ns))
     return {{}, who_is_about(rt)};
-  running_census all;
+  running_dump all;
   try {
-    all = take_running_census(rt);
+    all = take_running_dump(rt);
   } catch (const std::bad_alloc &) {
     all.notes.emplace_back("no memory to look at all tasks");
   }
@@ -232,11 +232,11 @@ void hang_check::answer() noexcept try {
   const std::uint64_t asked = __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE); // O5: pairs with who asks
   if (asked == __atomic_load_n(&r.answered, __ATOMIC_RELAXED))
     return;
-  running_census all = census_amid(m_runtime);
+  running_dump all = dump_while_running(m_runtime);
   describe(all.graph);
   const std::uint64_t now = progress();
   if (!all.graph.nodes().empty() || now != m_left) // else what was left is still so, and tells more
-    leave_census(all.graph, now, asked, all.notes);
+    write_dump_file(all.graph, now, asked, all.notes);
   m_left = now;
   __atomic_store_n(&r.answered, asked, __ATOMIC_RELEASE); // O5: pairs with the reader's load: the file is there
 } catch (const std::bad_alloc &) { // at the next look

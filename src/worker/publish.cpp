@@ -6,7 +6,7 @@
 #include "observe/user_counter.hpp"
 #include "trace/session.hpp"
 #include "worker/describe.hpp"
-#include "worker/last_census.hpp"
+#include "worker/last_dump.hpp"
 #include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 
@@ -93,7 +93,7 @@ void end_counting(runtime &rt, bool stopped) noexcept {
   end_tracing(rt, stopped);
   publish_counters(rt);
   end_reporting(rt);
-  remove_census();
+  remove_dump_file();
   end_store();
 }
 

@@ -41,7 +41,7 @@ const char k_why_help[] = "usage: weft why PID TASK\n"
 
 namespace {
 
-struct census {
+struct task_dump {
   wait_graph graph;
   std::uint64_t progress = 0;
   std::uint64_t asked = 0;        // it answers this request
@@ -59,11 +59,11 @@ std::vector<std::string> fields_of(std::string_view line) {
 }
 
 /// Null when the program has never stood still.
-std::unique_ptr<census> read_census(long pid) {
-  const std::string text = read_census_text(pid);
+std::unique_ptr<task_dump> read_dump(long pid) {
+  const std::string text = read_dump_text(pid);
   if (!text.starts_with("weft waits 1\t"))
     return nullptr;
-  auto c = std::make_unique<census>();
+  auto c = std::make_unique<task_dump>();
   std::size_t nodes = 0;
   const auto known = [&nodes](std::uint64_t n) { return n < nodes; };
   for_each_line(text, [&](std::string_view line) {
@@ -101,7 +101,7 @@ std::uint64_t progress_of(const reading &r) {
 
 struct seen {
   reading now;
-  std::unique_ptr<census> waits;
+  std::unique_ptr<task_dump> waits;
   bool current = false; // nothing has happened since, or it was asked just now
   bool amid = false;    // it was asked, and tasks may have gone on since
 };
@@ -144,7 +144,7 @@ seen look_at(long pid) {
   seen s;
   s.now = program(pid).read();
   const std::uint64_t answer = s.now.alive && !s.now.ended ? ask(pid) : 0;
-  s.waits = read_census(pid);
+  s.waits = read_dump(pid);
   if (s.waits)
     find_lines(s.waits->graph);
   s.current = s.waits && (s.waits->progress == progress_of(s.now) || (answer && s.waits->asked == answer));

@@ -5,7 +5,7 @@
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
-#include "worker/living.hpp"
+#include "worker/live_tasks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/task.hpp>
@@ -416,7 +416,7 @@ TEST(hang, is_reported_once_even_where_other_threads_run) {
       EXPECT_TRUE(examined(1)); // each of the workers asks once
 #if !defined(WEFT_CONTEXT_BOOST)
       // Until the report is out; not by a wait of Weft, which something could end.
-      while (weft::rt::read_census_text(getpid()).find("\nstack\t") == std::string::npos)
+      while (weft::rt::read_dump_text(getpid()).find("\nstack\t") == std::string::npos)
         std::this_thread::sleep_for(10ms);
 #endif
       std::this_thread::sleep_for(300ms);
@@ -564,7 +564,7 @@ TEST(hang, a_task_that_has_ended_passes_on_its_data_before_all_its_children_have
   EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
-/// The census would follow the access to what is gone.
+/// The task dump would follow the access to what is gone.
 TEST(hang, who_has_left_its_cohort_is_released_although_children_run) {
   auto end = test::in_process(silent({{"WEFT_WORKERS", "3"}}), [] {
     int x = 0;

@@ -6,7 +6,7 @@
 #include "observe/store.hpp"
 #include "os/file.hpp"
 #include "support/case_process.hpp"
-#include "worker/last_census.hpp"
+#include "worker/last_dump.hpp"
 
 #include <weft/weft.hpp>
 
@@ -131,8 +131,8 @@ TEST(leftovers, go_with_all_that_lies_beside_them) {
   const auto end = test::in_process({}, [] {
     const own_folder folder;
     const pid_t first = killed_program();
-    std::ofstream(census_path(first)) << "weft waits 1\t0\n";
-    std::ofstream(census_path(first) + ".new") << "half";
+    std::ofstream(dump_path(first)) << "weft waits 1\t0\n";
+    std::ofstream(dump_path(first) + ".new") << "half";
     for (int i = 0; i < 65; ++i)
       killed_program();
     std::size_t files = 0;
@@ -245,31 +245,31 @@ TEST(leftovers, of_another_user_are_no_folder_for_a_trace) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(census_file, is_never_one_that_was_there_before) {
+TEST(dump_file, is_never_one_that_was_there_before) {
   const auto end = test::in_process({}, [] {
     const own_folder folder;
     open_store({1, 1, 2, true, false, false});
-    const std::string path = census_path(getpid()), fresh = path + ".new";
+    const std::string path = dump_path(getpid()), fresh = path + ".new";
     const int before = open(fresh.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); // that of somebody with this pid's number in mind
     wait_graph g;
     g.wait(g.add(node_kind::task, &g, "one"), g.add(node_kind::task, &fresh, "two"), "waits for");
-    leave_census(g, 1);
+    write_dump_file(g, 1);
     struct stat own{}, old{};
     ASSERT_EQ(stat(path.c_str(), &own), 0);
     fstat(before, &old);
     EXPECT_NE(own.st_ino, old.st_ino);
     EXPECT_EQ(old.st_size, 0);
     EXPECT_EQ(own.st_mode & 0777, 0600u);
-    const std::string text = read_census_text(getpid());
+    const std::string text = read_dump_text(getpid());
     EXPECT_TRUE(text.starts_with("weft waits 1\t1\n")) << text;
     if (geteuid() == 0 && chown(path.c_str(), 65534, 65534) == 0) {
-      EXPECT_EQ(read_census_text(getpid()), "") << "another user has written it";
+      EXPECT_EQ(read_dump_text(getpid()), "") << "another user has written it";
       EXPECT_EQ(chown(segment_path(getpid()).c_str(), 65534, 65534), 0);
       EXPECT_THROW(static_cast<void>(map_segment(segment_path(getpid()))), weft::error);
     }
     unlink(path.c_str());
     EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
-    EXPECT_EQ(read_census_text(getpid()), "") << "and nobody waits for a pipe";
+    EXPECT_EQ(read_dump_text(getpid()), "") << "and nobody waits for a pipe";
   });
   EXPECT_TRUE(end.exited(0)) << end;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last census, left beside the counters for `weft dump` and `weft why`: who waited for what when nothing ran. It outlives a program that
+// The last task dump, written beside the counters for `weft dump` and `weft why`: who waited for what when nothing ran. It outlives a program that
 // is killed.
 #pragma once
 
@@ -14,9 +14,9 @@ namespace rt {
 
 /// `progress`: what has happened until then, so that a reader can tell whether it is still so. Nothing where counters are not shared.
 /// `asked`: the request that this answers, 0 for none; with what could not be looked at.
-void leave_census(const wait_graph &g, std::uint64_t progress, std::uint64_t asked = 0, const std::vector<std::string> &notes = {}) noexcept;
+void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t asked = 0, const std::vector<std::string> &notes = {}) noexcept;
 /// Takes it away: the program ends in order.
-void remove_census() noexcept;
+void remove_dump_file() noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/census.hpp"
+#include "worker/task_dump.hpp"
 
 #include "manage/dispatcher.hpp"
 #include "task/lock_queue.hpp"
@@ -7,7 +7,7 @@
 #include "task/spawn_site.hpp"
 #include "ult/backtrace.hpp"
 #include "worker/functions.hpp"
-#include "worker/living.hpp"
+#include "worker/live_tasks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/lock_word.hpp>
@@ -51,9 +51,9 @@ const char *reason_of_pending(const task &t) noexcept {
   return "is blocked and can only be unblocked by";
 }
 
-class census {
+class task_dump {
  public:
-  explicit census(runtime &rt, bool amid = false) : m_all(rt, amid) {
+  explicit task_dump(runtime &rt, bool amid = false) : m_all(rt, amid) {
     for (task *t : m_all.tasks) {
       if (t->parent)
         m_below[t->parent].push_back(t);
@@ -70,7 +70,7 @@ class census {
     return std::move(m_graph);
   }
 
-  running_census take_running() {
+  running_dump take_running() {
     look_at_all();
     std::vector<std::string> notes;
     state_of_all(notes);
@@ -215,11 +215,11 @@ class census {
   }
 
   void functions_behind(task &t) {
-    std::pair<census *, task *> here(this, &t);
+    std::pair<task_dump *, task *> here(this, &t);
     for_each_behind(
         t,
         [](task &behind, const char *stream, void *p) {
-          auto &[self, before] = *static_cast<std::pair<census *, task *> *>(p);
+          auto &[self, before] = *static_cast<std::pair<task_dump *, task *> *>(p);
           const std::string reason = stream ? "waits in stream '" + std::string(stream) + "' for" : "is to run after";
           self->m_graph.wait(self->node(behind), self->node(*before), reason);
         },
@@ -297,18 +297,18 @@ class census {
   [[nodiscard]] data_access *before(const data_access *a) const;
   [[nodiscard]] data_access *behind_readers(data_access *a);
 
-  const living m_all;
+  const live_tasks m_all;
   wait_graph m_graph;
   std::unordered_map<const void *, std::vector<task *>> m_below; // by parent, and by group
   std::unordered_map<const task *, task *> m_standing_below;     // the one descendant that is suspended; null: several
   std::map<const char *, frame *> m_stacks;                      // by the lowest address
   std::unordered_map<const void *, frame *> m_holders;           // of locks
-  living::access_map m_writers;                                          // of readers
+  live_tasks::access_map m_writers;                                          // of readers
 };
 
 using lock_node = lock_waiter<frame>;
 
-const void *census::holder_of(const detail::lock_word<> &l) noexcept {
+const void *task_dump::holder_of(const detail::lock_word<> &l) noexcept {
   if (auto *first = static_cast<lock_node *>(l.queue.get()))
     return first->holder.get();
   void *seen = l.word.load(std::memory_order_acquire); // O3: the waiters' nodes
@@ -320,7 +320,7 @@ const void *census::holder_of(const detail::lock_word<> &l) noexcept {
   return w->holder.get();
 }
 
-frame *census::standing_at(const void *address) const noexcept {
+frame *task_dump::standing_at(const void *address) const noexcept {
   const char *at = static_cast<const char *>(address);
   auto above = m_stacks.upper_bound(at);
   if (above == m_stacks.begin())
@@ -330,14 +330,14 @@ frame *census::standing_at(const void *address) const noexcept {
 }
 
 /// Of a task that has not started: who stands before it.
-void census::accesses_of(task &t) {
+void task_dump::accesses_of(task &t) {
   for (std::uint32_t i = 0; i < t.extent; ++i)
     if (const data_access &own = t.accesses()[i]; holds_back(own))
       wait_until_released(t, own, before(&own));
 }
 
 /// A member of a cohort waits for what the cohort waits for. Null: for nothing that has not been released.
-data_access *census::before(const data_access *a) const {
+data_access *task_dump::before(const data_access *a) const {
   for (;;) {
     if (a->joined)
       a = &a->joined->access();
@@ -351,7 +351,7 @@ data_access *census::before(const data_access *a) const {
 }
 
 /// All readers in a row wait for the same writer: what stands before them.
-data_access *census::behind_readers(data_access *a) {
+data_access *task_dump::behind_readers(data_access *a) {
   std::vector<const data_access *> passed;
   while (a && reads(*a) && !(flags_of(*a) & k_read_ok)) {
     if (auto known = m_writers.find(a); known != m_writers.end()) {
@@ -367,7 +367,7 @@ data_access *census::behind_readers(data_access *a) {
 }
 
 /// The body of the task of `a` has ended, or it has none: those who keep its access from being released.
-void census::look_behind(const data_access &a, std::vector<data_access *> &todo) const {
+void task_dump::look_behind(const data_access &a, std::vector<data_access *> &todo) const {
   if (is_cohort(*a.task)) {
     auto members = m_all.members.find(static_cast<const cohort *>(detail::storage(a.task)));
     if (members != m_all.members.end())
@@ -386,7 +386,7 @@ const char *name_of(const data_access &a) noexcept {
 
 /// `own` is satisfied when `first` has been released (or, both reading, when that has got its data): all who keep it from that, but for
 /// those that a task found here waits for by itself.
-void census::wait_until_released(task &t, const data_access &own, data_access *first) {
+void task_dump::wait_until_released(task &t, const data_access &own, data_access *first) {
   const std::string reason = std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for";
   std::set<data_access *> seen{nullptr};
   std::vector<data_access *> todo{first};
@@ -411,7 +411,7 @@ void census::wait_until_released(task &t, const data_access &own, data_access *f
 }
 
 /// Commutative tasks that are ready but for their turn.
-void census::exclusions_of(const cohort &c) {
+void task_dump::exclusions_of(const cohort &c) {
   const auto of = [&c](task &t) -> data_access * {
     for (std::uint32_t i = 0; i < t.extent; ++i)
       if (data_access &a = t.accesses()[i]; !is_released(flags_of(a)) && a.joined && a.joined->turns == c.turns)
@@ -427,8 +427,8 @@ void census::exclusions_of(const cohort &c) {
 
 } // namespace
 
-wait_graph take_census(runtime &rt) { return census(rt).take(); }
-running_census take_running_census(runtime &rt) { return census(rt, true).take_running(); }
+wait_graph take_task_dump(runtime &rt) { return task_dump(rt).take(); }
+running_dump take_running_dump(runtime &rt) { return task_dump(rt, true).take_running(); }
 
 } // namespace rt
 } // namespace weft::inline v0

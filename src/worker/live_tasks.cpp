@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/living.hpp"
+#include "worker/live_tasks.hpp"
 
 #include "deps/domain.hpp"
 #include "task/pending.hpp"
@@ -9,7 +9,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-living::living(runtime &rt, bool amid) : m_amid(amid) {
+live_tasks::live_tasks(runtime &rt, bool amid) : m_amid(amid) {
   if (amid)
     find_ready(rt);
   find_roots(rt);
@@ -20,21 +20,21 @@ living::living(runtime &rt, bool amid) : m_amid(amid) {
   }
 }
 
-void living::find_roots(runtime &rt) {
-  for_each_suspended([](frame &f, void *self) { static_cast<living *>(self)->meet(f); }, this);
+void live_tasks::find_roots(runtime &rt) {
+  for_each_suspended([](frame &f, void *self) { static_cast<live_tasks *>(self)->meet(f); }, this);
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (worker *w = rt.slots[i].load(std::memory_order_acquire); w && w->suspended) // O1: pairs with make_worker
       meet(*w->suspended);
   for_each_pending(
       [](task &t, void *self) {
-        static_cast<living *>(self)->pending.insert(&t);
-        static_cast<living *>(self)->meet(t);
+        static_cast<live_tasks *>(self)->pending.insert(&t);
+        static_cast<live_tasks *>(self)->meet(t);
       },
       this);
 }
 
 /// What workers have in hand, and what stands in their own queues.
-void living::find_ready(runtime &rt) {
+void live_tasks::find_ready(runtime &rt) {
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i) {
     worker *w = rt.slots[i].load(std::memory_order_acquire); // O1
     if (!w)
@@ -54,7 +54,7 @@ void living::find_ready(runtime &rt) {
   elsewhere += rt.ready->length(k_outside);
 }
 
-void living::meet_ready(runnable &r) {
+void live_tasks::meet_ready(runnable &r) {
   if (r.what == runnable::kind::task)
     return meet(static_cast<task &>(r));
   if (r.what != runnable::kind::frame || !static_cast<frame &>(r).current)
@@ -65,12 +65,12 @@ void living::meet_ready(runnable &r) {
   meet(t);
 }
 
-void living::meet(task &t) {
+void live_tasks::meet(task &t) {
   if (tasks.insert(&t).second)
     m_todo.push_back(&t);
 }
 
-void living::meet(frame &f) {
+void live_tasks::meet(frame &f) {
   if (!f.current || (f.why.what == waits_for::nothing && !m_amid))
     return;
   if (f.why.what == waits_for::nothing)
@@ -83,19 +83,19 @@ void living::meet(frame &f) {
 }
 
 /// Whoever can be reached from a task that lives.
-void living::follow(task &t) {
+void live_tasks::follow(task &t) {
   if (t.parent)
     meet(*t.parent);
   if (t.children_domain)
     follow(*t.children_domain);
-  for_each_behind(t, [](task &behind, const char *, void *self) { static_cast<living *>(self)->meet(behind); }, this);
+  for_each_behind(t, [](task &behind, const char *, void *self) { static_cast<live_tasks *>(self)->meet(behind); }, this);
   for (std::uint32_t i = 0; i < t.extent; ++i)
     follow(t.accesses()[i]);
   if (is_cohort(t))
     follow(*static_cast<cohort *>(detail::storage(&t)));
 }
 
-void living::follow(domain &d) {
+void live_tasks::follow(domain &d) {
   d.for_each([&](data_access *last) {
     if (cohort *c = domain::cohort_of(last))
       meet(c->self());
@@ -110,7 +110,7 @@ void living::follow(domain &d) {
     follow(*scope.addresses_before);
 }
 
-void living::follow(data_access &a) {
+void live_tasks::follow(data_access &a) {
   const std::uint32_t flags = flags_of(a);
   if (is_released(flags))
     return;
@@ -128,7 +128,7 @@ void living::follow(data_access &a) {
   }
 }
 
-void living::follow(cohort &c) {
+void live_tasks::follow(cohort &c) {
   c.members.for_each_waiting([&](data_access &a) { meet(*a.task); });
   for (task *t = c.turns->waiting.get(); t; t = exclusion_traits::next(*t))
     meet(*t);

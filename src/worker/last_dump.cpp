@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/last_census.hpp"
+#include "worker/last_dump.hpp"
 
 #include "observe/segment.hpp"
 #include "observe/store.hpp"
@@ -20,7 +20,7 @@ std::string one_line(std::string s) {
   return s;
 }
 
-std::string census_text(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) {
+std::string dump_text(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) {
   std::string s = "weft waits 1\t" + std::to_string(progress) + "\n";
   if (asked)
     s += "asked\t" + std::to_string(asked) + "\n";
@@ -49,10 +49,10 @@ std::atomic<bool> g_left{false};
 
 } // namespace
 
-void leave_census(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) noexcept try {
+void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t asked, const std::vector<std::string> &notes) noexcept try {
   if (!why_private().empty())
     return;
-  const std::string path = census_path(getpid()), fresh = path + ".new", text = census_text(g, progress, asked, notes);
+  const std::string path = dump_path(getpid()), fresh = path + ".new", text = dump_text(g, progress, asked, notes);
   unlink(fresh.c_str()); // of an earlier program with this pid
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
@@ -68,9 +68,9 @@ void leave_census(const wait_graph &g, std::uint64_t progress, std::uint64_t ask
 } catch (const std::bad_alloc &) { // no memory for it
 }
 
-void remove_census() noexcept try {
+void remove_dump_file() noexcept try {
   if (g_left.exchange(false, std::memory_order_relaxed))
-    unlink(census_path(getpid()).c_str());
+    unlink(dump_path(getpid()).c_str());
 } catch (const std::bad_alloc &) { // a later program removes it
 }
 

@@ -25,13 +25,13 @@ inline region_scope *regions_of(const task &t) noexcept {
 
 inline std::uint32_t flags_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_acquire); } // O1 of access_state.hpp: links
 
-class living {
+class live_tasks {
  public:
   using access_map = std::unordered_map<const data_access *, data_access *>;
 
   /// Only while no worker runs and no thread is inside of the gate. `amid`: tasks were halted, so there are some that could go on (worker/halt.hpp). Throws
   /// std::bad_alloc.
-  explicit living(runtime &rt, bool amid = false);
+  explicit live_tasks(runtime &rt, bool amid = false);
 
   std::vector<frame *> frames;
   std::set<task *> tasks; // the stand-ins of cohorts too

@@ -14,14 +14,14 @@ namespace rt {
 class runtime;
 
 /// Only while no worker runs and no thread enters: see hang.cpp. Throws std::bad_alloc.
-[[nodiscard]] wait_graph take_census(runtime &rt);
+[[nodiscard]] wait_graph take_task_dump(runtime &rt);
 
 /// The same of workers that were halted amid their work, with those that could go on; what it could not look at is said in `notes`.
-struct running_census {
+struct running_dump {
   wait_graph graph;
   std::vector<std::string> notes;
 };
-running_census take_running_census(runtime &rt);
+running_dump take_running_dump(runtime &rt);
 
 } // namespace rt
 } // namespace weft::inline v0
