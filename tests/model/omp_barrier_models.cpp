@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of watch_word.hpp: images of barrier.cpp, oversubscribed.cpp and
+// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of leaf_watch.hpp: images of barrier.cpp, oversubscribed.cpp and
 // task_queue.cpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/barrier_words.hpp"
+#include "layers/omp/src/leaf_watch.hpp"
 #include "layers/omp/src/task_stack.hpp"
-#include "layers/omp/src/watch_word.hpp"
 
 #include <utility>
 
@@ -483,43 +483,43 @@ const passes<barrier_left_with_tasks<2>> t18{"omp_barrier_left_with_tasks"};
 // ---- oversubscribed teams ------------------------------------------------------------------------------------------------
 
 /// Members of an oversubscribed team. Those with a bit in Watchers watch, for a look, before they are parked.
-template <unsigned Members, unsigned Lanes, unsigned Watchers>
+template <unsigned Members, unsigned Leaves, unsigned Watchers>
 struct oversubscribed_base : barrier_base<Members> {
   using base = barrier_base<Members>;
   using base::members;
   using base::w;
   using outcome = typename base::outcome;
-  weft_omp::basic_watch_word<P> watches[Lanes];
-  words::lane_word arrivals[Lanes]{};
+  weft_omp::basic_leaf_watch<P> watches[Leaves];
+  words::leaf_word arrivals[Leaves]{};
   oversubscribed_base() {
     w.oversubscribed = true;
     w.begin_releasing();
   }
 
-  static constexpr unsigned first_on(unsigned lane) { return (lane * Members + Lanes - 1) / Lanes; }
-  static constexpr unsigned lane_of(unsigned member) {
-    unsigned lane = 0;
-    while (first_on(lane + 1) <= member)
-      ++lane;
-    return lane;
+  static constexpr unsigned first_on(unsigned leaf) { return (leaf * Members + Leaves - 1) / Leaves; }
+  static constexpr unsigned leaf_of(unsigned member) {
+    unsigned leaf = 0;
+    while (first_on(leaf + 1) <= member)
+      ++leaf;
+    return leaf;
   }
-  void wake_lane(unsigned me, unsigned lane) {
-    for (unsigned i = first_on(lane); i < first_on(lane + 1); ++i)
+  void wake_leaf(unsigned me, unsigned leaf) {
+    for (unsigned i = first_on(leaf); i < first_on(leaf + 1); ++i)
       if (i != me)
         members[i].place.wake();
   }
-  void wake_lanes(unsigned me, std::uint64_t what) {
-    for (unsigned lane = 0; lane < Lanes; ++lane)
-      if (!watches[lane].is_for(what))
-        wake_lane(me, lane);
+  void wake_leaves(unsigned me, std::uint64_t what) {
+    for (unsigned leaf = 0; leaf < Leaves; ++leaf)
+      if (!watches[leaf].is_for(what))
+        wake_leaf(me, leaf);
   }
   template <class There, class Missing>
   void rest(unsigned me, std::uint64_t what, There is_there, Missing missing, bool wakes) {
-    const unsigned lane = lane_of(me);
-    if ((Watchers >> me & 1) == 0 || !watches[lane].watch(what, is_there, [] { return false; }))
+    const unsigned leaf = leaf_of(me);
+    if ((Watchers >> me & 1) == 0 || !watches[leaf].watch(what, is_there, [] { return false; }))
       members[me].place.wait_for(missing);
     else if (wakes)
-      wake_lane(me, lane);
+      wake_leaf(me, leaf);
   }
   outcome idle_oversubscribed(unsigned me, std::uint64_t number, std::uint64_t unit, bool cancellable) {
     const auto is_released = [&] { return w.is_released(number); };
@@ -544,14 +544,14 @@ struct oversubscribed_base : barrier_base<Members> {
   }
   bool barrier(unsigned me, std::uint64_t unit = words::k_arrived, bool cancellable = false) {
     const std::uint64_t number = w.passed_as_released();
-    const unsigned lane = lane_of(me);
+    const unsigned leaf = leaf_of(me);
     for (outcome o = outcome::work; o == outcome::work;) {
       if (w.has_tasks.load(relaxed))
         this->run_tasks(me);
-      const std::uint64_t seen = w.arrive_on(arrivals[lane], first_on(lane + 1) - first_on(lane), number, unit);
+      const std::uint64_t seen = w.arrive_on(arrivals[leaf], first_on(leaf + 1) - first_on(leaf), number, unit);
       const weft_omp::barrier_end e = seen != 0 ? w.try_to_end(seen) : weft_omp::barrier_end::not_yet;
       if (e == weft_omp::barrier_end::inside)
-        wake_lanes(me, 2 * number + 1);
+        wake_leaves(me, 2 * number + 1);
       else if (e == weft_omp::barrier_end::of_region)
         this->wake_all(me); // all but the first are woken by the next region
       o = e == weft_omp::barrier_end::not_yet ? idle_oversubscribed(me, number, unit, cancellable) : outcome::over;
@@ -563,9 +563,9 @@ struct oversubscribed_base : barrier_base<Members> {
   }
 };
 
-/// What members did before is seen after, and nobody is left asleep: one watches for another, beside lanes where nobody does.
-template <unsigned Members, unsigned Lanes, unsigned Watchers, int Rounds>
-struct oversubscribed_barrier : oversubscribed_base<Members, Lanes, Watchers> {
+/// What members did before is seen after, and nobody is left asleep: one watches for another, beside leaves where nobody does.
+template <unsigned Members, unsigned Leaves, unsigned Watchers, int Rounds>
+struct oversubscribed_barrier : oversubscribed_base<Members, Leaves, Watchers> {
   static constexpr int threads = Members;
   model_var<int> data[Members];
   void run(int t) {

@@ -21,14 +21,14 @@ function color(i) {
 let colors = [];
 
 // ---- what is shown ---------------------------------------------------------------------------------------------------------------------
-const lanes = D.lanes.map(b => Uint8Array.from(atob(b), c => c.charCodeAt(0)));
+const tracks = D.tracks.map(b => Uint8Array.from(atob(b), c => c.charCodeAt(0)));
 let v0 = 0, v1 = 1;             // the part of the trace that all axes of time show
 let shown = new Set(D.types.keys()); // types
 let chosen = -1;                // a task
-const ROW = Math.max(2, Math.min(26, Math.floor(1200 / lanes.length))), BAR = ROW > 8 ? ROW - 4 : Math.max(1, ROW - 1), NAMED = Math.ceil(14 / ROW), TOP = 6;
+const ROW = Math.max(2, Math.min(26, Math.floor(1200 / tracks.length))), BAR = ROW > 8 ? ROW - 4 : Math.max(1, ROW - 1), NAMED = Math.ceil(14 / ROW), TOP = 6;
 const narrow = () => innerWidth < 600;
 const left = () => narrow() ? 44 : 76;
-const lane_name = k => narrow() ? D.names[k].replace("worker ", "w ").replace("spare ", "s ").replace("thread ", "t ") : D.names[k];
+const track_name = k => narrow() ? D.names[k].replace("worker ", "w ").replace("spare ", "s ").replace("thread ", "t ") : D.names[k];
 const x_of = (ns, W) => left() + (ns / D.ns - v0) / (v1 - v0) * W;
 
 function setup(id, h) {
@@ -47,10 +47,10 @@ function time_axis(g, W, y) {
     g.fillRect(x, y - 15, 1, 4); g.fillText(mark(t, step), Math.min(Math.max(x, left() + 18), left() + W - 18), y - 1);
   }
 }
-function draw_lane(g, k, W) {
-  const y = TOP + k * ROW, a = lanes[k], cols = D.columns, end = y + BAR;
+function draw_track(g, k, W) {
+  const y = TOP + k * ROW, a = tracks[k], cols = D.columns, end = y + BAR;
   g.fillStyle = css("--fg"); g.textAlign = "right";
-  if (k % NAMED === 0) g.fillText(lane_name(k), left() - 6, y + Math.min(15, ROW / 2 + 5));
+  if (k % NAMED === 0) g.fillText(track_name(k), left() - 6, y + Math.min(15, ROW / 2 + 5));
   g.fillStyle = css("--bg"); g.fillRect(left(), y, W, BAR);
   const idle = css("--idle"), away = css("--away"), others = css("--line");
   for (let x = 0; x < W; x++) {
@@ -63,21 +63,21 @@ function draw_lane(g, k, W) {
     if (k2) { const p = BAR * Math.min(1, k2 / m); g.fillStyle = away; g.fillRect(left() + x, y, 1, p); }
   }
 }
-// Tasks are rows of five numbers: lane, type, begin, duration, place on the critical path (-1: not on it).
-const T = D.tasks, COUNT = T.length / 5, task = i => ({lane: T[5 * i], type: T[5 * i + 1], begin: T[5 * i + 2], ns: T[5 * i + 3], path: T[5 * i + 4]});
+// Tasks are rows of five numbers: track, type, begin, duration, place on the critical path (-1: not on it).
+const T = D.tasks, COUNT = T.length / 5, task = i => ({track: T[5 * i], type: T[5 * i + 1], begin: T[5 * i + 2], ns: T[5 * i + 3], path: T[5 * i + 4]});
 function box(g, t, W, colour, width) {
   const x0 = Math.max(left(), x_of(t.begin, W)), x1 = Math.min(left() + W, x_of(t.begin + t.ns, W));
   if (x1 < left() || x0 > left() + W) return;
-  g.strokeStyle = colour; g.lineWidth = width; g.strokeRect(x0, TOP + t.lane * ROW, Math.max(x1 - x0, 1), BAR);
+  g.strokeStyle = colour; g.lineWidth = width; g.strokeRect(x0, TOP + t.track * ROW, Math.max(x1 - x0, 1), BAR);
 }
 /** A strip along the top of the bar, and a frame where there is room for one. */
 function path_mark(g, t, W, colour) {
   const x0 = Math.max(left(), x_of(t.begin, W)), x1 = Math.min(left() + W, x_of(t.begin + t.ns, W));
   if (x1 < left() || x0 > left() + W) return;
-  g.fillStyle = colour; g.fillRect(x0, TOP + t.lane * ROW - 1, Math.max(x1 - x0, 1), Math.min(3, BAR));
+  g.fillStyle = colour; g.fillRect(x0, TOP + t.track * ROW - 1, Math.max(x1 - x0, 1), Math.min(3, BAR));
   if (x1 - x0 > 9) box(g, t, W, colour, 1);
 }
-const middle = t => TOP + t.lane * ROW + BAR / 2;
+const middle = t => TOP + t.track * ROW + BAR / 2;
 function arrow(g, from, to, W, colour) {
   const x0 = x_of(from.begin + from.ns, W), y0 = middle(from), x1 = x_of(to.begin, W), y1 = middle(to);
   g.strokeStyle = g.fillStyle = colour; g.lineWidth = 1.5;
@@ -89,8 +89,8 @@ const PATH = []; for (let i = 0; i < COUNT; i++) if (T[5 * i + 4] >= 0) PATH.pus
 PATH.sort((a, b) => T[5 * a + 4] - T[5 * b + 4]);
 function clip_time(g, W, h) { g.save(); g.beginPath(); g.rect(left(), 0, W, h); g.clip(); }
 function timeline() {
-  const h = lanes.length * ROW + 32, [g, w] = setup("time", h), W = w - left() - 8;
-  for (let k = 0; k < lanes.length; k++) draw_lane(g, k, W);
+  const h = tracks.length * ROW + 32, [g, w] = setup("time", h), W = w - left() - 8;
+  for (let k = 0; k < tracks.length; k++) draw_track(g, k, W);
   clip_time(g, W, h - 18);
   if ($("path") && $("path").checked) {
     const c = css("--path");
@@ -98,7 +98,7 @@ function timeline() {
     PATH.forEach((p, i) => {
       const t = task(p);
       path_mark(g, t, W, c);
-      if (i) { const b = task(PATH[i - 1]); if (b.lane !== t.lane) { g.beginPath(); g.moveTo(x_of(b.begin + b.ns, W), middle(b)); g.lineTo(x_of(t.begin, W), middle(t)); g.stroke(); } }
+      if (i) { const b = task(PATH[i - 1]); if (b.track !== t.track) { g.beginPath(); g.moveTo(x_of(b.begin + b.ns, W), middle(b)); g.lineTo(x_of(t.begin, W), middle(t)); g.stroke(); } }
     });
   }
   if (chosen >= 0) {
@@ -190,8 +190,8 @@ const fraction = (c, x) => { const r = c.getBoundingClientRect(); return Math.mi
 function say(text) { $("where").textContent = text; }
 function column_text(e) {
   const c = $("time"), r = c.getBoundingClientRect(), f = (e.clientX - r.left - left()) / (r.width - left() - 8), k = Math.floor((e.clientY - r.top - TOP) / ROW);
-  if (f < 0 || f > 1 || !lanes[k]) return "";
-  const col = Math.min(D.columns - 1, Math.floor((v0 + (v1 - v0) * f) * D.columns)), o = 4 * col, a = lanes[k];
+  if (f < 0 || f > 1 || !tracks[k]) return "";
+  const col = Math.min(D.columns - 1, Math.floor((v0 + (v1 - v0) * f) * D.columns)), o = 4 * col, a = tracks[k];
   return `${D.names[k]} at ${dur(col / D.columns * D.ns)}: ` + (a[o + 1] ? `${D.types[a[o]] || "others"} ${Math.round(a[o + 1] / 2.55)} %` : "no task") + (a[o + 2] ? `, idle ${Math.round(a[o + 2] / 2.55)} %` : "") + (a[o + 3] ? `, off the processor ${Math.round(a[o + 3] / 2.55)} %` : "");
 }
 /** Moves the axis so that the task is seen, and no smaller than a few pixels. */
@@ -206,23 +206,23 @@ function choose(i) {
   if (i < 0) { timeline(); return say(""); }
   const t = task(i); bring(t); draw_time();
   const before = D.edges.filter(e => e[1] === i).length, after = D.edges.filter(e => e[0] === i).length;
-  say(`${D.types[t.type] || "task"} on ${D.names[t.lane]}, from ${dur(t.begin)} for ${dur(t.ns)}; ${before} before it, ${after} behind it` + (t.path >= 0 ? "; on the critical path" : ""));
+  say(`${D.types[t.type] || "task"} on ${D.names[t.track]}, from ${dur(t.begin)} for ${dur(t.ns)}; ${before} before it, ${after} behind it` + (t.path >= 0 ? "; on the critical path" : ""));
 }
 /** The innermost task there. */
 function task_at(e) {
   const c = $("time"), r = c.getBoundingClientRect(), k = Math.floor((e.clientY - r.top - TOP) / ROW), W = r.width - left() - 8;
   const ns = (v0 + (v1 - v0) * (e.clientX - r.left - left()) / W) * D.ns, slack = 2 * (v1 - v0) * D.ns / W;
   let best = -1;
-  for (let i = 0; i < COUNT; i++) { const t = task(i); if (t.lane === k && t.begin - slack <= ns && ns <= t.begin + t.ns + slack && (best < 0 || t.ns < T[5 * best + 3])) best = i; }
+  for (let i = 0; i < COUNT; i++) { const t = task(i); if (t.track === k && t.begin - slack <= ns && ns <= t.begin + t.ns + slack && (best < 0 || t.ns < T[5 * best + 3])) best = i; }
   return best;
 }
-/** The next or previous one on the lane of the chosen task. */
+/** The next or previous one on the track of the chosen task. */
 function neighbour(step) {
   if (chosen < 0) return COUNT ? 0 : -1;
-  const here = task(chosen), on_lane = [];
-  for (let i = 0; i < COUNT; i++) if (T[5 * i] === here.lane) on_lane.push(i);
-  on_lane.sort((a, b) => T[5 * a + 2] - T[5 * b + 2]);
-  return on_lane[Math.min(on_lane.length - 1, Math.max(0, on_lane.indexOf(chosen) + step))];
+  const here = task(chosen), on_track = [];
+  for (let i = 0; i < COUNT; i++) if (T[5 * i] === here.track) on_track.push(i);
+  on_track.sort((a, b) => T[5 * a + 2] - T[5 * b + 2]);
+  return on_track[Math.min(on_track.length - 1, Math.max(0, on_track.indexOf(chosen) + step))];
 }
 for (const id of ["time", "tasks", "busy"]) {
   const c = $(id);

@@ -57,11 +57,11 @@ std::string base64(const std::vector<unsigned char> &bytes) {
 }
 
 /// Four bytes per column: number of the type, and shares of 255.
-std::string lane_text(const trace_reader &r, const report_data &d, const std::vector<cell> &lane) {
+std::string track_text(const trace_reader &r, const report_data &d, const std::vector<cell> &track) {
   std::vector<unsigned char> bytes;
   std::map<std::uint16_t, unsigned char> numbers;
   const auto share = [](float f) { return static_cast<unsigned char>(f * 255 + 0.5f); };
-  for (const cell &c : lane) {
+  for (const cell &c : track) {
     const auto [at, is_new] = numbers.try_emplace(c.type, 255);
     if (is_new)
       for (std::size_t t = 0; t < std::min<std::size_t>(d.types.size(), 255); ++t)
@@ -101,7 +101,7 @@ std::string tasks_data(const report_data &d) {
     numbers.emplace(d.types[t].name, t);
   return listed(d.shown, [&](const shown_task &t) {
     const auto known = numbers.find(t.type);
-    return text("%zu,%zd,%.0f,%.0f,%ld", t.lane,
+    return text("%zu,%zd,%.0f,%.0f,%ld", t.track,
                 known == numbers.end() ? static_cast<std::ptrdiff_t>(-1) : static_cast<std::ptrdiff_t>(known->second), t.begin_ns, t.ns, t.on_path);
   });
 }
@@ -109,8 +109,8 @@ std::string tasks_data(const report_data &d) {
 std::string script_data(const trace_reader &r, const report_data &d) {
   std::string s = "<script>const D={" + text("ns:%.0f,columns:%zu,gap:%.1f", d.duration_ns, d.columns, d.gap_ns);
   s += ",types:" + listed(d.types, [](const type_row &t) { return script_text(t.name); });
-  s += ",names:" + listed(d.lane_names, script_text);
-  s += ",lanes:" + listed(d.lanes, [&](const auto &lane) { return '"' + lane_text(r, d, lane) + '"'; });
+  s += ",names:" + listed(d.track_names, script_text);
+  s += ",tracks:" + listed(d.tracks, [&](const auto &track) { return '"' + track_text(r, d, track) + '"'; });
   s += ",tasks:" + tasks_data(d) + ",edges:" + listed(d.arrows, [](const auto &a) { return text("[%zu,%zu]", a.first, a.second); });
   s += ",grains:" + numbers(d.grains) + ",live:" + (d.has_creations ? numbers(d.live) : "[]") + ",ready:" + (d.has_graph ? numbers(d.ready) : "[]") +
        ",running:" + numbers(d.running);

@@ -13,7 +13,7 @@
 namespace weft_tool {
 namespace {
 
-constexpr std::size_t k_cells = 600'000; // of all lanes: 3 MB in the file
+constexpr std::size_t k_cells = 600'000; // of all tracks: 3 MB in the file
 constexpr int k_looks = 64;                      // at tasks, for one that runs
 constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
 constexpr std::size_t k_most_gains = 40;         // types
@@ -145,13 +145,13 @@ void collector::finish_cells() {
   const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
   for (std::size_t slot = 0; slot < m_cells.size(); ++slot) {
     const bool is_worker = slot < m_data.workers, is_thread = slot < m_is_thread.size() && m_is_thread[slot];
-    m_data.lane_names.push_back((is_worker ? "worker " : is_thread ? "thread " : "spare ") + std::to_string(slot));
+    m_data.track_names.push_back((is_worker ? "worker " : is_thread ? "thread " : "spare ") + std::to_string(slot));
   }
-  for (const auto &lane : m_cells) {
-    m_data.lanes.emplace_back();
-    for (const raw_cell &c : lane)
-      m_data.lanes.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
-                                     static_cast<float>(std::min(c.away / width, 1.0))});
+  for (const auto &track : m_cells) {
+    m_data.tracks.emplace_back();
+    for (const raw_cell &c : track)
+      m_data.tracks.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
+                                      static_cast<float>(std::min(c.away / width, 1.0))});
   }
   for (std::size_t s = 1; s < k_samples; ++s) // what stood there were the changes
     m_data.live[s] += m_data.live[s - 1];
@@ -210,9 +210,9 @@ void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &
   std::sort(by_end.begin(), by_end.end());
   const std::int64_t last_end = by_end.empty() ? g.last : by_end.back().first;
   const double width = d.duration_ns / static_cast<double>(d.columns);
-  for (const auto &lane : d.lanes)
+  for (const auto &track : d.tracks)
     for (std::size_t c = 0; c < d.columns; ++c) {
-      const double ns = static_cast<double>(lane[c].idle) * width;
+      const double ns = static_cast<double>(track[c].idle) * width;
       if (ns <= 0)
         continue;
       const auto now = static_cast<std::int64_t>(d.begin_ns + (static_cast<double>(c) + 0.5) * width);
@@ -292,7 +292,7 @@ void add_shown(const trace_graph &g, const trace_reader &r, report_data &d) {
     on_path[d.bounds.path[i].task] = static_cast<long>(d.bounds.path.size() - 1 - i);
   std::vector<std::uint32_t> wanted;
   for (std::uint32_t t = 0; t < g.tasks.size(); ++t)
-    if (const graph_task &x = g.tasks[t]; !x.is_root && !x.is_join && x.begun >= 0 && x.ended >= x.begun && x.slot < d.lanes.size())
+    if (const graph_task &x = g.tasks[t]; !x.is_root && !x.is_join && x.begun >= 0 && x.ended >= x.begun && x.slot < d.tracks.size())
       wanted.push_back(t);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(on_path[a] >= 0, g.tasks[a].ended - g.tasks[a].begun) > std::pair(on_path[b] >= 0, g.tasks[b].ended - g.tasks[b].begun);

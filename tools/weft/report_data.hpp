@@ -40,7 +40,7 @@ struct idle_reason {
 
 /// One task of the timeline: those of the critical path and the longest others.
 struct shown_task {
-  std::size_t lane;
+  std::size_t track;
   std::string type;
   double begin_ns, ns; // begin: since the trace began
   long on_path = -1;   // how many stand before it on the critical path
@@ -54,12 +54,12 @@ struct report_data {
   double task_ns = 0, idle_ns = 0, away_ns = 0, overhead_ns = 0; // sums over the workers
   std::uint64_t tasks = 0, records = 0, discarded = 0, stolen = 0, switches = 0;
   std::vector<std::string> notes, warnings;
-  std::vector<std::string> lane_names;
+  std::vector<std::string> track_names;
   std::vector<shown_task> shown;
   std::vector<std::pair<std::size_t, std::size_t>> arrows; // between those that are shown: who waited for whom
   std::vector<type_row> types;              // the most expensive first
-  std::size_t columns = 1;                  // of a lane
-  std::vector<std::vector<cell>> lanes;     // by worker
+  std::size_t columns = 1;                  // of a track
+  std::vector<std::vector<cell>> tracks;     // by worker
   std::array<double, k_grain_buckets> grains{}; // tasks by duration
   series live{}, ready{}, running{}; // tasks in the graph, those that are ready, workers in tasks
   idle_reason idle;

@@ -72,15 +72,15 @@ void perfetto_writer::describe_tracks() {
   message process, graph;
   process.number(1, static_cast<std::uint64_t>(m_reader.about().pid)).text(6, m_reader.about().program);
   describe(message().number(1, track_of_process).part(3, process).number(11, 3)); // child tracks in the order of their ranks
-  const auto describe_lane = [&](std::uint64_t track, const std::string &name, std::uint64_t rank) {
+  const auto describe_track = [&](std::uint64_t track, const std::string &name, std::uint64_t rank) {
     describe(message().number(1, track).text(2, name).number(5, track_of_process).number(12, rank));
   };
   for (const unsigned slot : m_reader.slots()) {
     if (slot >= 9999) // no worker's
       continue;
-    describe_lane(first_track + slot, "worker " + std::to_string(slot), 2 * slot + 1);
+    describe_track(first_track + slot, "worker " + std::to_string(slot), 2 * slot + 1);
     if (!m_reader.about().kernel.empty())
-      describe_lane(first_of_kernel + slot, "worker " + std::to_string(slot) + ": kernel", 2 * slot + 2);
+      describe_track(first_of_kernel + slot, "worker " + std::to_string(slot) + ": kernel", 2 * slot + 2);
   }
   if (m_reader.about().level >= trace_level::tasks)
     describe(message().number(1, track_of_graph).text(2, "tasks in the graph").number(5, track_of_process).part(8, graph.number(3, 2)));

@@ -141,14 +141,14 @@ void run_tasks(thread &t, omp_team &c, thief &habits) {
 
 bool wait_oversubscribed(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
   const stay s{c.passed_as_released(), unit, cancellable};
-  lane &mine = *slot_of(t).lane_of;
+  barrier_leaf &mine = *slot_of(t).leaf;
   for (thief habits(false);;) {
     if (c.has_tasks.load(std::memory_order_relaxed))
       run_tasks(t, c, habits);
     const std::uint64_t seen = c.arrive_on(mine.arrivals, mine.members, s.number, unit);
     const barrier_end e = seen != 0 ? c.try_to_end(seen) : barrier_end::not_yet;
     if (e == barrier_end::inside)
-      wake_lanes(t, c, watch_for_barrier(s.number));
+      wake_leaves(t, c, watch_for_barrier(s.number));
     else if (e == barrier_end::of_region)
       wake_range(&t, c, 0, 1);
     if (e != barrier_end::not_yet) {

@@ -5,11 +5,11 @@
 // Words       size, oversubscribed: members, and whether there are more than workers; changed between regions only. phase: idle members that came to a barrier inside of the region (20 bits), to its end (20 bits), barriers that are over (24 bits). tasks: explicit tasks
 //             that are not complete (36 bits), as far as members have published them, and how often that was changed; an idle member has published all. parked: idle members that may be asleep.
 //             released_epoch: of an oversubscribed team, the barriers that are over, once the members are released: they look there, and `phase` is left to those who arrive.
-//             lane_word: of an oversubscribed team, for each part of the members: arrivals there, until there were as many as members; then they are counted in `phase`, and so is each that follows.
+//             leaf_word: of an oversubscribed team, for each part of the members: arrivals there, until there were as many as members; then they are counted in `phase`, and so is each that follows.
 // Invariants  I1  A barrier is over when all are idle and no task is left; who sees that moves `phase` on, and wakes the others.
 //             I2  A member takes a task only when it is not idle: so nobody begins a task of what follows before it has seen the end of its barrier.
 //             I3  Who looks may be late, and the next region may have begun: so the former are read after `phase`, which is then changed from that value only.
-//             I4  An arrival on a lane is counted in `phase` with those of all others there, once and at last before the barrier is over; when a member takes its own back, `phase` changes at once. So
+//             I4  An arrival on a leaf is counted in `phase` with those of all others there, once and at last before the barrier is over; when a member takes its own back, `phase` changes at once. So
 //                 what `phase` counts may be too small, and less than nothing, but never too much. (That the word counts who takes itself back and comes again twice only changes `phase` earlier.)
 //             I5  `tasks` may pass zero while tasks are left: the end of one may be published before its maker has published that it was made. So zero counts only where it was there, unchanged, at a moment
 //                 when all were idle: it is read before and after such a look at `phase`. Then nothing is left, and nobody can make more. (That a member has taken itself back and come again does not
@@ -22,8 +22,8 @@
 //             O6  parked fetch_add, then the places of ready tasks; a push, then parked: all seq_cst, one of the two sees the other.
 //             O7  has_tasks store seq_cst, then who is parked; who parks, then has_tasks: the same.
 //             O8  size store release, load acquire, and the team's arrays: which are never smaller than a size that was seen before them (team.hpp).
-//             O9  released_epoch compare_exchange seq_cst, load seq_cst: as phase, O1 and O2, which it follows; then who is parked, or watches (watch_word.hpp).
-//             O10 lane_word compare_exchange acq_rel: what members of the lane did before is seen by who counts them in `phase`, with O1.
+//             O9  released_epoch compare_exchange seq_cst, load seq_cst: as phase, O1 and O2, which it follows; then who is parked, or watches (leaf_watch.hpp).
+//             O10 leaf_word compare_exchange acq_rel: what members of the leaf did before is seen by who counts them in `phase`, with O1.
 //             O11 tasks fetch_add release, with the load of O3: what is published by a member that has taken itself back is not seen before it has; and phase load acquire, O2, before the second look at tasks: what
 //                 members published before they came is seen there.
 // Progress    Lock-free.
@@ -45,7 +45,7 @@ template <class P = real_atomics>
 struct barrier_words {
   template <class T>
   using atomic = typename P::template atomic<T>;
-  using lane_word = atomic<std::uint64_t>; // see arrive_on(); 0 at first
+  using leaf_word = atomic<std::uint64_t>; // see arrive_on(); 0 at first
 
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
   static constexpr std::uint64_t k_nobody = std::uint64_t{1} << 19; // so much the numbers of idle members are above what they count: I4
@@ -80,16 +80,16 @@ struct barrier_words {
   /// Between regions: what the next one releases follows what the former passed.
   void begin_releasing() noexcept { released_epoch.store(near(released_epoch.load(std::memory_order_relaxed), passed()), std::memory_order_relaxed); }
 
-  /// arrive() of one of the `members` that a lane has. 0: others of the lane are missing, the last of which counts them all.
-  std::uint64_t arrive_on(lane_word &lane, unsigned members, std::uint64_t number, std::uint64_t unit) noexcept {
-    const std::uint64_t counts = lane_at(number, unit == k_ended ? k_lane_ends : k_lane_counts);
-    for (std::uint64_t seen = lane.load(std::memory_order_relaxed);;) {
-      const bool begins = seen / k_lane_number != number; // what it holds is of barriers that are over
+  /// arrive() of one of the `members` that a leaf has. 0: others of the leaf are missing, the last of which counts them all.
+  std::uint64_t arrive_on(leaf_word &leaf, unsigned members, std::uint64_t number, std::uint64_t unit) noexcept {
+    const std::uint64_t counts = leaf_at(number, unit == k_ended ? k_leaf_ends : k_leaf_counts);
+    for (std::uint64_t seen = leaf.load(std::memory_order_relaxed);;) {
+      const bool begins = seen / k_leaf_number != number; // what it holds is of barriers that are over
       if (!begins && (seen & ~k_count) != counts)
         return arrive(unit);
       const std::uint64_t idle = begins ? 1 : (seen & k_count) + 1;
-      const std::uint64_t next = idle != members ? counts + idle : mutant(bug::omp_lane_counts_on) ? counts : lane_at(number, k_leaf_reported);
-      if (lane.compare_exchange_weak(seen, next, order_unless(bug::omp_lane_arrival_relaxed, std::memory_order_acq_rel), // O10
+      const std::uint64_t next = idle != members ? counts + idle : mutant(bug::omp_leaf_counts_on) ? counts : leaf_at(number, k_leaf_reported);
+      if (leaf.compare_exchange_weak(seen, next, order_unless(bug::omp_leaf_arrival_relaxed, std::memory_order_acq_rel), // O10
                                      std::memory_order_relaxed))
         return idle == members ? arrive(unit * members) : 0;
     }
@@ -161,10 +161,10 @@ struct barrier_words {
 
  private:
   static constexpr bool all_ended(std::uint64_t seen, unsigned members) noexcept { return (seen / k_ended & k_count) == k_nobody + members; }
-  // What a lane's word holds: a barrier's number in full, what those who arrive come to, or that they are counted in `phase`, and how many have come.
-  static constexpr std::uint64_t k_lane_counts = 0, k_lane_ends = 1, k_leaf_reported = 2, k_lane_number = std::uint64_t{1} << 22;
-  static constexpr std::uint64_t lane_at(std::uint64_t number, std::uint64_t state) noexcept {
-    return number * k_lane_number + state * (k_count + 1);
+  // What a leaf's word holds: a barrier's number in full, what those who arrive come to, or that they are counted in `phase`, and how many have come.
+  static constexpr std::uint64_t k_leaf_counts = 0, k_leaf_ends = 1, k_leaf_reported = 2, k_leaf_number = std::uint64_t{1} << 22;
+  static constexpr std::uint64_t leaf_at(std::uint64_t number, std::uint64_t state) noexcept {
+    return number * k_leaf_number + state * (k_count + 1);
   }
   /// The number next to `known` whose lower bits are those of `number`, which are all that `phase` has.
   static constexpr std::uint64_t near(std::uint64_t known, std::uint64_t number) noexcept {

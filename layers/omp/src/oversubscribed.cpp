@@ -5,7 +5,7 @@
 
 namespace weft_omp {
 
-unsigned lane_count() noexcept {
+unsigned leaves_wanted() noexcept {
   static const unsigned n = static_cast<unsigned>(std::max(effective_cpus(), 1));
   return n;
 }
@@ -15,8 +15,8 @@ namespace {
 constexpr int k_part_of_spins = 8;
 constexpr unsigned k_looks_at_once = 64; // between two looks for other work
 
-lane &lane_below(const thread &t, const omp_team &c, unsigned next = 0) noexcept { return c.lanes[(t.runs_on - 1 + next) % c.lane_count]; }
-void wake_lane(thread &me, omp_team &c, const lane &l) noexcept { wake_range(&me, c, l.first, l.first + l.members); }
+barrier_leaf &leaf_below(const thread &t, const omp_team &c, unsigned next = 0) noexcept { return c.leaves[(t.runs_on - 1 + next) % c.leaf_count]; }
+void wake_leaf(thread &me, omp_team &c, const barrier_leaf &l) noexcept { wake_range(&me, c, l.first, l.first + l.members); }
 
 bool others_are_ready(thread &me) noexcept {
   bool any = false;
@@ -28,32 +28,32 @@ bool others_are_ready(thread &me) noexcept {
 bool watch(thread &t, omp_team &c, const expected &x) noexcept {
   if (g_globals.spins < k_part_of_spins)
     return false;
-  lane &l = lane_below(t, c);
+  barrier_leaf &l = leaf_below(t, c);
   spell looks(t, g_globals.spins / k_part_of_spins);
   unsigned n = 0;
   const auto goes_on = [&] { return x.missing.holds(x.missing) && looks.goes_on() && (++n % k_looks_at_once != 0 || !others_are_ready(t)); };
   const bool there = l.watch.watch(x.what, [&x] { return x.is_there(x.missing); }, goes_on);
   looks.end(there);
   if (there && x.wakes)
-    wake_lane(t, c, l);
+    wake_leaf(t, c, l);
   return there;
 }
 
 } // namespace
 
-void lay_out_lanes(omp_team &c) {
-  if (!c.lanes) {
-    c.lane_count = lane_count();
-    c.lanes = new lane[c.lane_count];
+void lay_out_leaves(omp_team &c) {
+  if (!c.leaves) {
+    c.leaf_count = leaves_wanted();
+    c.leaves = new barrier_leaf[c.leaf_count];
   }
   c.laid_out_for = c.size;
   unsigned first = 0;
-  for (unsigned i = 0; i < c.lane_count; ++i) {
-    lane &l = c.lanes[i];
-    const auto end = static_cast<unsigned>((std::uint64_t{i} + 1) * c.size / c.lane_count);
+  for (unsigned i = 0; i < c.leaf_count; ++i) {
+    barrier_leaf &l = c.leaves[i];
+    const auto end = static_cast<unsigned>((std::uint64_t{i} + 1) * c.size / c.leaf_count);
     l.members = end - first;
     for (l.first = first; first < end; ++first)
-      c.slots[first].lane_of = &l;
+      c.slots[first].leaf = &l;
   }
 }
 
@@ -62,10 +62,10 @@ void rest(thread &t, omp_team &c, const expected &x) noexcept {
     t.own_parker.wait_for(t, x.missing);
 }
 
-void wake_lanes(thread &me, omp_team &c, std::uint64_t what) noexcept {
-  for (unsigned i = 1; i <= c.lane_count; ++i) // its own at last, for a worker goes on with what became ready last
-    if (const lane &l = lane_below(me, c, i); !l.watch.is_for(what))
-      wake_lane(me, c, l);
+void wake_leaves(thread &me, omp_team &c, std::uint64_t what) noexcept {
+  for (unsigned i = 1; i <= c.leaf_count; ++i) // its own at last, for a worker goes on with what became ready last
+    if (const barrier_leaf &l = leaf_below(me, c, i); !l.watch.is_for(what))
+      wake_leaf(me, c, l);
 }
 
 } // namespace weft_omp

@@ -35,7 +35,7 @@ void reserve_members(omp_team &c, unsigned size) {
 
 void begin_oversubscribed(omp_team &c) {
   if (c.laid_out_for != c.size)
-    lay_out_lanes(c);
+    lay_out_leaves(c);
   c.begin_releasing();
 }
 
@@ -235,7 +235,7 @@ omp_team &begin_team(thread &t, unsigned threads, unsigned bind) {
       break;
   if (c.size != have) {
     c.size = have; // O8
-    c.oversubscribed = have > lane_count();
+    c.oversubscribed = have > leaves_wanted();
   }
   if (c.oversubscribed)
     begin_oversubscribed(c);

@@ -4,12 +4,12 @@
 
 #include "barrier_words.hpp"
 #include "fork_mailbox.hpp"
+#include "leaf_watch.hpp"
 #include "retired.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
 #include "thief.hpp"
 #include "thread.hpp"
-#include "watch_word.hpp"
 #include "workshare.hpp"
 
 #include <atomic>
@@ -25,10 +25,10 @@ inline constexpr unsigned k_most_members = (1u << 19) - 1; // see barrier_words:
 
 using task_stack = basic_task_stack<omp_task>;
 
-/// Members of an oversubscribed team that share a worker: see oversubscribed.hpp.
-struct alignas(64) lane {
-  basic_watch_word<> watch;
-  alignas(64) barrier_words<>::lane_word arrivals{0}; // on a line that others leave alone
+/// A leaf of the barrier of an oversubscribed team: members that share a worker; see oversubscribed.hpp.
+struct alignas(64) barrier_leaf {
+  basic_leaf_watch<> watch;
+  alignas(64) barrier_words<>::leaf_word arrivals{0}; // on a line that others leave alone
   unsigned first = 0, members = 0; // changed between regions
 };
 
@@ -37,7 +37,7 @@ struct alignas(64) member_slot {
   task_stack ready;
   loose<std::int64_t> made, ended; // tasks that it made, and that ended on it
   std::int64_t published = 0;      // of the difference, to the team
-  lane *lane_of = nullptr;         // of an oversubscribed team
+  barrier_leaf *leaf = nullptr;         // of an oversubscribed team
 
   [[nodiscard]] std::int64_t activity() const noexcept { return made + ended; }
   /// Of the member.
@@ -103,8 +103,8 @@ struct omp_team : barrier_words<> {
   llvm_copies *of_llvm[2] = {}; // of reduction(task, ...) of the region, of a worksharing region; with the lock
   workshare workshares[k_open_workshares];
 
-  lane *lanes = nullptr; // [lane_count], of a team that has been oversubscribed
-  unsigned lane_count = 0, laid_out_for = 0; // members
+  barrier_leaf *leaves = nullptr; // [leaf_count], of a team that has been oversubscribed
+  unsigned leaf_count = 0, laid_out_for = 0; // members
 };
 
 /// Of level 0, for a thread by itself.

@@ -64,7 +64,7 @@ TEST_F(long_commands, a_trace_that_was_made_is_sound_and_its_report_stays_small)
   struct stat about{};
   ASSERT_EQ(stat((m_folder + "/page.html").c_str(), &about), 0);
   EXPECT_LT(about.st_size, 5 << 20);
-  EXPECT_GT(about.st_size, 2 << 20) << "64 lanes of as many columns as the largest trace has";
+  EXPECT_GT(about.st_size, 2 << 20) << "64 tracks of as many columns as the largest trace has";
 }
 
 TEST_F(long_commands, the_report_of_thousands_of_workers_stays_small) {

@@ -155,7 +155,7 @@ TEST_F(reports, the_page_needs_no_network_and_holds_all_parts) {
         "id=search", "id=path", "aria-label=\"Timeline", "\"worker 0\",\"worker 1\"", "What the kernel took from bodies"})
     EXPECT_TRUE(contains(page, part)) << part;
   const auto tasks = series_of(page, "tasks");
-  ASSERT_EQ(tasks.size(), 5u * 40) << "lane, type, begin, duration and place on the critical path of each";
+  ASSERT_EQ(tasks.size(), 5u * 40) << "track, type, begin, duration and place on the critical path of each";
   std::map<double, double> place_by_begin;
   for (std::size_t i = 0; i < tasks.size(); i += 5)
     place_by_begin[tasks[i + 2]] = tasks[i + 4];

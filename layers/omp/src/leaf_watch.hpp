@@ -20,12 +20,12 @@
 namespace weft_omp {
 
 template <class P = real_atomics>
-class basic_watch_word {
+class basic_leaf_watch {
  public:
-  /// Looks for as long as `goes_on()` says. True: what is watched for is there, and the lane is to be woken. False: others will, or the caller sees it when it is parked.
+  /// Looks for as long as `goes_on()` says. True: what is watched for is there, and the leaf is to be woken. False: others will, or the caller sees it when it is parked.
   template <class There, class GoesOn>
   [[nodiscard]] bool watch(std::uint64_t what, There is_there, GoesOn goes_on) noexcept {
-    m_what.store(what, std::memory_order_relaxed); // who does not see it yet wakes the lane: I1
+    m_what.store(what, std::memory_order_relaxed); // who does not see it yet wakes the leaf: I1
     bool there = false;
     while (!(there = is_there()) && goes_on()) {
     }
