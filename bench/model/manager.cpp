@@ -112,7 +112,7 @@ bool managing_world::applies_own_done(actor w) {
 bool managing_world::may_manage(actor w) const noexcept {
   if (!distributed() || m_queued == 0 || m_managers >= m_p.max_managers)
     return false;
-  return !m_actors[w].in_vain || std::any_of(m_actors.begin(), m_actors.end(), [](const worker_state &from) {
+  return !m_actors[w].found_nothing || std::any_of(m_actors.begin(), m_actors.end(), [](const worker_state &from) {
     return !from.dones.empty() || (!from.submits.empty() && !from.submits_taken); // came since
   });
 }
@@ -133,7 +133,7 @@ void managing_world::stop_managing(actor w, double cost) {
   worker_state &me = m_actors[w];
   --m_managers;
   me.manages = false;
-  me.in_vain = me.spins <= 0; // if there is nothing to run either, it sleeps
+  me.found_nothing = me.spins <= 0; // if there is nothing to run either, it sleeps
   m_out.manager_ns += m_now + cost - me.managing_since;
   after(cost, w, step::look);
 }

@@ -57,7 +57,7 @@ void simulation::look(actor w) {
   }
   const task_id t = take(w, cost);
   if (t != k_no_task) {
-    me.in_vain = false;
+    me.found_nothing = false;
     me.task = t;
     return after(cost, w, step::begin);
   }

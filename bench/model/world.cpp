@@ -149,7 +149,7 @@ task_id world::take(actor w, double &cost) {
 
 void world::sleep(actor w) {
   m_actors[w].idle = true;
-  m_actors[w].in_vain = false;
+  m_actors[w].found_nothing = false;
   m_idle.push_back(w);
 }
 

@@ -56,7 +56,7 @@ struct worker_state {
   double low = 0, high = 0;
   bool waits_for_low = false, just_turned_on = false;
   // as a manager
-  bool manages = false, in_vain = false;
+  bool manages = false, found_nothing = false;
   bool in_submits = false;
   actor queue = 0;
   double ops = 0, round_ops = 0, spins = 0;

@@ -104,9 +104,9 @@ unsigned stall_detector::wanted(const assessment &o, std::uint64_t now) {
   const unsigned none = std::min(o.blocked, replaced(o.blocked) + needless(now));
   if (!o.computing)
     return o.blocked - none;
-  const auto in_vain =
+  const auto computing_spares =
       std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.spare && r.is == worker_state::computing; });
-  return o.blocked - none + 1 + (m_world.can_ask() ? static_cast<unsigned>(in_vain) : 0);
+  return o.blocked - none + 1 + (m_world.can_ask() ? static_cast<unsigned>(computing_spares) : 0);
 }
 
 /// As many spares as there are reasons for.

@@ -14,7 +14,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-// Periods for which idle workers, once seen, are believed to go on: a look in vain costs 5 us.
+// Periods for which idle workers, once seen, are believed to go on: a fruitless look costs 5 us.
 constexpr std::uint64_t k_trust = 10;
 
 struct lock_guard {

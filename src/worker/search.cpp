@@ -190,7 +190,7 @@ std::int64_t next_look(const worker &w, mood m) noexcept {
 
 struct slept {
   runnable *found = nullptr;
-  bool in_vain = false; // for as long as it was willing to
+  bool found_nothing = false; // for as long as it was willing to
 };
 
 /// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
@@ -242,11 +242,11 @@ runnable *wait_for_some(worker &w) {
     const slept s = sleep(w, m);
     if (s.found)
       return s.found;
-    if (s.in_vain && w.stand_in && rt.spare_threads.leaves(*w.stand_in))
+    if (s.found_nothing && w.stand_in && rt.spare_threads.leaves(*w.stand_in))
       return nullptr;
     if (m == mood::asks)
       m = mood::settled;
-    else if (m == mood::patient && s.in_vain)
+    else if (m == mood::patient && s.found_nothing)
       m = mood::asks;
   }
 }

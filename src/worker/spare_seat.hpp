@@ -11,7 +11,7 @@
 // Orders      O1  starting and running, release; acquire: what comes before a wake-up is seen by the spare, and the frame to be continued is
 //                 written before running is seen.
 //             O2  parked and gone, release; acquire: what the spare did is done.
-//             O3  parked, then the caller's word that all ends; that word, then a wake in vain: all four seq_cst, so a spare that does not see
+//             O3  parked, then the caller's word that all ends; that word, then a wake that finds nobody: all four seq_cst, so a spare that does not see
 //                 the word is seen parked, and woken.
 // Progress    park blocks; all else is wait-free.
 // Reclamation None.

@@ -107,7 +107,7 @@ std::string summary(const reading &now, const reading &spent) {
                 "tasks   %s run, %s per second; in the graph %s, of them ready %s\n"
                 "time    %4.1f %% tasks [%s]   %4.1f %% between tasks   %4.1f %% idle\n"
                 "task    mean %s, half below %s, 99 %% below %s; %s of management each\n"
-                "moves   %s stolen, %s suspensions, %s sleeps, %s looks in vain\n"
+                "moves   %s stolen, %s suspensions, %s sleeps, %s fruitless looks\n"
                 "memory  %s resident, %s in tasks\n",
                 now.program.c_str(), now.pid, static_cast<double>(now.taken_ns - now.started_ns) * 1e-9, now.workers, now.cpus,
                 now.ended   ? "ENDED"

@@ -65,8 +65,8 @@ outcome cease(omp_team &c, const stay &s, bool leaves) noexcept {
   return leaves ? outcome::cancelled : outcome::work;
 }
 
-outcome idle(thread &t, omp_team &c, const stay &s, int spins, thief &habits) noexcept {
-  spell looks(t, spins);
+outcome idle(thread &t, omp_team &c, const stay &s, int spins, steal_policy &policy) noexcept {
+  adaptive_spin looks(t, spins);
   for (bool sleeps = false;;) {
     if (c.is_over(s.number)) {
       if (!sleeps)
@@ -74,7 +74,7 @@ outcome idle(thread &t, omp_team &c, const stay &s, int spins, thief &habits) no
       return outcome::over;
     }
     const bool leaves = s.cancellable && c.is_cancelled();
-    if (!leaves && habits.stays_away()) { // awake: nobody looks for it
+    if (!leaves && policy.abstains()) { // awake: nobody looks for it
       cpu_pause();
       continue;
     }
@@ -89,11 +89,11 @@ outcome idle(thread &t, omp_team &c, const stay &s, int spins, thief &habits) no
 }
 
 /// One that the thread has, or else of others; null: there is none, or none that it should take.
-omp_task *next_task(thread &t, omp_team &c, thief &habits) noexcept {
+omp_task *next_task(thread &t, omp_team &c, steal_policy &policy) noexcept {
   if (omp_task *const x = take_own(t, c))
     return x;
-  (void)habits.was_in_vain();
-  return habits.stays_away() ? nullptr : steal(t, c, habits);
+  (void)policy.was_unprofitable();
+  return policy.abstains() ? nullptr : steal(t, c, policy);
 }
 
 bool is_released(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_released(r.number); }
@@ -126,14 +126,14 @@ outcome idle_oversubscribed(thread &t, omp_team &c, const stay &s) noexcept {
   }
 }
 
-void run_tasks(thread &t, omp_team &c, thief &habits) {
+void run_tasks(thread &t, omp_team &c, steal_policy &policy) {
   omp_task *next = nullptr;
-  while (omp_task *const x = next ? std::exchange(next, nullptr) : next_task(t, c, habits)) {
+  while (omp_task *const x = next ? std::exchange(next, nullptr) : next_task(t, c, policy)) {
     const bool stolen = x->home != &t;
     const unsigned accesses = x->accesses;
     run_task(t, *x, &next);
-    if (stolen && habits.has_run(accesses) && habits.was_in_vain())
-      give_back(t, c, habits, std::exchange(next, nullptr));
+    if (stolen && policy.has_run(accesses) && policy.was_unprofitable())
+      give_back(t, c, policy, std::exchange(next, nullptr));
   }
   if (const std::int64_t n = slot_of(t).take_unpublished())
     c.publish(n);
@@ -142,9 +142,9 @@ void run_tasks(thread &t, omp_team &c, thief &habits) {
 bool wait_oversubscribed(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
   const stay s{c.passed_as_released(), unit, cancellable};
   barrier_leaf &mine = *slot_of(t).leaf;
-  for (thief habits(false);;) {
+  for (steal_policy policy(false);;) {
     if (c.has_tasks.load(std::memory_order_relaxed))
-      run_tasks(t, c, habits);
+      run_tasks(t, c, policy);
     const std::uint64_t seen = c.arrive_on(mine.arrivals, mine.members, s.number, unit);
     const barrier_end e = seen != 0 ? c.try_to_end(seen) : barrier_end::not_yet;
     if (e == barrier_end::inside)
@@ -166,16 +166,16 @@ bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellabl
   if (c.oversubscribed)
     return wait_oversubscribed(t, c, unit, cancellable);
   const int spins = unit == omp_team::k_ended ? c.spins : spins_for(c);
-  for (thief habits(spins != 0);;) { // who stays away has a cpu meanwhile
+  for (steal_policy policy(spins != 0);;) { // a member that abstains keeps its cpu meanwhile
     if (c.has_tasks.load(std::memory_order_relaxed))
-      run_tasks(t, c, habits);
+      run_tasks(t, c, policy);
     const std::uint64_t seen = c.arrive(unit);
     if (wake_after(t, c, c.try_to_end(seen))) {
       if (spins == 0 && unit == omp_team::k_arrived)
         let_go(t); // who was woken first may be the one that nobody else can go on with
       return true;
     }
-    const outcome o = idle(t, c, {omp_team::passed_of(seen), unit, cancellable}, spins, habits);
+    const outcome o = idle(t, c, {omp_team::passed_of(seen), unit, cancellable}, spins, policy);
     if (o != outcome::work)
       return o == outcome::over;
   }

@@ -20,7 +20,7 @@ bucket &bucket_of(const void *word) noexcept {
 } // namespace
 
 void wait_while(thread &me, const std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept {
-  spell looks(me, spins_for(*me.team));
+  adaptive_spin looks(me, spins_for(*me.team));
   do
     if (word.load(std::memory_order_relaxed) != value)
       return looks.end(true);
@@ -44,7 +44,7 @@ void wake_all(thread *me, const std::atomic<std::uint32_t> &word) noexcept {
 void word_lock::lock(thread &me) noexcept {
   if (try_lock()) [[likely]]
     return;
-  spell looks(me, spins_for(*me.team));
+  adaptive_spin looks(me, spins_for(*me.team));
   while (looks.goes_on()) // without a mark, so that who unlocks need not look for sleepers
     if (m_state.seems_free() && try_lock())
       return looks.end(true);

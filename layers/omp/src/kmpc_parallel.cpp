@@ -186,7 +186,7 @@ KMP_API void __kmpc_end(location *) {}
 KMP_API void __kmpc_flush(location *) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (thread *const t = known_self())
-    look_in_vain(*t);
+    count_failed_test(*t);
 }
 
 KMP_API void __kmpc_barrier(location *, std::int32_t) { team_barrier(self()); }

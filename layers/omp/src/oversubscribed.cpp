@@ -29,7 +29,7 @@ bool watch(thread &t, omp_team &c, const expected &x) noexcept {
   if (g_globals.spins < k_part_of_spins)
     return false;
   barrier_leaf &l = leaf_below(t, c);
-  spell looks(t, g_globals.spins / k_part_of_spins);
+  adaptive_spin looks(t, g_globals.spins / k_part_of_spins);
   unsigned n = 0;
   const auto goes_on = [&] { return x.missing.holds(x.missing) && looks.goes_on() && (++n % k_looks_at_once != 0 || !others_are_ready(t)); };
   const bool there = l.watch.watch(x.what, [&x] { return x.is_there(x.missing); }, goes_on);

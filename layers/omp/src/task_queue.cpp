@@ -231,23 +231,23 @@ omp_task *take_own(thread &t, omp_team &c) noexcept {
   return slot_of(t).ready.pop(any);
 }
 
-omp_task *steal(thread &t, omp_team &c, thief &habits) noexcept {
-  const member_slot *const last = habits.owner();
-  unsigned v = last && habits.has_been_away() ? static_cast<unsigned>(last - c.slots) : t.number; // another one, if there is
+omp_task *steal(thread &t, omp_team &c, steal_policy &policy) noexcept {
+  const member_slot *const last = policy.owner();
+  unsigned v = last && policy.has_abstained() ? static_cast<unsigned>(last - c.slots) : t.number; // another one, if there is
   for (unsigned i = 0; i < c.size; ++i) {
     v = v + 1 == c.size ? 0 : v + 1;
     if (v == t.number)
       continue;
-    if (omp_task *x = c.slots[v].ready.take_some(habits.most_at_once(), slot_of(t).ready)) {
-      habits.took_from(c.slots[v]);
+    if (omp_task *x = c.slots[v].ready.take_some(policy.most_at_once(), slot_of(t).ready)) {
+      policy.took_from(c.slots[v]);
       return x;
     }
   }
   return nullptr;
 }
 
-void give_back(thread &t, omp_team &c, const thief &habits, omp_task *next) {
-  member_slot &owner = c.slots[habits.owner() - c.slots];
+void give_back(thread &t, omp_team &c, const steal_policy &policy, omp_task *next) {
+  member_slot &owner = c.slots[policy.owner() - c.slots];
   const auto is_stolen = [&t](const omp_task &x) { return x.home != &t; };
   while (omp_task *const x = next ? std::exchange(next, nullptr) : slot_of(t).ready.pop(is_stolen))
     offer_at(owner, t, *x);

@@ -184,7 +184,7 @@ bool has_no_message(const parker::reason &r) noexcept { return static_cast<const
 
 /// `known`: see basic_fork_mailbox.
 void wait_for_fork(thread &me, omp_team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
-  spell s(me, spins);
+  adaptive_spin s(me, spins);
   bool spun = false;
   while (!c.fork_mailbox.is_for(number, known)) {
     if (s.goes_on())

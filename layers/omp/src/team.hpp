@@ -6,9 +6,9 @@
 #include "fork_mailbox.hpp"
 #include "leaf_watch.hpp"
 #include "retired.hpp"
+#include "steal_policy.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
-#include "thief.hpp"
 #include "thread.hpp"
 #include "workshare.hpp"
 
@@ -48,7 +48,7 @@ struct alignas(64) member_slot {
   alignas(64) loop_part parts[k_open_workshares]; // of loops that are dealt out, by the loop's slot
 };
 
-using thief = basic_thief<member_slot>;
+using steal_policy = basic_steal_policy<member_slot>;
 
 /// What the members of a region need of it at once.
 struct fork_message : region_body {

@@ -250,7 +250,7 @@ bool parker::park(thread &me, const reason *why, bool for_others) noexcept {
 }
 
 void parker::wait(thread &me, int spins) noexcept {
-  spell s(me, spins);
+  adaptive_spin s(me, spins);
   bool there = m_word.is_signalled();
   while (!there && s.goes_on())
     there = m_word.is_signalled();

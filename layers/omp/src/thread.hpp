@@ -140,10 +140,10 @@ struct thread_state {
   bool stays = false;   // what runs keeps its kernel thread until it waits: see preempt.cpp
   std::uintptr_t spot = 0;  // where it was seen, and how often in a row
   unsigned seen_there = 0;
-  unsigned vain = 0, spells = 0; // see spell
+  unsigned fruitless_spins = 0, spins_tried = 0; // see adaptive_spin
   unsigned yields = 0;
   unsigned keeps_cpu = 0, kept_cpu = 0; // see give_way
-  unsigned failed_tests = 0; // see look_in_vain
+  unsigned failed_tests = 0; // see count_failed_test
   asked_region asked;
 };
 
@@ -200,12 +200,12 @@ inline globals &of_process() noexcept {
   return g_globals;
 }
 
-/// Looks before a thread is parked: fewer when the last ones were in vain, as they are beside busy processes, where the thread that is waited for has no cpu.
-class spell {
+/// A bounded spin before a thread is parked. Each fruitless one halves the limit, as spins are beside busy processes, where the awaited thread has no cpu.
+class adaptive_spin {
  public:
-  spell(thread &t, int most) noexcept : m_thread(t), m_most(most) {
-    const bool tries = t.vain == 0 || g_globals.wait_policy == 1 || ++t.spells % k_try_each == 0;
-    m_left = tries ? most : most >> t.vain;
+  adaptive_spin(thread &t, int most) noexcept : m_thread(t), m_most(most) {
+    const bool tries = t.fruitless_spins == 0 || g_globals.wait_policy == 1 || ++t.spins_tried % k_try_each == 0;
+    m_left = tries ? most : most >> t.fruitless_spins;
   }
   [[nodiscard]] bool goes_on() noexcept {
     if (m_left <= 0)
@@ -219,13 +219,13 @@ class spell {
     if (m_most == 0)
       return;
     if (well)
-      m_thread.vain /= 2;
-    else if (m_thread.vain < k_least)
-      ++m_thread.vain;
+      m_thread.fruitless_spins /= 2;
+    else if (m_thread.fruitless_spins < k_least)
+      ++m_thread.fruitless_spins;
   }
 
  private:
-  static constexpr unsigned k_try_each = 64; // a whole spell costs some 60 us: so it is 1 us per wait
+  static constexpr unsigned k_try_each = 64; // a whole spin costs some 60 us: so it is 1 us per wait
   static constexpr unsigned k_least = 6; // a 64th: about what parking costs
   thread &m_thread;
   int m_most, m_left;
@@ -276,8 +276,8 @@ inline void take_part(thread &t) noexcept {
 /// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
 /// thread holds: then the watcher has it called off. A thread to which that has happened keeps its kernel thread for some times, as one for which nobody can be called off always does. False: so it did.
 bool give_way(thread &me) noexcept;
-/// At constructs that programs spin with: who has often looked for something there in vain lets others run, now and then.
-inline void look_in_vain(thread &me) noexcept {
+/// At constructs that programs spin with: a thread whose tests there fail again and again lets others run, now and then.
+inline void count_failed_test(thread &me) noexcept {
   constexpr unsigned k_looks = 64;
   if (++me.failed_tests % k_looks == 0) [[unlikely]]
     give_way(me);

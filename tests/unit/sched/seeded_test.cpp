@@ -42,7 +42,7 @@ TEST(seeded_policy, without_a_seed_keeps_the_order_of_creation) {
   EXPECT_EQ(make_seeded(0)->choose(3), 0u);
 }
 
-TEST(seeded_policy, looking_in_vain_changes_nothing) {
+TEST(seeded_policy, a_fruitless_look_changes_nothing) {
   auto patient = make_seeded(5), eager = make_seeded(5);
   std::vector<runnable> items(8);
   for (int i = 0; i < 100; ++i)

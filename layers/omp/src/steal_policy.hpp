@@ -2,8 +2,8 @@
 // How a member that is idle at a barrier goes about tasks that others make.
 //
 // Tasks that are over sooner than they are carried to another cpu are better left to who makes them: each one that is taken costs the maker misses of its cache,
-// too. So a thief looks, every few tasks, at how long it took over them. Where that is little, and the owner of the stack is at work, it stays away for a while,
-// twice as long each time, up to a 32nd part of its time; one look that was worth it, and it is back to taking all it can. It never stays away from an owner that
+// too. So a thief looks, every few tasks, at how long it took over them. Where that is little, and the owner of the stack is at work, it abstains from stealing for a while,
+// twice as long each time, up to a 32nd part of its time; one look that was worth it, and it is back to taking all it can. It never abstains from an owner that
 // does nothing, as one that computes for long, or sleeps.
 #pragma once
 
@@ -14,24 +14,24 @@
 
 namespace weft_omp {
 
-struct thief_clock {
+struct steal_clock {
   using nanoseconds = std::int64_t;
   static nanoseconds now() noexcept { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 };
 
 /// `Owner`: has activity(), a number that changes whenever it makes or ends a task.
-template <class Owner, class Clock = thief_clock>
-class basic_thief {
+template <class Owner, class Clock = steal_clock>
+class basic_steal_policy {
  public:
   static constexpr std::int64_t k_task = 125, k_access = 250; // ns that it takes to carry them over
-  static constexpr std::int64_t k_longest = 250'000; // ns away
+  static constexpr std::int64_t k_longest = 250'000; // ns of one abstinence
   static constexpr std::int64_t k_fraction = 32;
   static constexpr unsigned k_few = 8; // tasks from one look to the next
 
-  /// Not `patient`: it never stays away.
-  explicit basic_thief(bool patient) noexcept : m_patient(patient) {}
+  /// Not `patient`: it never abstains.
+  explicit basic_steal_policy(bool patient) noexcept : m_patient(patient) {}
 
-  [[nodiscard]] std::uint64_t most_at_once() const noexcept { return has_been_away() ? k_few : 2 * k_few; }
+  [[nodiscard]] std::uint64_t most_at_once() const noexcept { return has_abstained() ? k_few : 2 * k_few; }
   /// Some tasks were taken.
   void took_from(const Owner &owner) noexcept {
     m_owner = &owner;
@@ -44,37 +44,37 @@ class basic_thief {
     m_accesses += accesses;
     return ++m_tasks % k_few == 0;
   }
-  /// Whether those that have run since the last look were better left to their owner: so it stays away, from now on.
-  [[nodiscard]] bool was_in_vain() noexcept {
+  /// Whether those that have run since the last look were better left to their owner: so it abstains, from now on.
+  [[nodiscard]] bool was_unprofitable() noexcept {
     if (!m_owner || m_tasks == 0)
       return false;
     const std::int64_t now = Clock::now(), spent = now - std::exchange(m_begin, now);
     const std::int64_t carried = k_task * m_tasks + k_access * m_accesses;
     m_tasks = m_accesses = 0;
     if (spent >= 2 * carried) {
-      m_away = 0;
+      m_abstinence = 0;
       return false;
     }
     const std::int64_t activity = m_owner->activity();
     if (!m_patient || std::exchange(m_activity, activity) == activity)
       return false;
-    m_away = std::clamp(2 * m_away, spent, std::min(k_fraction * spent, k_longest));
-    m_until = now + m_away;
+    m_abstinence = std::clamp(2 * m_abstinence, spent, std::min(k_fraction * spent, k_longest));
+    m_until = now + m_abstinence;
     return true;
   }
-  [[nodiscard]] bool stays_away() noexcept {
+  [[nodiscard]] bool abstains() noexcept {
     if (m_until != 0 && Clock::now() >= m_until)
       m_until = 0;
     return m_until != 0;
   }
   [[nodiscard]] const Owner *owner() const noexcept { return m_owner; }
-  [[nodiscard]] bool has_been_away() const noexcept { return m_away != 0; }
+  [[nodiscard]] bool has_abstained() const noexcept { return m_abstinence != 0; }
 
  private:
   const bool m_patient;
   const Owner *m_owner = nullptr; // of the stack that the last tasks were taken from
   std::uint32_t m_tasks = 0, m_accesses = 0; // since the last look
-  std::int64_t m_activity = 0, m_begin = 0, m_away = 0, m_until = 0;
+  std::int64_t m_activity = 0, m_begin = 0, m_abstinence = 0, m_until = 0;
 };
 
 } // namespace weft_omp
