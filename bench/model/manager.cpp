@@ -18,7 +18,7 @@ bool managing_world::pushes_new(actor w, task_id child) {
   case manage_mode::hybrid:
     break;
   }
-  const bool pushes = m_news_queued == 0 || m_news_parent == m_graph[child].parent;
+  const bool pushes = m_registrations_queued == 0 || m_registrations_parent == m_graph[child].parent;
   m_out.applied_by_workers += !pushes;
   return pushes;
 }
@@ -66,8 +66,8 @@ void managing_world::send(actor from, message m) {
   worker_state &me = m_actors[from];
   (distributed() && m.what == message_kind::done ? me.dones : me.submits).push_back(m);
   if (m.what == message_kind::fresh) {
-    ++m_news_queued;
-    m_news_parent = m_graph[m.task].parent;
+    ++m_registrations_queued;
+    m_registrations_parent = m_graph[m.task].parent;
   }
   ++m_queued;
   note();
@@ -93,7 +93,7 @@ bool managing_world::applies_own_new(actor w) {
   me.current = me.submits.front();
   me.submits.pop_front();
   --m_queued;
-  --m_news_queued;
+  --m_registrations_queued;
   at(apply_cost(w, me.current.task, action::submission) + m_p.pop, w, step::own_new_applied);
   return true;
 }
@@ -237,7 +237,7 @@ void managing_world::message_applied(actor w) {
   double rest = 0;
   switch (m.what) {
   case message_kind::fresh:
-    --m_news_queued;
+    --m_registrations_queued;
     enter(m.task, w);
     break;
   case message_kind::done:

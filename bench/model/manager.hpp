@@ -39,8 +39,8 @@ class managing_world : public world {
   [[nodiscard]] std::uint32_t ready_for(actor w) const noexcept;
 
   // hybrid: whose children the queued submissions are
-  std::uint64_t m_news_queued = 0;
-  task_id m_news_parent = k_no_task;
+  std::uint64_t m_registrations_queued = 0;
+  task_id m_registrations_parent = k_no_task;
 };
 
 } // namespace manager_model

@@ -179,7 +179,7 @@ bool enter_external_task(external_task *parent, const access *list, std::size_t 
 }
 
 void visit_addresses(external_task &parent, void (*visit)(void *context, const void *address), void *context) {
-  apply_news_below(parent);
+  apply_registrations_below(parent);
   domain *const d = parent.children_domain;
   if (!d)
     return;

@@ -61,7 +61,7 @@ statistics stats() {
     s.cost += peek(c.cost);
     s.ready += rt.ready->length(id);
   }
-  const std::uint64_t begun = s.executed + rt.manage.news_queued();
+  const std::uint64_t begun = s.executed + rt.manage.registrations_queued();
   s.in_graph = s.spawned > begun ? s.spawned - begun : 0;
   s.queued = rt.manage.queued();
   s.ready += rt.ready->length(k_outside) + rt.confined.length();

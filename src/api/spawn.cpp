@@ -404,7 +404,7 @@ void order_regions(const task &t) {
   task &parent = *t.parent;
   if (parent.has(k_final) || orders_regions(parent))
     return;
-  apply_news_below(parent);
+  apply_registrations_below(parent);
   switch_to_regions(parent);
 }
 

@@ -242,7 +242,7 @@ void mailbox::serve_cohorts_slowly() noexcept {
 void end_cohorts(task &parent) noexcept {
   if (!parent.children_domain)
     return;
-  apply_news_below(parent);
+  apply_registrations_below(parent);
   ready_list none; // whatever follows has closed its cohort already
   mailbox box(none, nullptr);
   parent.children_domain->replace_cohorts([&](data_access *last) {

@@ -2,7 +2,7 @@
 // The accesses of one task's children, by address: which access came last, so that the next one follows it.
 #pragma once
 
-#include "deps/news_count.hpp"
+#include "deps/pending_registrations.hpp"
 #include "task/task.hpp"
 
 #include <cstddef>
@@ -84,7 +84,7 @@ class domain {
 
   static data_access *own(data_access *a) noexcept { return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1); }
   // Children whose accesses somebody else will enter: docs/design/managers.md.
-  news_count<> queued;
+  pending_registrations<> queued;
   outbox *queued_in = nullptr; // of the parent's frame: where the newest of them stands
   /// Of the parent's frame: the entries belong to others, and the common way of a task, which asks for nothing but an address, finds none.
   void hide() noexcept {

@@ -224,7 +224,7 @@ WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
   if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) && !t.children_domain && hand_on_new(t, d))
     return true;
   if (d.is_hidden())
-    apply_news_of(d);
+    apply_registrations_of(d);
   return false;
 }
 
@@ -310,7 +310,7 @@ void close_domain(task &t, mailbox &box) noexcept {
 namespace {
 
 WEFT_NOINLINE std::uint32_t release_objects(task &t, ready_list &ready) {
-  apply_news_below(t);
+  apply_registrations_below(t);
   mailbox box(ready, &t);
   if (t.children_domain) {
     give_back_copies(t);
@@ -354,7 +354,7 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
         release_region(t, low, low + list[i].bytes, ready);
     return; // objects of a task whose children use regions go when these are complete
   }
-  apply_news_below(t);
+  apply_registrations_below(t);
   mailbox box(ready, &t);
   for (std::size_t i = 0; i < count; ++i) {
     data_access *own = list[i].address ? find_record(t, list[i].address) : nullptr;
@@ -379,7 +379,7 @@ void trim_domain(task &parent, bool all) noexcept {
     return;
   if (d->regional())
     return all ? prune_regions(parent) : void(); // what finished regions hold is small, and is pruned as the map grows
-  apply_news_below(parent);
+  apply_registrations_below(parent);
   try {
     if (!all)
       return d->prune_when_grown();

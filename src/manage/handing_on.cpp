@@ -88,22 +88,22 @@ bool managers::thinks_it_acts_itself(executor &e) noexcept {
 
 bool managers::send_new(executor &e, task &t, domain &d) {
   outbox &o = *e.messages;
-  if (m_mode == manage_kind::hybrid && !m_news.allows(t.parent))
+  if (m_mode == manage_kind::hybrid && !m_siblings.allows(t.parent))
     return false;
   if (!is_central() && acts_itself(e) && d.comes_into_sight())
     return false;
   if (d.queued_in != &o) { // the parent came here from another worker
-    apply_news_below(*t.parent);
+    apply_registrations_below(*t.parent);
     d.queued_in = &o;
   }
   d.hide();
   d.queued.add();
   if (is_central())
-    m_news.pushed();
+    m_siblings.pushed();
   if (push(e, o.ordered, {t, request::kind::fresh}))
     return true;
   if (is_central())
-    m_news.applied();
+    m_siblings.applied();
   d.queued.take_back();
   return false;
 }
@@ -113,7 +113,7 @@ bool managers::send_end(executor &e, task &t, bool childless) {
   if (m_mode == manage_kind::hybrid && !o.ends.allows(o.size(), ready_at(e)))
     return false;
   if (is_central() && t.children_domain && t.children_domain->queued_in != &o)
-    apply_news_below(t); // its end comes behind them nowhere
+    apply_registrations_below(t); // its end comes behind them nowhere
   const bool two = childless && is_central(); // the manager of `distributed` deletes alone
   t.unsatisfied.store(two ? 2 : 1, std::memory_order_relaxed); // published by the message
   if (!push(e, is_central() ? o.ordered : o.others, {t, childless ? request::kind::end : request::kind::end_of_parent}))
@@ -142,7 +142,7 @@ void managers::apply(outbox &o, request m, ready_list &ready) noexcept {
   switch (m.what()) {
   case request::kind::fresh:
     if (is_central())
-      m_news.applied();
+      m_siblings.applied();
     return apply_new(t, ready);
   case request::kind::end:
     release_ended(t, ready);

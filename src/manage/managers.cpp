@@ -74,8 +74,8 @@ std::size_t managers::queued() const noexcept {
   return sum([](const outbox &o) { return o.ordered.size() + o.others.size(); });
 }
 
-std::size_t managers::news_queued() const noexcept {
-  return is_central() ? m_news.queued() : sum([](const outbox &o) { return o.ordered.size(); });
+std::size_t managers::registrations_queued() const noexcept {
+  return is_central() ? m_siblings.queued() : sum([](const outbox &o) { return o.ordered.size(); });
 }
 
 // ---- of task/messages.hpp -------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ bool hand_on_end(task &t, bool childless) {
 
 bool thinks_it_acts_itself(executor &e) noexcept { return g_those->thinks_it_acts_itself(e); }
 
-void apply_news_of(domain &d) noexcept { g_those->apply_below(d); }
+void apply_registrations_of(domain &d) noexcept { g_those->apply_below(d); }
 
 bool apply_messages(executor &e, poll_point where) { return g_those->may_serve(e) && services(where).call_modules(e); }
 

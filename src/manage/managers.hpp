@@ -52,7 +52,7 @@ class managers {
 
   /// Guesses.
   [[nodiscard]] std::size_t queued() const noexcept;
-  [[nodiscard]] std::size_t news_queued() const noexcept;
+  [[nodiscard]] std::size_t registrations_queued() const noexcept;
   [[nodiscard]] bool nothing_queued() const noexcept;
   /// There is a thread that only manages; it has messages in hand. For the watcher.
   [[nodiscard]] bool has_thread() const noexcept { return m_has_thread.load(std::memory_order_acquire); } // O3
@@ -93,7 +93,7 @@ class managers {
   std::vector<std::atomic<outbox *>> m_outboxes;
   std::atomic<unsigned> m_used{0};
   alignas(k_apart) std::atomic<std::uint32_t> m_inside{0};
-  sibling_policy m_news; // of a central one
+  sibling_policy m_siblings; // of a central one
   eventcount<> m_bell{1};
   thread m_thread;
   std::atomic<bool> m_has_thread{false};

@@ -127,7 +127,7 @@ class delegated_queue {
     typename P::template var<Wish> wish{};
   };
 
-  /// Who wants any work and gets none is let in when the lock is left: it may have come with news.
+  /// Who wants any work and gets none is let in when the lock is left: it may have come because of new work.
   void serve_waiters() {
     while (!m_lock.empty()) {
       const std::size_t waiter = m_lock.front();

@@ -40,12 +40,12 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 /// The accesses of `t` are to be released, and it is to be dropped. `childless`: its callable is gone. True: `t` is handed on.
 [[nodiscard]] bool hand_on_end(task &t, bool childless);
 /// Returns when all that was handed on for the domain is applied.
-void apply_news_of(domain &d) noexcept;
+void apply_registrations_of(domain &d) noexcept;
 /// The same for the children of `parent`, by its frame; before anything else is done to their domain.
-inline void apply_news_below(task &parent) noexcept {
+inline void apply_registrations_below(task &parent) noexcept {
   domain *d = parent.children_domain;
   if (d && d->is_hidden()) [[unlikely]]
-    apply_news_of(*d);
+    apply_registrations_of(*d);
 }
 /// Applies messages as the mode of the managers asks the caller to, by way of the dispatcher. True: it has applied some. Nothing that
 /// it calls may wait.

@@ -34,7 +34,7 @@ void publish_process(const runtime &rt) noexcept {
   const std::int64_t live = live_bytes();
   put(p.live_bytes, live > 0 ? static_cast<std::uint64_t>(live) : 0);
   put(p.messages_queued, rt.manage.queued());
-  put(p.news_queued, rt.manage.news_queued());
+  put(p.registrations_queued, rt.manage.registrations_queued());
   put(p.spares, rt.spare_threads.spares());
   put(p.watcher_cpu, rt.watch.cpu_ns());
   put(p.watcher_looks, rt.watch.looks());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of messages to managers (src/manage/message_queue.hpp, src/deps/news_count.hpp) and of what managers.cpp makes of them:
+// Models of messages to managers (src/manage/message_queue.hpp, src/deps/pending_registrations.hpp) and of what managers.cpp makes of them:
 // the hand-over between managers, the wait for what is queued, the zombie step, and the end of a central manager.
 #include "checker/models.hpp"
 
-#include "deps/news_count.hpp"
+#include "deps/pending_registrations.hpp"
 #include "manage/message_queue.hpp"
 #include "park/eventcount.hpp"
 #include "task/countdown.hpp"
@@ -79,10 +79,10 @@ const passes<messages_taken<2>> m4{"messages_taken_two_at_a_time"};
 
 /// The parent goes on with its domain, and ends it, when nothing is queued; it helps.
 template <int Managers>
-struct news_applied {
+struct registrations_applied {
   static constexpr int threads = 1 + Managers;
   message_queue<int, P> queue{2};
-  news_count<P> queued;
+  pending_registrations<P> queued;
   model_var<int> domain{0};
   void drain(bool all) {
     int m = 0;
@@ -116,15 +116,15 @@ struct news_applied {
   }
   void check() { expect(domain.get() == -1, "nobody comes after the end of the domain"); }
 };
-const passes<news_applied<1>> n1{"news_one_manager"};
-const passes<news_applied<2>> n2{"news_two_managers"};
+const passes<registrations_applied<1>> n1{"registrations_one_manager"};
+const passes<registrations_applied<2>> n2{"registrations_two_managers"};
 
 /// A parent that is about to act itself applies what it has handed on, if nobody else is at it; while anything is queued it hands on.
 template <bool Blindly>
-struct news_of_one_who_acts {
+struct registrations_of_one_who_acts {
   static constexpr int threads = 2;
   message_queue<int, P> queue{2};
-  news_count<P> queued;
+  pending_registrations<P> queued;
   model_var<int> domain{0};
   void enter(int m) { domain.set(domain.get() * 10 + m); }
   void drain() {
@@ -153,8 +153,8 @@ struct news_of_one_who_acts {
     expect(domain.get() == 12, "in the order of their creation");
   }
 };
-const passes<news_of_one_who_acts<false>> n3{"news_of_one_who_acts"};
-const fails<news_of_one_who_acts<true>> n4{"news_of_one_who_acts_blindly", "data race"};
+const passes<registrations_of_one_who_acts<false>> n3{"registrations_of_one_who_acts"};
+const fails<registrations_of_one_who_acts<true>> n4{"registrations_of_one_who_acts_blindly", "data race"};
 
 /// Worker and manager: who comes last drops the task, with what both have done to it.
 struct zombie_step {

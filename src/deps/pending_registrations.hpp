@@ -14,7 +14,7 @@
 //             add publishes nothing: the message does that.
 // Progress    Wait-free; who waits for none helps (managers.cpp).
 // Reclamation The domain may be freed once there are none.
-// Checked by  tests/model/manager_models.cpp: news_*
+// Checked by  tests/model/manager_models.cpp: registrations_*
 #pragma once
 
 #include "atomic/atomic.hpp"
@@ -26,12 +26,12 @@ namespace weft::inline v0 {
 namespace rt {
 
 template <class P = real_atomics>
-class news_count {
+class pending_registrations {
  public:
   void add() noexcept { m_added.set(m_added.get() + 1); }
   void take_back() noexcept { m_added.set(m_added.get() - 1); }
   void applied() noexcept {
-    m_applied.store(m_applied.load(std::memory_order_relaxed) + 1, order_unless(bug::news_applied_relaxed, std::memory_order_release)); // O1
+    m_applied.store(m_applied.load(std::memory_order_relaxed) + 1, order_unless(bug::registration_applied_relaxed, std::memory_order_release)); // O1
   }
   [[nodiscard]] bool none() const noexcept { return m_applied.load(std::memory_order_acquire) == m_added.get(); } // O2
 
