@@ -16,7 +16,7 @@ string(CONCAT weft_not_of_regions "deps_check.names_objects_of_different_address
   "reduction.branches_of_a_join_add_up:" # in place, by both at once
   "release.of_a_weak_access_holds_no_child_that_comes_later:" # a released region still orders children that come later
   "region.of_children_stay_inside_of_the_objects_that_their_parent_names:" # they touch more than the parent's first element
-  "manager_modes.the_counters_see_*:manager_modes.messages_are_counted_*:manager_modes.managers_are_no_service_*") # nothing is handed on
+  "manager_modes.the_counters_see_*:manager_modes.messages_are_counted_*:manager_modes.managers_are_no_service_*") # nothing is posted
 # Sanitizers are slow: there each of the others has one number of workers.
 macro(weft_is_left_out turn result)
   math(EXPR ${result} "(${turn} / 3 + ${turn}) % 3")
@@ -34,7 +34,7 @@ foreach(policy IN LISTS weft_policies)
     endif()
     math(EXPR system "(${index} / 3 + ${index}) % 3")
     list(GET weft_deps_systems ${system} deps)
-    math(EXPR backlog "${workers} * ${workers} / 4") # everything is handed on; little; all but what is more than enough
+    math(EXPR backlog "${workers} * ${workers} / 4") # everything is posted; little; all but what is more than enough
     foreach(program weft_unit_api weft_conformance)
       if(TARGET ${program})
         set(name ${program}_${policy}_${workers})
@@ -51,7 +51,7 @@ foreach(policy IN LISTS weft_policies)
   endforeach()
 endforeach()
 set(index 0)
-# A task that is handed on counts as one that waits, and follows nobody at once.
+# A task that is posted counts as one that waits, and follows nobody at once.
 set(weft_not_of_managers "counters.tell_tasks_that_waited_for_data_from_those_that_did_not:spawn.an_immediate_successor_*")
 # What a manager's thread makes ready comes when it comes, and onready is called by it.
 set(weft_not_of_central ":spawn.every_policy_runs_the_higher_priority_first:spawn.onready_sees_its_task_and_what_it_spawns_are_its_children")
@@ -67,7 +67,7 @@ foreach(mode distributed central hybrid auto)
     math(EXPR system "(${index} + ${index} / 4) % 2")
     list(GET weft_policies ${which} policy)
     list(GET weft_deps_systems ${system} deps)
-    math(EXPR backlog "${workers} * ${workers} / 4") # everything is handed on; little; all but what is more than enough
+    math(EXPR backlog "${workers} * ${workers} / 4") # everything is posted; little; all but what is more than enough
     foreach(program weft_unit_api weft_conformance)
       if(TARGET ${program})
         set(name ${program}_managed_${mode}_${workers})

@@ -85,7 +85,7 @@ bool managing_world::has_little(actor w) const noexcept { return ready_for(w) < 
 /// It would be the next to manage.
 bool managing_world::acts_itself(actor w) const noexcept { return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0); }
 
-/// Of a worker that is about to act itself: what it has handed on comes first. True: it is at that.
+/// Of a worker that is about to act itself: what it has posted comes first. True: it is at that.
 bool managing_world::applies_own_new(actor w) {
   worker_state &me = m_actors[w];
   if (!distributed() || me.submits.empty() || me.submits_taken || (m_sends && !acts_itself(w)))

@@ -16,7 +16,7 @@ class managing_world : public world {
   [[nodiscard]] bool pushes_done(actor w);
   [[nodiscard]] bool pushes_delete(actor w) const;
   void send(actor from, message m);
-  // what it has handed on itself
+  // what it has posted itself
   [[nodiscard]] bool applies_own_new(actor w);
   [[nodiscard]] bool applies_own_done(actor w);
   [[nodiscard]] bool has_little(actor w) const noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: they take tasks, create children, run bodies, and hand on what follows from it, or apply it.
+// Workers: they take tasks, create children, run bodies, and post what follows from it, or apply it.
 #include "manager.hpp"
 
 #include "manage/mode_chooser.hpp"

@@ -10,7 +10,7 @@ namespace manager_model {
 
 struct outcome {
   double time_ns = 0;              // until the main task has waited for everything
-  double creator_ns = 0;           // that creators have spent on creating and handing on, without their waits
+  double creator_ns = 0;           // that creators have spent on creating and posting, without their waits
   mean body_ns;                    // with what a cold cache adds
   mean new_ns, done_ns, delete_ns; // whoever applies it; with the wait for the lock
   mean lock_ns;                    // to get the lock

@@ -37,7 +37,7 @@ enum class step : std::uint8_t {
   manage,  // go on as a manager
   popped,  // a manager has got a message
   applied, // and has done what it says
-  own_new_applied, // by a worker that had handed it on itself
+  own_new_applied, // by the worker that had posted it
   own_done_applied,
   choose, // of mode auto
 };

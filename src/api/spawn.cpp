@@ -337,7 +337,7 @@ void submit_slowly(task *t, const access &only) {
   if (is_traced_in_passing(*t, &only))
     return task_submit(t, only);
   task &parent = *t->parent;
-  if (sends_messages() && is_common(*t, parent)) // the common way is closed to those only who hand on
+  if (sends_messages() && is_common(*t, parent)) // the common way is closed only to those who post
     if (data_access **const last = slot_for_common(parent, only, mailbox::looks_closer_without_messages()))
       if (acts_itself(*this_executor()))
         return enter_commonly(t, only, *last);

@@ -106,7 +106,7 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
   static constexpr sharing ways[] = {none, none, none, none, none, none, concurrent, commutative, none, none, reduction, none};
   domain *d = parent.children_domain;
   const sharing how = ways[static_cast<std::size_t>(only.mode)];
-  if (!d || how == none || mailbox::looks_closer_without_messages() || !only.address) [[unlikely]] // what shares is not handed on
+  if (!d || how == none || mailbox::looks_closer_without_messages() || !only.address) [[unlikely]] // what shares is not posted
     return {};
   const detail::reduction_spec *const wanted = how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
   const void *const address = wanted ? wanted->address : only.address;

@@ -87,7 +87,7 @@ struct basic_data_access {
 
 constexpr bool is_released(std::uint32_t flags) noexcept { return (flags & k_released) == k_released; }
 
-/// What an access of this kind has already, when it is linked behind one in this state: a reader hands on what it has to read.
+/// What an access of this kind has already, when it is linked behind one in this state: a reader passes on what it has to read.
 constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept { return state & kind & k_reads ? state & k_read_ok : 0u; }
 
 /// What a delivery causes. The first three are the bits of the successor, then come those of the child.

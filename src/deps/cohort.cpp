@@ -146,15 +146,15 @@ std::size_t exclusion_traits::hash(task &t) noexcept {
 
 bool take_exclusions(task &t) noexcept {
   task_arbiter *guard = nullptr;
-  bool handed_on = false;
+  bool handed_over = false;
   for (std::uint32_t i = 0; i < t.extent && !guard; ++i) {
     const data_access &a = t.accesses()[i];
     if (!a.joined || a.joined->how != sharing::commutative || is_weak(a))
       continue;
     guard = a.joined->guard;
-    handed_on = a.joined->turns->holder.load(std::memory_order_relaxed) == &t; // O1 of exclusion.hpp
+    handed_over = a.joined->turns->holder.load(std::memory_order_relaxed) == &t; // O1 of exclusion.hpp
   }
-  return !guard || handed_on || guard->take(t);
+  return !guard || handed_over || guard->take(t);
 }
 
 void forget_turns_in_child() noexcept {

@@ -170,7 +170,7 @@ inline domain &domain_of(task &parent) { return parent.children_domain ? *parent
 /// what copying an identity throws, before anything is linked.
 bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
 /// The same for a manager: they are named already, and none of them shares its address.
-bool enter_handed_on(task &t);
+bool enter_posted(task &t);
 
 /// Called by the parent's frame when no child is left: ends cohorts, and frees what the domain still holds.
 void children_are_complete(task &parent) noexcept;

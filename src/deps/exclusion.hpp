@@ -45,7 +45,7 @@ class arbiter {
  public:
   [[nodiscard]] bool was_used() const noexcept { return m_age.get() != 0; }
 
-  /// True: the task has all that it needs. False: it waits, and who gives up hands it on.
+  /// True: the task has all that it needs. False: it waits, and who gives up hands over to it.
   [[nodiscard]] bool take(Task &t) noexcept {
     m_lock.lock();
     Traits::set_age(t, m_age.get());
@@ -59,14 +59,14 @@ class arbiter {
     return !missing;
   }
 
-  /// Calls handed_on(task) for each task that has now all that it needs. Under the lock: it only notes them.
+  /// Calls handed_over(task) for each task that has now all that it needs. Under the lock: it only notes them.
   template <class F>
-  void give_up(exclusion<P, Task> &e, F handed_on) noexcept {
+  void give_up(exclusion<P, Task> &e, F handed_over) noexcept {
     m_lock.lock();
     e.holder.store(nullptr, std::memory_order_relaxed); // O1
     while (!e.holder.load(std::memory_order_relaxed)) { // O1
       Task *t = e.waiting.get();
-      if (!t || mutant(bug::exclusion_not_handed_on))
+      if (!t || mutant(bug::exclusion_not_handed_over))
         break;
       e.waiting.set(Traits::next(*t));
       if (exclusion<P, Task> *missing = missed_by(*t)) {
@@ -75,7 +75,7 @@ class arbiter {
       }
       hold(*t);
       leave_line(e, *t);
-      handed_on(*t);
+      handed_over(*t);
     }
     m_lock.unlock();
   }
@@ -133,7 +133,7 @@ class arbiter {
     Traits::set_last(*next, last != next ? last : nullptr);
     Traits::set_behind(t, nullptr);
     Traits::set_last(t, nullptr);
-    if (!mutant(bug::exclusion_not_handed_on))
+    if (!mutant(bug::exclusion_not_handed_over))
       put_in(e, *next);
   }
 

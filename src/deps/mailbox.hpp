@@ -13,7 +13,7 @@ namespace rt {
 void use_locked_dependencies(bool on) noexcept;
 /// Setting deps.check. Before any task.
 void check_declarations(bool on) noexcept;
-/// Whether what tasks do to accesses may be handed on as messages: docs/design/managers.md. At any time.
+/// Whether what tasks do to accesses may be posted as messages: docs/design/managers.md. At any time.
 void use_messages(bool on) noexcept;
 
 struct message {

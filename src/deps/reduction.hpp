@@ -102,7 +102,7 @@ class copy_shelf {
   /// When nobody takes a copy for a while: no copy is near, so take() sees which are used from then on. What follows that while sees it.
   void forget_hints() noexcept {
     for (hint &h : m_near)
-      h.store(nullptr, std::memory_order_relaxed); // O1: nothing is handed on
+      h.store(nullptr, std::memory_order_relaxed); // O1: nothing is passed on
   }
   /// The copies are gone.
   void clear() noexcept {

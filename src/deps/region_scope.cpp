@@ -313,7 +313,7 @@ void region_scope::replace_me_in(region_scope &where, const std::vector<remainde
       replace_me_in(i->second, *r.mine, where);
 }
 
-void region_scope::hand_on(const std::vector<remainder> &left) {
+void region_scope::pass_to_successors(const std::vector<remainder> &left) {
   for (region_scope *successor : m_successors)
     for (std::size_t i = 0; i != left.size(); ++i)
       if (successor->waits_on(left, i))
@@ -325,17 +325,17 @@ void region_scope::hand_on(const std::vector<remainder> &left) {
 
 /// What the children still hold takes the place of the task. False: there is no memory for all of that. Whoever waits for an heir as well
 /// waits longer than it must, and to go on later harms nobody.
-bool region_scope::hand_on() noexcept {
+bool region_scope::pass_to_successors() noexcept {
   try {
     if (const std::vector<remainder> left = remainders(); !left.empty())
-      hand_on(left);
+      pass_to_successors(left);
     return true;
   } catch (const std::bad_alloc &) {
     return false;
   }
 }
 
-/// The fewer hold something, the less is to be handed on: with the last of them nothing is, which needs no memory.
+/// The fewer hold something, the less is to be passed on: with the last of them nothing is, which needs no memory.
 void region_scope::end_put_off(region_tree &tree, ready_list &ready) {
   for (bool one_has_ended = true; one_has_ended && tree.put_off;) {
     one_has_ended = false;
@@ -401,7 +401,7 @@ void region_scope::give_up(std::uintptr_t low, std::uintptr_t end, ready_list &r
   const std::vector<remainder> given = all_of(low, end);
   if (given.empty())
     return;
-  hand_on(given);
+  pass_to_successors(given);
   m_pieces.assign(std::move(pieces));
   std::erase_if(m_successors, [&](region_scope *s) {
     if (holds_back(*s))

@@ -100,9 +100,9 @@ class region_scope : public domain {
     else if (tree.put_off) [[unlikely]]
       end_put_off(tree, ready);
   }
-  /// False: there is no memory, and it holds what it has not handed on.
+  /// False: there is no memory, and it holds what it has not passed on.
   [[nodiscard]] bool try_to_end(ready_list &ready) {
-    if (m_in && !m_map.empty() && !hand_on()) [[unlikely]]
+    if (m_in && !m_map.empty() && !pass_to_successors()) [[unlikely]]
       return false;
     m_ended = true;
     for (region_scope *s : m_successors)
@@ -152,14 +152,14 @@ class region_scope : public domain {
   }
   WEFT_COLD static void end_put_off(region_tree &tree, ready_list &ready);
   WEFT_NOINLINE void forget() noexcept;
-  WEFT_NOINLINE bool hand_on() noexcept;
+  WEFT_NOINLINE bool pass_to_successors() noexcept;
   void reserve_links(const fragment &f, const region_piece &p);
   void inherit(const fragment &f, std::uintptr_t low, bool joins);
   [[nodiscard]] bool waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept;
   void link(fragment &f, const region_piece &p) noexcept;
   std::vector<remainder> remainders();
   std::vector<remainder> all_of(std::uintptr_t low, std::uintptr_t end);
-  void hand_on(const std::vector<remainder> &left);
+  void pass_to_successors(const std::vector<remainder> &left);
   [[nodiscard]] bool holds_back(const region_scope &successor) const noexcept;
   void replace_me_in(region_scope &where, const std::vector<remainder> &left);
   void replace_me_in(fragment &f, const fragment &mine, region_scope &where);

@@ -221,7 +221,7 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
 /// With managers. True: one of them will enter the accesses of `t`. False: nobody does anything to the domain but the caller.
 WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
   // A task that has a domain before it runs stands between addresses and regions: nothing comes behind it before it is entered.
-  if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) && !t.children_domain && hand_on_new(t, d))
+  if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) && !t.children_domain && post_new(t, d))
     return true;
   if (d.is_hidden())
     apply_registrations_of(d);
@@ -254,7 +254,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   return enter_named(t, d, all.kinds);
 }
 
-bool enter_handed_on(task &t) {
+bool enter_posted(task &t) {
   domain &d = *t.parent->children_domain;
   data_access &only = t.accesses()[0];
   const std::uint32_t kind = kind_of(only);

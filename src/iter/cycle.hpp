@@ -18,7 +18,7 @@
 //             I5  While a runner has tokens to pass on, somebody has not had its last round: for a round that is not the last, the
 //                 receiver that lacks the token; for the last, the runner itself. So `left` is not zero, and the graph is there.
 // Orders      O1  missing is rearmed, relaxed: before the first token is passed on, which publishes it (I1, O2).
-//             O2  tokens: take_away, see task/countdown.hpp: what the predecessors wrote is handed on; a node's plain fields with it.
+//             O2  tokens: take_away, see task/countdown.hpp: what the predecessors wrote is passed on; a node's plain fields with it.
 //             stop is relaxed: I2 needs coherence only.
 //             O3  left: take_away: who ends the graph sees all rounds ended.
 // Progress    Wait-free.

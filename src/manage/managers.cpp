@@ -88,12 +88,12 @@ void set_managers(managers &m, const settings &s) noexcept {
   managers::send_messages(s.manage_mode != manage_kind::direct && s.manage_mode != manage_kind::automatic);
 }
 
-bool hand_on_new(task &t, domain &d) {
+bool post_new(task &t, domain &d) {
   executor *e = this_executor();
   return e->messages && g_those->send_new(*e, t, d);
 }
 
-bool hand_on_end(task &t, bool childless) {
+bool post_end(task &t, bool childless) {
   executor *e = this_executor();
   return e->messages && g_those->send_end(*e, t, childless);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The managers: who applies what workers hand on, and what they hand on. docs/design/managers.md
+// The managers: who applies what workers post, and what they post. docs/design/managers.md
 #pragma once
 
 #include "config/settings.hpp"
@@ -47,7 +47,7 @@ class managers {
   bool serve(executor &e);
   /// There is something to be served by `e`, between tasks or where one waits.
   [[nodiscard]] bool may_serve(const executor &e) const noexcept;
-  /// It has handed something on that nobody has applied, and little to go on with.
+  /// It has posted something that nobody has applied, and has little to go on with.
   [[nodiscard]] bool serves_itself_first(const executor &e) const noexcept;
 
   /// Guesses.

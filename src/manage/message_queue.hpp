@@ -8,7 +8,7 @@
 //             I2  A message is popped once.
 // Orders      Those of spin_lock.hpp (the turn) and spsc_queue.hpp (a message is written before it is seen).
 //             m_turn is held while messages are applied, longer than is usual for a spin lock: so it is tried only; who must wait for it
-//             (apply_below in handing_on.cpp) yields its cpu, and holds no other turn.
+//             (apply_below in posting.cpp) yields its cpu, and holds no other turn.
 // Progress    push wait-free; take waits for other takes, of a few instructions each.
 // Reclamation None: messages are copied.
 // Source      Bosch Pons 2017, section 6.1: the queue of submissions and the queue of the others.

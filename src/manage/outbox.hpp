@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one worker has handed on to the managers.
+// What one worker has posted to the managers.
 #pragma once
 
 #include "manage/message_queue.hpp"
@@ -30,9 +30,9 @@ class request {
 static_assert(alignof(task) > 3);
 
 // 512: a creator gets at most 64 KiB or so of tasks ahead of its managers, which stay in their second cache; a full
-// queue only costs its owner the work that it wanted to hand on.
+// queue only costs its owner the work that it wanted to post.
 inline constexpr std::size_t k_messages = 512;
-// What a worker has handed on of its ends it applies itself before they leave its first cache: 64 tasks of four lines are half of one.
+// What a worker has posted of its ends it applies itself before they leave its first cache: 64 tasks of four lines are half of one.
 inline constexpr std::size_t k_ends_at_once = 64;
 
 struct alignas(k_apart) outbox {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `hybrid`: whether a worker hands a message on or acts itself. Plain hints: a wrong guess costs time only.
+// Mode `hybrid`: whether a worker posts a message or acts itself. Plain hints: a wrong guess costs time only.
 // Source: Bosch Pons 2017, section 4.2, listings 4.1 and 4.2.
 #pragma once
 

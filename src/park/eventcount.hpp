@@ -7,7 +7,7 @@
 //       found none:  end_search(id)
 //     prepare(id)
 //     look at every source of work again
-//       found some:  cancel_and_hand_on(id); found(id)
+//       found some:  cancel_and_relay(id); found(id)
 //       found none:  commit(id, deadline); when it was chosen it searches
 //
 // Nobody is woken while somebody searches: he will find the work, and when he does and is the last who searched, he wakes the
@@ -21,7 +21,7 @@
 //                 owes it `notified`, or the worker itself. So two notifications choose two sleepers.
 //             I2  Each bit is counted as a sleeper once, after it was set and after it was cleared. Who is chosen is a searcher
 //                 from that moment on, although the notifier counts it a little later. Until then either count may be too
-//                 small by one, and wrap; if the chosen one has stopped by then, the notifier hands on in its place.
+//                 small by one, and wrap; if the chosen one has stopped by then, the notifier relays in its place.
 //             I3  A notifier that was slow may write `notified` into a later round of the seat: that round ends for no
 //                 reason, and withdraws its bit.
 //             I4  A pusher that wakes nobody because of a searcher read m_state before that searcher stopped. Whoever counts
@@ -35,7 +35,7 @@
 //             O2  bit cleared by a notifier, release, with O3: what was done before the notification is seen after it.
 //             O3  own bit looked at or cleared, acquire, at the end of every round, with O2: by the missing bit the worker
 //                 learns that it was chosen. The seat only says when to look, so its operations are relaxed.
-//             O4  m_state counts a sleeper, release; a search stops or begins by choice, acquire: who hands on sees the bits of all sleepers that
+//             O4  m_state counts a sleeper, release; a search stops or begins by choice, acquire: who relays sees the bits of all sleepers that
 //                 it sees counted. Operations in between are read-modify-writes and pass the release on.
 // Progress    All but commit are wait-free but for system calls.
 // Reclamation None. The object outlives its notifiers.
@@ -82,7 +82,7 @@ class eventcount {
 
   /// Worker `id` has found work. If it was the last who searched, somebody else searches on.
   void found(std::size_t id) noexcept {
-    if (stop_search(id) && !mutant(bug::eventcount_no_hand_on))
+    if (stop_search(id) && !mutant(bug::eventcount_no_relay))
       choose_any();
   }
 
@@ -103,8 +103,8 @@ class eventcount {
   /// The second look found work. True when a notification had chosen this worker meanwhile: then it searches. False: pushers
   /// may have relied on its last search for more than it took, so it must call notify_one.
   bool cancel(std::size_t id) noexcept { return !withdraw(id); }
-  /// The same, and whatever pushers may have left to this worker is handed on.
-  void cancel_and_hand_on(std::size_t id) noexcept {
+  /// The same, and whatever pushers may have left to this worker is relayed.
+  void cancel_and_relay(std::size_t id) noexcept {
     if (!cancel(id) && !mutant(bug::eventcount_cancel_keeps))
       notify_one();
   }

@@ -11,7 +11,7 @@
 // Orders      O1  publish stores the frame, release, with O3: it is written before somebody makes it ready.
 //             O2  the token is seen, acquire, in take and in a failing publish, with O4: what came before the unblock.
 //             O3  unblock takes the frame, acquire, with O1.
-//             O4  unblock stores the token, release, with O2. A frame that is taken is handed on by what makes it ready. O3 and
+//             O4  unblock stores the token, release, with O2. A frame that is taken is passed on by what makes it ready. O3 and
 //                 O4 are one operation.
 //             O5  m_armed store release, load acquire: the publisher has done with the block.
 //             expire needs no order: the clock was set after publish, and the clock's own lock tells.

@@ -8,7 +8,7 @@
 //                 is set back to it.
 //             I3  The word does not wrap: the total is at most 2^63, and a participant stops at its first failure.
 // Orders      None: a chunk carries no data. What the loop's bodies read was written before the participants began, and what they
-//             write is handed on by their end.
+//             write is passed on by their end.
 // Progress    Wait-free.
 // Reclamation The counter lives in the frame of the loop, which waits for all participants.
 // Checked by  tests/model/loop_models.cpp: chunks_*

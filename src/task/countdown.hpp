@@ -7,7 +7,7 @@
 //                 still change it, and it need not be written.
 //             I2  Exactly one call returns true.
 // Orders      O1  load acquire, with O2: the others are gone, and what they did is seen.
-//             O2  fetch_sub release, with O1 and with itself: what was done before is handed on; acquire, for the one who takes the last.
+//             O2  fetch_sub release, with O1 and with itself: what was done before is passed on; acquire, for the one who takes the last.
 // Progress    Wait-free.
 // Reclamation A caller that got false must not touch what the count guards.
 // Checked by  tests/model/completion_models.cpp: countdown_*

@@ -170,9 +170,9 @@ void signal_done(task &t) {
 constexpr std::uint8_t k_waited_for = detail::k_tracked | detail::k_undeferred; // its end is signalled
 
 /// Nobody waits on the spot for what the end of `t` does, which has something to do with accesses.
-WEFT_COLD bool may_hand_on(task &t) noexcept { return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t); }
+WEFT_COLD bool may_post(task &t) noexcept { return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t); }
 
-/// A callable that has a destructor goes before the end is handed on: managers run none. False: the task has children again.
+/// A callable that has a destructor goes before the end is posted: managers run none. False: the task has children again.
 bool destroy_early(task &t) noexcept {
   if (t.ops->destroy && !is_over(t))
     run_destructor(t);
@@ -180,19 +180,19 @@ bool destroy_early(task &t) noexcept {
 }
 
 /// `childless` may be so no more when it returns false.
-WEFT_COLD bool hands_on_end(task &t, completed how, bool &childless) {
+WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
   executor *const e = this_executor(); // null on a thread that only takes events back
-  if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_hand_on(t) || acts_itself(*e))
+  if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_post(t) || acts_itself(*e))
     return false;
   const bool was_childless = childless;
   childless = was_childless && destroy_early(t);
-  return childless == was_childless && hand_on_end(t, childless);
+  return childless == was_childless && post_end(t, childless);
 }
 
 /// Body and events are over: releases the accesses, settles the children.
 void end_task(task &t, completed how, bool plainly, ready_list &ready) {
   bool childless = t.children.done(t.owned_children);
-  if (sends_messages() && (childless || !t.has(detail::k_wait)) && hands_on_end(t, how, childless)) [[unlikely]]
+  if (sends_messages() && (childless || !t.has(detail::k_wait)) && posts_end(t, how, childless)) [[unlikely]]
     return;
   const bool release_now = childless || !t.has(detail::k_wait);
   const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
@@ -341,14 +341,14 @@ WEFT_INLINE runnable *end_by_itself(task &t, task *outer, bool in_place) {
 /// By a message, or as if there were none.
 WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
   executor &now = *this_executor(); // the thread may have changed
-  const bool hands_on = !acts_itself(now);
-  if (!hands_on && ends_commonly(t, &mailbox::looks_closer_without_messages)) {
+  const bool posts = !acts_itself(now);
+  if (!posts && ends_commonly(t, &mailbox::looks_closer_without_messages)) {
     now.current = outer;
     return end_commonly(now, t, in_place, outer);
   }
-  if (hands_on && ends_plainly(t) && may_hand_on(t)) {
+  if (posts && ends_plainly(t) && may_post(t)) {
     now.current = outer;
-    if (!now.in_callback && destroy_early(t) && hand_on_end(t, true))
+    if (!now.in_callback && destroy_early(t) && post_end(t, true))
       return nullptr;
   }
   return end_by_itself(t, outer, in_place);

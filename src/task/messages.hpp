@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker hands on to a manager instead of doing it itself. The module manage supplies the functions.
+// What a worker posts to a manager instead of doing it itself. The module manage supplies the functions.
 // docs/design/managers.md
 //
 // O1: looks_closer() of mailbox.hpp and sends_messages() are stored with release and loaded with acquire: who takes the common way
@@ -24,7 +24,7 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 [[nodiscard]] inline bool sends_messages() noexcept { return g_messages.load(std::memory_order_acquire); } // O1
 [[nodiscard]] inline bool has_managers() noexcept { return g_managers.load(std::memory_order_relaxed); }
 
-/// Nobody would come for what this worker hands on before itself. Asked before each action that may be handed on.
+/// No manager would come for what this worker posts before the worker itself does. Asked before each action that may be posted.
 [[nodiscard]] bool thinks_it_acts_itself(executor &e) noexcept;
 [[nodiscard]] inline bool acts_itself(executor &e) noexcept {
   if (e.pace > 0) [[likely]] {
@@ -35,11 +35,11 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 }
 
 /// The named accesses of `t`, none of which shares, are to be entered into `d`, the domain of its parent, the running task. True: `t` is
-/// handed on. False: nothing has changed.
-[[nodiscard]] bool hand_on_new(task &t, domain &d);
-/// The accesses of `t` are to be released, and it is to be dropped. `childless`: its callable is gone. True: `t` is handed on.
-[[nodiscard]] bool hand_on_end(task &t, bool childless);
-/// Returns when all that was handed on for the domain is applied.
+/// posted. False: nothing has changed.
+[[nodiscard]] bool post_new(task &t, domain &d);
+/// The accesses of `t` are to be released, and it is to be dropped. `childless`: its callable is gone. True: `t` is posted.
+[[nodiscard]] bool post_end(task &t, bool childless);
+/// Returns when all that was posted for the domain is applied.
 void apply_registrations_of(domain &d) noexcept;
 /// The same for the children of `parent`, by its frame; before anything else is done to their domain.
 inline void apply_registrations_below(task &parent) noexcept {

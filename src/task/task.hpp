@@ -42,7 +42,7 @@ struct task_extra {
   std::size_t stack_bytes = 0;
   std::uint64_t cost = 0;
   void (*instead_of_end)(task &) = nullptr; // when the body returns; of the running task
-  bool again_when_over = false;             // the last event makes the task run again; handed on by the events
+  bool again_when_over = false;             // the last event makes the task run again; passed on by the events
   bool only_destructor = false;             // it is run once more, for the destructor of its callable
   struct rerun_clock *clock = nullptr;      // of a task that runs again after a time
   std::exception_ptr own_error;             // for the handle; published by the done word

@@ -96,8 +96,8 @@ struct executor {
   const callback *in_callback = nullptr; // what runs must not be suspended
   const void *serving = nullptr;         // the service whose call this is, until it ends itself
   tracer *trace = nullptr;               // only while a trace is written
-  struct outbox *messages = nullptr;     // what it hands on to managers; null when there are none
-  std::int32_t pace = 0; // so many actions more it does itself, or, below 0, hands on, before it thinks about it again
+  struct outbox *messages = nullptr;     // what it posts to managers; null when there are none
+  std::int32_t pace = 0; // so many actions more it does itself, or, below 0, posts, before it thinks about it again
 };
 
 // What the module worker supplies.

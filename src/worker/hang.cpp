@@ -210,7 +210,7 @@ std::vector<std::string> who_is_about(runtime &rt) {
 
 running_dump dump_while_running(runtime &rt) {
   if (has_managers())
-    return {{}, {"with managers (manage.mode) what is handed on passes through states that are not looked at"}};
+    return {{}, {"with managers (manage.mode) what is posted passes through states that are not looked at"}};
   if (timer_has_services())
     return {{}, {"services run that may continue tasks at any time"}};
   if (!try_halt(rt, k_halt_limit_ns))

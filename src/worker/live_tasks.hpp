@@ -40,7 +40,7 @@ class live_tasks {
   std::set<const task *> going; // suspended, and ready to go on
   std::size_t elsewhere = 0; // ready, in queues that cannot be looked through
   std::set<task *> pending; // by external events only
-  /// Of accesses that have not been released: who hands on to one, in its chain and from its parent's access; who is the last of the
+  /// Of accesses that have not been released: who passes on to one, in its chain and from its parent's access; who is the last of the
   /// chain below one.
   access_map before, above, last_below;
   std::unordered_map<const cohort *, std::vector<data_access *>> members;

@@ -130,7 +130,7 @@ runnable *look_for_ready(worker &w) {
   return steal_join(w);
 }
 
-/// One look at every source of work. What others handed on may make some.
+/// One look at every source of work. What others posted may make some.
 runnable *look(worker &w) {
   if (has_managers() && the_runtime().manage.serves_itself_first(w)) [[unlikely]] {
     flush_child_count_now(w);
@@ -200,7 +200,7 @@ slept sleep(worker &w, mood m) {
   // Messages are not applied here: what they call may wait, and the worker has announced that it sleeps.
   runnable *const r = look_for_ready(w);
   if (r || rt.producers.holds_any() || (has_managers() && rt.manage.may_serve(w))) {
-    rt.idle.cancel_and_hand_on(w.id);
+    rt.idle.cancel_and_relay(w.id);
     rt.gate.pass();
     return {r ? r : look(w)};
   }

@@ -90,7 +90,7 @@ TEST(sleeping_worker, is_woken_for_each_task_but_not_with_all_others) {
       all_asleep();
       group.wait();
     }
-    // Each task wakes one worker, which hands on its search to one more: two at most go to sleep again, and seldom one
+    // Each task wakes one worker, which relays its search to one more: two at most go to sleep again, and seldom one
     // of them wakes the third. All of them would be seven.
     EXPECT_LE(all_asleep() - before, 4u * tasks);
   });

@@ -49,7 +49,7 @@ void sleep_until(eventcount<P> &idle, std::size_t id, Look look) {
   while (!look()) {
     idle.prepare(id);
     if (look()) {
-      idle.cancel_and_hand_on(id);
+      idle.cancel_and_relay(id);
       break;
     }
     idle.commit(id);

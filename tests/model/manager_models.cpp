@@ -119,7 +119,7 @@ struct registrations_applied {
 const passes<registrations_applied<1>> n1{"registrations_one_manager"};
 const passes<registrations_applied<2>> n2{"registrations_two_managers"};
 
-/// A parent that is about to act itself applies what it has handed on, if nobody else is at it; while anything is queued it hands on.
+/// A parent that is about to act itself applies what it has posted, if nobody else is at it; while anything is queued it posts.
 template <bool Blindly>
 struct registrations_of_one_who_acts {
   static constexpr int threads = 2;
@@ -134,19 +134,19 @@ struct registrations_of_one_who_acts {
       enter(m);
     queue.release();
   }
-  void hand_on(int m) {
+  void post(int m) {
     queued.add();
     expect(queue.push(m), "there is room");
   }
   void run(int t) {
     if (t > 0)
       return drain();
-    hand_on(1);
+    post(1);
     drain();
     if (Blindly || queued.none())
       enter(2);
     else
-      hand_on(2);
+      post(2);
   }
   void check() {
     drain();

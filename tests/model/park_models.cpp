@@ -42,7 +42,7 @@ struct eventcount_wakes {
     while (!take()) {
       idle.prepare(id);
       if (work.load(relaxed) > 0)
-        idle.cancel_and_hand_on(id);
+        idle.cancel_and_relay(id);
       else
         idle.commit(id);
     }
@@ -83,7 +83,7 @@ struct eventcount_with_searchers {
   bool sleep(std::size_t id) {
     idle.prepare(id);
     if (take()) {
-      idle.cancel_and_hand_on(id);
+      idle.cancel_and_relay(id);
       idle.found(id);
       return true;
     }
@@ -131,7 +131,7 @@ struct eventcount_relay {
     for (;;) {
       idle.prepare(id);
       if (take()) {
-        idle.cancel_and_hand_on(id);
+        idle.cancel_and_relay(id);
         break;
       }
       idle.commit(id);

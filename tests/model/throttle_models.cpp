@@ -96,7 +96,7 @@ struct throttle_and_sleeper : throttle_base {
         continue;
       idle.prepare(0);
       if (over.load(relaxed) || throttle.holds_any())
-        idle.cancel_and_hand_on(0);
+        idle.cancel_and_relay(0);
       else
         idle.commit(0);
     }

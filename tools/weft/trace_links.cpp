@@ -119,7 +119,7 @@ void trace_graph::store_edges() {
 
 /// Of those that no record tells of: the end of the last task before them, or their creation.
 void trace_graph::infer_readiness() {
-  const auto hand_on = [this](const graph_task &from, std::int64_t when, unsigned slot) {
+  const auto release_successors = [this](const graph_task &from, std::int64_t when, unsigned slot) {
     for (std::uint32_t e = from.first_edge; e < from.first_edge + from.edges; ++e)
       if (graph_task &to = tasks[edges[e]]; !to.has_ready_event && to.ready < when) {
         to.ready = when;
@@ -128,10 +128,10 @@ void trace_graph::infer_readiness() {
   };
   for (const graph_task &t : tasks)
     if (!t.is_join)
-      hand_on(t, t.ended, t.slot);
+      release_successors(t, t.ended, t.slot);
   for (const graph_task &t : tasks) // joins stand between tasks only
     if (t.is_join)
-      hand_on(t, t.ready, t.ready_slot);
+      release_successors(t, t.ready, t.ready_slot);
   for (graph_task &t : tasks)
     if (t.begun >= 0 && t.ready > t.begun) // let go before the end
       t.ready = t.begun;

@@ -77,7 +77,7 @@ const std::vector<mode> &all_modes() {
       {"direct", {manage + "direct"}},
       {"distributed", {manage + "distributed"}},
       {"auto", {manage + "auto"}},
-      {"thesis", {manage + "distributed", "WEFT_MANAGE_BACKLOG=0"}}, // everything is handed on
+      {"thesis", {manage + "distributed", "WEFT_MANAGE_BACKLOG=0"}}, // everything is posted
       {"hybrid", {manage + "hybrid"}},
       {"central", {manage + "central"}},
       {"forced", {manage + "central", "WEFT_MANAGE_FORCED=true"}}, // without graph locks: wait-free dependencies have none

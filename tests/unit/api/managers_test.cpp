@@ -19,13 +19,13 @@
 
 namespace {
 
-constexpr const char *k_hands_on = "distributed_always", *k_hands_on_some = "distributed_often";
-constexpr const char *k_modes[] = {"distributed", k_hands_on, k_hands_on_some, "central", "hybrid", "auto"};
+constexpr const char *k_posts_always = "distributed_always", *k_posts_often = "distributed_often";
+constexpr const char *k_modes[] = {"distributed", k_posts_always, k_posts_often, "central", "hybrid", "auto"};
 
 test::environment with(const char *mode, test::environment more) {
-  if (mode == k_hands_on || mode == k_hands_on_some) {
-    more.emplace_back("WEFT_MANAGE_BACKLOG", mode == k_hands_on ? "0" : "2");
-    more.emplace_back("WEFT_MANAGE_MAX_OPS", mode == k_hands_on ? "8" : "2");
+  if (mode == k_posts_always || mode == k_posts_often) {
+    more.emplace_back("WEFT_MANAGE_BACKLOG", mode == k_posts_always ? "0" : "2");
+    more.emplace_back("WEFT_MANAGE_MAX_OPS", mode == k_posts_always ? "8" : "2");
     mode = "distributed";
   }
   more.emplace_back("WEFT_MANAGE_MODE", mode);
@@ -192,7 +192,7 @@ TEST_P(managers, memory_is_bounded_by_the_throttle) {
 }
 
 TEST(manager_modes, the_counters_see_what_is_queued_and_what_is_in_the_graph) {
-  auto end = test::in_process(with(k_hands_on, {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
+  auto end = test::in_process(with(k_posts_always, {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0, other = 0;
     for (int i = 0; i != 10; ++i)
       weft::spawn([&cell] { ++cell; }, weft::inout(cell));
@@ -210,7 +210,7 @@ TEST(manager_modes, the_counters_see_what_is_queued_and_what_is_in_the_graph) {
 }
 
 TEST(manager_modes, messages_are_counted_where_they_are_sent_and_applied) {
-  auto end = test::in_process(with(k_hands_on, {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
+  auto end = test::in_process(with(k_posts_always, {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     for (int i = 0; i != 10; ++i)
       weft::spawn([&cell] { ++cell; }, weft::inout(cell));
@@ -228,7 +228,7 @@ TEST(manager_modes, messages_are_counted_where_they_are_sent_and_applied) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(manager_modes, nothing_is_handed_on_where_nobody_would_take_it) {
+TEST(manager_modes, nothing_is_posted_where_no_one_would_take_it) {
   auto end = test::in_process(
       with("distributed",
            {{"WEFT_WORKERS", "1"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_DEPS_SYSTEM", "wait-free"}}),
@@ -244,7 +244,7 @@ TEST(manager_modes, nothing_is_handed_on_where_nobody_would_take_it) {
   EXPECT_TRUE(end.exited(0)) << end;
 }
 
-TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_while_others_idle) {
+TEST(manager_modes, a_worker_with_enough_to_go_on_with_posts_while_others_idle) {
   auto end = test::in_process(with("distributed", {{"WEFT_WORKERS", "4"},
                                                    {"WEFT_MANAGE_BACKLOG", "1"},
                                                    {"WEFT_MANAGE_MAX_OPS", "1"},
@@ -268,7 +268,7 @@ TEST(manager_modes, a_worker_with_enough_to_go_on_with_hands_on_while_others_idl
 }
 
 TEST(manager_modes, managers_are_no_service_and_are_not_reported_as_one) {
-  auto end = test::in_process(with(k_hands_on, {{"WEFT_WORKERS", "1"}, {"WEFT_POLL_SLOW", "1ms"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
+  auto end = test::in_process(with(k_posts_always, {{"WEFT_WORKERS", "1"}, {"WEFT_POLL_SLOW", "1ms"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     const auto slow = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
     weft::spawn([&cell] { ++cell; }, weft::inout(cell), weft::onready(slow, nullptr)); // called by who makes it ready

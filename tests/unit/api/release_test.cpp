@@ -39,7 +39,7 @@ TEST(release, of_a_weak_access_holds_no_child_that_comes_later) {
   weft::spawn(
       [&] {
         weft::release(weft::weak_inout(x));
-        weft::spawn([&] { child.open(); }, weft::inout(x)); // the parent has nothing left to hand on
+        weft::spawn([&] { child.open(); }, weft::inout(x)); // the parent has nothing left to pass on
         weft::taskwait();
       },
       weft::weak_inout(x));

@@ -18,7 +18,7 @@ TEST(sibling_policy, new_tasks_of_one_parent_are_queued_until_none_is_left) {
   EXPECT_TRUE(p.allows(&other));
 }
 
-TEST(end_policy, an_end_is_handed_on_only_by_who_has_other_tasks) {
+TEST(end_policy, an_end_is_posted_only_by_a_worker_with_other_tasks) {
   end_policy p;
   EXPECT_FALSE(p.allows(0, 0));
   EXPECT_FALSE(p.allows(0, 1));

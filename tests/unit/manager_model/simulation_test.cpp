@@ -185,7 +185,7 @@ TEST(distributed, a_worker_with_little_to_go_on_with_acts_itself) {
   EXPECT_EQ(o.counts.peak().queued, 0);
 }
 
-TEST(distributed, a_worker_with_enough_hands_on_while_others_idle_and_applies_it_itself_when_it_has_little) {
+TEST(distributed, a_worker_with_enough_posts_while_others_idle_and_applies_it_itself_when_it_has_little) {
   // two submitted at 15 and 30, for which two workers are on their way; a message at 41, while the fourth idles. Bodies 41-141, deleted 146;
   // 146-246, 251; the message: 252, 257; body 257-357, done 360, deleted 362.
   parameters p = by_hand(manage_mode::distributed, 4);
@@ -198,7 +198,7 @@ TEST(distributed, a_worker_with_enough_hands_on_while_others_idle_and_applies_it
   EXPECT_EQ(o.counts.peak().in_graph, 2);
 }
 
-TEST(distributed, nobody_hands_on_while_nobody_idles) {
+TEST(distributed, no_worker_posts_while_none_idles) {
   parameters p = by_hand(manage_mode::distributed, 1);
   p.backlog = 2;
   const outcome o = simulate(independent(400, 100), p);

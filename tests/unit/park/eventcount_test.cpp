@@ -49,7 +49,7 @@ TEST(Eventcount, WakesOneAtATimeHoweverMuchIsPushed) {
   for (int i = 0; i < 1000; ++i)
     woken += idle.notify_one();
   EXPECT_EQ(woken, 1);
-  for (std::size_t id = 0; id < 8; ++id) { // each hands on to the next
+  for (std::size_t id = 0; id < 8; ++id) { // each relays to the next
     EXPECT_EQ(idle.idle(), 7 - id);
     EXPECT_TRUE(idle.commit(id));
     EXPECT_FALSE(idle.notify_one());

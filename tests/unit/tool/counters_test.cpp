@@ -54,7 +54,7 @@ class counter_tools : public testing::Test {
     if (m_child == 0) {
       setenv("WEFT_WORKERS", "2", 1);
       setenv("WEFT_MANAGE_MODE", mode, 1);
-      setenv("WEFT_MANAGE_BACKLOG", "0", 1); // else there is nothing to hand on
+      setenv("WEFT_MANAGE_BACKLOG", "0", 1); // else there is nothing to post
       static weft::counter own("/app/own", "of the test");
       const auto run = [](int n) {
         weft::task_group g;

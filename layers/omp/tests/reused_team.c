@@ -36,9 +36,9 @@ int main(void) {
 #pragma omp parallel reduction(+ : members)
   members += 1;
   if (members != omp_get_max_threads()) {
-    fprintf(stderr, "handed_on: %d members\n", members);
+    fprintf(stderr, "reused_team: %d members\n", members);
     return 1;
   }
-  puts("handed_on: ok");
+  puts("reused_team: ok");
   return 0;
 }

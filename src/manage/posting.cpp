@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is handed on to managers, and what applying it means.
+// What is posted to managers, and what applying it means.
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
 #include "manage/managers.hpp"
@@ -37,7 +37,7 @@ void apply_new(task &t, ready_list &ready) noexcept {
   bool may_run = false;
   bool entered = true;
   try {
-    may_run = enter_handed_on(t);
+    may_run = enter_posted(t);
   } catch (const std::bad_alloc &) {
     entered = false;
   }
@@ -192,7 +192,7 @@ unsigned managers::serve_ends(outbox &o, unsigned most, std::size_t &made) {
   return n;
 }
 
-/// What the worker of `o` has handed on, until `wanted` more are ready, if nobody else is at it.
+/// What the worker of `o` has posted, until `wanted` more are ready, if nobody else is at it.
 unsigned managers::enter_own(outbox &o, std::size_t wanted) {
   if (o.ordered.empty() || !o.ordered.acquire())
     return 0;
