@@ -104,7 +104,7 @@ static void functions_run_in_their_stream(void) {
   int x = 0, completed = 0;
   EXPECT(weft_stream_create("in order", &stream) == 0);
   weft_function_options o = WEFT_FUNCTION_OPTIONS_INIT;
-  o.label = "errand";
+  o.label = "job";
   o.stream = stream;
   EXPECT(weft_spawn_function(set_one, &x, count_call, &completed, &o) == 0);
   EXPECT(weft_spawn_function(increment, &x, count_call, &completed, &o) == 0);

@@ -299,12 +299,12 @@ TEST(alpi_attr, are_made_by_the_library_or_in_memory_of_the_caller) {
   EXPECT_EQ(alpi_attr_size(nullptr), ALPI_ERR_PARAMETER);
 }
 
-struct errand {
+struct job {
   std::atomic<int> steps{0}, at_completion{-1};
   std::atomic<bool> over{false};
   std::string label;
   static void body(void *p) {
-    auto *e = static_cast<errand *>(p);
+    auto *e = static_cast<job *>(p);
     EXPECT_NE(self(), nullptr);
     e->label = weft::this_task::label();
     weft::spawn([e] { weft::taskyield(), ++e->steps; });
@@ -312,32 +312,32 @@ struct errand {
     weft::spawn([e, task = self()] { ++e->steps, alpi_task_events_decrease(task, 1); });
   }
   static void completed(void *p) {
-    auto *e = static_cast<errand *>(p);
+    auto *e = static_cast<job *>(p);
     e->at_completion = e->steps.load();
     e->over = true;
   }
 };
 
 TEST(alpi_spawn, runs_the_body_and_after_all_of_it_the_callback) {
-  errand e;
+  job e;
   {
-    std::string label = "errand of a library"; // is copied
-    EXPECT_EQ(alpi_task_spawn(&errand::body, &e, &errand::completed, &e, label.c_str(), nullptr), ALPI_SUCCESS);
+    std::string label = "job of a library"; // is copied
+    EXPECT_EQ(alpi_task_spawn(&job::body, &e, &job::completed, &e, label.c_str(), nullptr), ALPI_SUCCESS);
     label = "something else, as long as that";
   }
   EXPECT_TRUE(test::eventually([&] { return e.over.load(); }));
   EXPECT_EQ(e.at_completion, 2);
-  EXPECT_EQ(e.label, "errand of a library");
+  EXPECT_EQ(e.label, "job of a library");
 }
 
 TEST(alpi_spawn, works_from_tasks_threads_and_callbacks) {
-  errand of_thread, of_task, of_callback;
-  std::thread([&] { EXPECT_EQ(alpi_task_spawn(&errand::body, &of_thread, &errand::completed, &of_thread, nullptr, nullptr), ALPI_SUCCESS); }).join();
-  in_task([&] { EXPECT_EQ(alpi_task_spawn(&errand::body, &of_task, &errand::completed, &of_task, nullptr, nullptr), ALPI_SUCCESS); });
-  EXPECT_EQ(alpi_task_spawn([](void *) {}, nullptr, [](void *p) { alpi_task_spawn(&errand::body, p, &errand::completed, p, nullptr, nullptr); },
+  job of_thread, of_task, of_callback;
+  std::thread([&] { EXPECT_EQ(alpi_task_spawn(&job::body, &of_thread, &job::completed, &of_thread, nullptr, nullptr), ALPI_SUCCESS); }).join();
+  in_task([&] { EXPECT_EQ(alpi_task_spawn(&job::body, &of_task, &job::completed, &of_task, nullptr, nullptr), ALPI_SUCCESS); });
+  EXPECT_EQ(alpi_task_spawn([](void *) {}, nullptr, [](void *p) { alpi_task_spawn(&job::body, p, &job::completed, p, nullptr, nullptr); },
                             &of_callback, nullptr, nullptr),
             ALPI_SUCCESS);
-  for (errand *e : {&of_thread, &of_task, &of_callback})
+  for (job *e : {&of_thread, &of_task, &of_callback})
     EXPECT_TRUE(test::eventually([&] { return e->over.load(); }));
 }
 

@@ -2,7 +2,7 @@
 #include "helpers.hpp"
 
 #include "affinity.hpp"
-#include "errands.hpp"
+#include "job_queue.hpp"
 #include "team.hpp"
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace weft_omp {
 namespace {
 
 struct helper_pool {
-  errands<omp_task> tasks;
+  job_queue<omp_task> tasks;
   spin_lock lock; // of all that follows
   enum : std::uint8_t { none, some, all } made = none;
   unsigned count = 0, ready = 0; // helpers; those that have come to their places
@@ -56,7 +56,7 @@ void help(thread &me) {
   me.team = make_initial_team(me);
   me.task = &me.team->implicit[0];
   come_to_place(me);
-  for (errands<omp_task>::runner r{&me};;) {
+  for (job_queue<omp_task>::runner r{&me};;) {
     run_task(me, g_helpers.tasks.next(r));
     std::lock_guard lock(g_helpers.lock);
     --g_helpers.open;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy_thread.hpp"
 
-#include "errands.hpp"
+#include "job_queue.hpp"
 
 #include <mutex>
 #include <new>
@@ -33,7 +33,7 @@ class proxy_call {
   spin_lock m_lock;
   bool m_over = false;
 };
-errands<proxy_call> g_proxy_calls;
+job_queue<proxy_call> g_proxy_calls;
 
 void take_over_settings(thread &me, thread &caller) noexcept {
   me.team->implicit[0].become_implicit(*me.team, *caller.task->settings, 0);
@@ -46,7 +46,7 @@ void take_over_settings(thread &me, thread &caller) noexcept {
 void serve_as_proxy(thread &me) {
   me.team = make_initial_team(me);
   me.task = &me.team->implicit[0];
-  for (errands<proxy_call>::runner r{&me};;) {
+  for (job_queue<proxy_call>::runner r{&me};;) {
     proxy_call &l = g_proxy_calls.next(r);
     thread &caller = l.caller;
     take_over_settings(me, caller);
@@ -74,6 +74,6 @@ void on_proxy_thread(thread &t, void (*call)(void *), void *argument) {
     t.own_parker.wait(t, 0);
 }
 
-void forget_proxies() noexcept { new (&g_proxy_calls) errands<proxy_call>; }
+void forget_proxies() noexcept { new (&g_proxy_calls) job_queue<proxy_call>; }
 
 } // namespace weft_omp

@@ -87,12 +87,12 @@ TEST(function, knows_its_label_and_its_completion_may_wait_and_spawn) {
     over = x == 1;
   };
   weft::function_options o;
-  o.label = "errand";
+  o.label = "job";
   o.priority = 4;
   weft::spawn_function(&run, &body, &run, &completion, o);
   EXPECT_TRUE(test::eventually([&] { return over.load(); }));
-  EXPECT_EQ(label, "errand");
-  EXPECT_EQ(of_completion, "errand");
+  EXPECT_EQ(label, "job");
+  EXPECT_EQ(of_completion, "job");
 }
 
 TEST(function, may_be_spawned_from_any_thread) {

@@ -11,7 +11,7 @@ namespace weft_omp {
 
 /// Jobs are linked by `newer`.
 template <class Job>
-class errands {
+class job_queue {
  public:
   struct runner {
     thread *is;
