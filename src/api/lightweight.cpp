@@ -79,7 +79,7 @@ void let_go() {
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
 void outlive_exit(bool (*threads_compute)()) noexcept { rt::outlive_exit(threads_compute); }
-void on_overstay(bool (*ask)(int tid)) { ask_overstayers(ask); }
+void on_preempt(bool (*ask)(int tid)) { set_preempt(ask); }
 
 void add_external_thread(external_thread &g) noexcept { known_external_threads().add(g); }
 /// The more there are, the longer: together they get as much of the cpus as one.

@@ -42,7 +42,7 @@ void taskyield() {
     suspend(
         [](executor &e, frame &f, void *) {
           if (f.home) {
-            if (overstayers_are_asked()) [[unlikely]]
+            if (can_preempt()) [[unlikely]]
               the_runtime().watch.look_soon(); // what goes first may come to wait for what the caller has
             return make_ready(f);
           }

@@ -189,7 +189,7 @@ std::size_t ready_at(const executor &e) noexcept {
   return own.deque ? own.deque->size() : ~std::size_t{0};
 }
 void wake(executor &home) {
-  if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && overstayers_are_asked()) [[unlikely]]
+  if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && can_preempt()) [[unlikely]]
     the_runtime().watch.look_soon(); // what runs there may have to be asked
 }
 

@@ -29,8 +29,8 @@ std::atomic<unsigned> g_suspended_external_threads{0};
 
 } // namespace
 
-void ask_overstayers(bool (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
-bool overstayers_are_asked() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
+void set_preempt(bool (*ask)(int tid)) noexcept { g_ask.store(ask, std::memory_order_release); } // O4: pairs with ask
+bool can_preempt() noexcept { return g_ask.load(std::memory_order_relaxed) != nullptr; }   // a hint
 
 external_list<layer::external_thread> &known_external_threads() noexcept { return g_external_threads; }
 std::atomic<unsigned> &suspended_external_threads() noexcept { return g_suspended_external_threads; }
@@ -169,7 +169,7 @@ void spare_pool::retire_spare(unsigned slot) {
 bool spare_pool::may_be_asked() const { return why_private().empty(); }
 void spare_pool::answer() { m_runtime.hangs.answer(); }
 
-bool spare_pool::can_ask() const { return overstayers_are_asked(); }
+bool spare_pool::can_ask() const { return can_preempt(); }
 
 bool spare_pool::ask(int tid) {
   auto *const f = g_ask.load(std::memory_order_acquire); // O4

@@ -33,8 +33,8 @@ struct spare {
 };
 
 /// How a thread that keeps others waiting is asked to let go, which returns false where it cannot hear; null: nobody is asked. Of layers.
-void ask_overstayers(bool (*ask)(int tid)) noexcept;
-[[nodiscard]] bool overstayers_are_asked() noexcept;
+void set_preempt(bool (*ask)(int tid)) noexcept;
+[[nodiscard]] bool can_preempt() noexcept;
 /// Threads of the program that layers have told of.
 [[nodiscard]] external_list<layer::external_thread> &known_external_threads() noexcept;
 /// Of them, those that stand aside. A hint.

@@ -23,8 +23,8 @@ struct one_spare {
   seat s;
   frame_slot<own_stack, P> slot;
   own_stack stack;
-  model_var<int> done[4] = {}; // in each stay
-  int stays = 0; // times that it has come home
+  model_var<int> done[4] = {}; // at each return
+  int returns = 0; // times that it has come home
 
   /// The spare, from the moment that it is to work until it is parked. It leaves by itself after some looks.
   void stand_in(int looks) {
@@ -40,7 +40,7 @@ struct one_spare {
         break;
       P::pause();
     }
-    done[stays++].set(1);
+    done[returns++].set(1);
     s.park();
   }
   /// False: it does not work.
@@ -80,7 +80,7 @@ struct spare_is_recalled {
     }
   }
   void check() {
-    expect(c.stays == 1, "its own stack is continued once");
+    expect(c.returns == 1, "its own stack is continued once");
     expect(!c.slot.full(), "nothing is left in the slot");
     expect(c.s.is() == seat::parked, "it is parked");
   }
@@ -118,7 +118,7 @@ struct spare_comes_again {
     for (int i = 0; i != rounds; ++i)
       t == 0 ? work(i) : wake(i);
   }
-  void check() { expect(c.stays == rounds && c.s.is() == seat::parked, "it has worked each time"); }
+  void check() { expect(c.returns == rounds && c.s.is() == seat::parked, "it has worked each time"); }
 };
 const passes<spare_comes_again<true>> s3{"spare_comes_again"};
 const passes<spare_comes_again<false>> s4{"spare_is_woken_by_who_does_not_look"};

@@ -21,7 +21,7 @@ struct external_thread {
 };
 
 /// Weft knows of it from now on: where external threads that take no part compute, while others do and more threads are at work than there are cpus, the
-/// function of on_overstay() is called about them. Once for each. Any thread.
+/// function of on_preempt() is called about them. Once for each. Any thread.
 WEFT_API void add_external_thread(external_thread &g) noexcept;
 
 /// For a signal handler of that thread, outside of Weft: it sleeps where it was asked to, until there is a cpu for it or `ns` are over, times

@@ -18,7 +18,7 @@ class task_source {
   virtual void call_in_weft(void (*f)(void *), void *argument) = 0;
 
   /// Of the running task: until it waits, it is not taken from its kernel thread. `stays` false: it has waited in Weft.
-  virtual void stay(void *task, bool stays) noexcept = 0;
+  virtual void pin(void *task, bool stays) noexcept = 0;
 
   /// Of the running task: waits until unblock(), which may have come before.
   virtual void block(void *task) noexcept = 0;

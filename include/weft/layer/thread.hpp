@@ -36,7 +36,7 @@ WEFT_API void let_go();
 /// something else is ready: so that the layer may see to it that what runs there calls give_way(); and about external threads (external_thread.hpp). It must not wait.
 /// It returns false where that thread cannot be told. What has not let go for long is taken for one that waits for the others: threads stand in for it, one after
 /// the other. Null: nobody is asked.
-WEFT_API void on_overstay(bool (*ask)(int tid));
+WEFT_API void on_preempt(bool (*ask)(int tid));
 
 /// From now on the runtime goes on while exit() runs the program's handlers and destructors: tasks are waited for before these, as ever, and workers end with Weft's library. They are not
 /// waited for when `threads_compute()` says that lightweight threads may compute for ever.

@@ -96,7 +96,7 @@ int alpi_cpu_logical_id(uint64_t *logical_id) {
   if (!self)
     return ALPI_ERR_OUTSIDE_TASK;
   if (owner_of(self) == owner::other_layer)
-    weft::layer::offered_tasks()->stay(address_of(self), true);
+    weft::layer::offered_tasks()->pin(address_of(self), true);
   return guarded([&] {
     while ((*logical_id = take(all_numbers())) == k_none)
       sched_yield(); // as many tasks compute as there are CPUs

@@ -103,7 +103,7 @@ int alpi_task_waitfor_ns(uint64_t target_ns, uint64_t *actual_ns) {
   const clock::time_point start = clock::now();
   const int code = guarded([&] { weft::this_task::sleep_for_ns(target_ns > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(target_ns)); });
   if (owner_of(self) == owner::other_layer)
-    others().stay(address_of(self), false);
+    others().pin(address_of(self), false);
   if (actual_ns)
     *actual_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(clock::now() - start).count());
   return code;

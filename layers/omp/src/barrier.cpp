@@ -36,7 +36,7 @@ bool wake_after(thread &me, omp_team &c, barrier_end e) noexcept {
 
 enum class outcome { over, cancelled, work };
 
-struct stay {
+struct episode {
   std::uint64_t number; // barriers before this one; of an oversubscribed team in full
   std::uint64_t unit;
   bool cancellable;
@@ -50,7 +50,7 @@ bool may_sleep(const parker::reason &r) noexcept {
 /// With has_tasks unset nobody looks for sleepers.
 bool may_sleep_without_tasks(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_without_tasks() && may_sleep(r); }
 
-void sleep(thread &t, omp_team &c, const stay &s) noexcept {
+void sleep(thread &t, omp_team &c, const episode &s) noexcept {
   if (!c.has_tasks.load(std::memory_order_relaxed))
     return t.own_parker.wait_for(t, {&may_sleep_without_tasks, &c, s.number, s.cancellable});
   c.begin_to_park();
@@ -59,13 +59,13 @@ void sleep(thread &t, omp_team &c, const stay &s) noexcept {
 }
 
 /// The member is no longer idle, for the region is cancelled or there is work.
-outcome cease(omp_team &c, const stay &s, bool leaves) noexcept {
+outcome cease(omp_team &c, const episode &s, bool leaves) noexcept {
   if (!c.take_back(s.number, s.unit))
     return outcome::over;
   return leaves ? outcome::cancelled : outcome::work;
 }
 
-outcome idle(thread &t, omp_team &c, const stay &s, int spins, steal_policy &policy) noexcept {
+outcome idle(thread &t, omp_team &c, const episode &s, int spins, steal_policy &policy) noexcept {
   adaptive_spin looks(t, spins);
   for (bool sleeps = false;;) {
     if (c.is_over(s.number)) {
@@ -109,7 +109,7 @@ bool is_missing_or_work(const parker::reason &r) noexcept {
 
 constexpr std::uint64_t watch_for_barrier(std::uint64_t number) noexcept { return 2 * number + 1; }
 
-outcome idle_oversubscribed(thread &t, omp_team &c, const stay &s) noexcept {
+outcome idle_oversubscribed(thread &t, omp_team &c, const episode &s) noexcept {
   for (;;) {
     if (!c.has_tasks.load(std::memory_order_relaxed)) {
       rest(t, c, {watch_for_barrier(s.number), &is_released, {&is_missing, &c, s.number, s.cancellable}, s.unit == omp_team::k_arrived});
@@ -140,7 +140,7 @@ void run_tasks(thread &t, omp_team &c, steal_policy &policy) {
 }
 
 bool wait_oversubscribed(thread &t, omp_team &c, std::uint64_t unit, bool cancellable) {
-  const stay s{c.passed_as_released(), unit, cancellable};
+  const episode s{c.passed_as_released(), unit, cancellable};
   barrier_leaf &mine = *slot_of(t).leaf;
   for (steal_policy policy(false);;) {
     if (c.has_tasks.load(std::memory_order_relaxed))

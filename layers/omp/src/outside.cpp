@@ -22,7 +22,7 @@ class tasks_of_openmp final : public weft::layer::task_source {
     in_core(self_if_any(), [f, argument] { f(argument); });
   }
 
-  void stay(void *, bool stays) noexcept override { self().stays = stays; }
+  void pin(void *, bool stays) noexcept override { self().pinned = stays; }
   void block(void *task) noexcept override {
     thread &t = self();
     basic_block_state<thread> &state = task_at(task).block;

@@ -153,7 +153,7 @@ void on_signal(int number, siginfo_t *, void *p) {
     return;
   if (t->is_of_program() && !t->in_weft && t->team->level == 0)
     return stand_aside_if_spinning(*t, instruction_of(u));
-  if (!t->block || t->block != thread_pointer() || t->stays)
+  if (!t->block || t->block != thread_pointer() || t->pinned)
     return;
   const int before = errno;
   if (waits)
@@ -234,7 +234,7 @@ void install_preemption() noexcept {
     g_listens.store(true, std::memory_order_relaxed);
   else
     give_up_signal();
-  weft::layer::on_overstay(&ask); // who cannot be asked gets a thread to stand in
+  weft::layer::on_preempt(&ask); // who cannot be asked gets a thread to stand in
 }
 
 namespace {

@@ -227,7 +227,7 @@ void parker::publish(weft::detail::runnable &parked, void *p) {
 /// `for_others`: only where the kernel thread has others to run. False: it has not.
 bool parker::park(thread &me, const reason *why, bool for_others) noexcept {
   bool parked = true;
-  me.stays = false;
+  me.pinned = false;
   if (!m_word.is_signalled()) {
     park_request v{this, why};
     try {
@@ -285,7 +285,7 @@ bool keeps_cpu(thread &me) noexcept {
 } // namespace
 
 bool give_way(thread &me) noexcept {
-  me.stays = false;
+  me.pinned = false;
   const bool owns_kernel_thread = me.is_of_program();
   if (runtime_is_gone() || (owns_kernel_thread && keeps_cpu(me))) {
     yield_kernel_thread();

@@ -137,7 +137,7 @@ struct thread_state {
   bool light = false;
   bool hosts_weft_task = false; // stands for a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
   bool in_weft = false; // of one without a block of its own
-  bool stays = false;   // what runs keeps its kernel thread until it waits: see preempt.cpp
+  bool pinned = false;   // what runs keeps its kernel thread until it waits: see preempt.cpp
   std::uintptr_t spot = 0;  // where it was seen, and how often in a row
   unsigned seen_there = 0;
   unsigned fruitless_spins = 0, spins_tried = 0; // see adaptive_spin
