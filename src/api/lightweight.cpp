@@ -5,7 +5,7 @@
 #include "deps/access.hpp"
 #include "deps/region_scope.hpp"
 #include "os/thread_state.hpp"
-#include "park/aside_word.hpp"
+#include "park/suspend_word.hpp"
 #include "task/messages.hpp"
 #include "topo/machine.hpp"
 #include "worker/phase.hpp"
@@ -83,10 +83,10 @@ void on_preempt(bool (*ask)(int tid)) { set_preempt(ask); }
 
 void add_external_thread(external_thread &g) noexcept { known_external_threads().add(g); }
 /// The more there are, the longer: together they get as much of the cpus as one.
-bool stand_aside(external_thread &g, std::uint64_t ns) noexcept {
+bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept {
   constexpr std::uint64_t k_longest_ns = 200'000'000;
   const unsigned n = suspended_external_threads().fetch_add(1, std::memory_order_relaxed) + 1;
-  const bool asked = aside<>::stand(g.aside, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
+  const bool asked = suspend_word<>::suspend(g.suspend_request, static_cast<std::int64_t>(now_ns() + std::min(ns * n, k_longest_ns)));
   suspended_external_threads().fetch_sub(1, std::memory_order_relaxed);
   return asked;
 }

@@ -7,7 +7,7 @@
 // Orders      O1  m_first compare_exchange release; load acquire: the external thread is complete.
 // Progress    Lock-free.
 // Reclamation None: external threads outlive the process's last look.
-// Checked by  tests/model/aside_models.cpp
+// Checked by  tests/model/external_thread_models.cpp
 #pragma once
 
 #include <atomic>

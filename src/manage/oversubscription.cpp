@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manage/oversubscription.hpp"
 
-#include "park/aside_word.hpp"
+#include "park/suspend_word.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ constexpr std::uint64_t k_shortest_rest_ns = 2 * k_slice_ns, k_longest_rest_ns =
 std::size_t oversubscription_policy::sort() {
   std::size_t inside = 0;
   m_outside.clear();
-  m_aside.clear();
+  m_suspended.clear();
   m_world.external_threads().visit([&](layer::external_thread &g) {
     if (g.tid.load(std::memory_order_relaxed) == 0)
       return;
@@ -33,8 +33,8 @@ std::size_t oversubscription_policy::sort() {
     inside += takes_part;
     if (takes_part)
       g.seen_cpu_ns = 0; // unknown
-    else if (aside<>::stands(g.aside))
-      m_aside.push_back(&g);
+    else if (suspend_word<>::is_suspended(g.suspend_request))
+      m_suspended.push_back(&g);
     else
       m_outside.push_back(&g);
   });
@@ -62,9 +62,9 @@ bool oversubscription_policy::ask(std::size_t surplus) {
       break;
     if (tid == 0 || m_world.sleeps(tid))
       continue;
-    aside<>::ask(g->aside);
+    suspend_word<>::ask(g->suspend_request);
     if (!m_world.ask(tid)) {
-      aside<>::withdraw(g->aside);
+      suspend_word<>::withdraw(g->suspend_request);
       continue;
     }
     asked = true;
@@ -74,10 +74,10 @@ bool oversubscription_policy::ask(std::size_t surplus) {
 }
 
 void oversubscription_policy::recall(std::size_t most) {
-  for (layer::external_thread *g : m_aside) {
+  for (layer::external_thread *g : m_suspended) {
     if (most-- == 0)
       return;
-    aside<>::recall(g->aside);
+    suspend_word<>::recall(g->suspend_request);
   }
 }
 
@@ -94,10 +94,10 @@ void oversubscription_policy::note_idle_time(std::uint64_t since) {
 oversubscription_policy::assessment oversubscription_policy::assess_all(std::uint64_t now) {
   const std::uint64_t since = now - std::exchange(m_at, now);
   const std::size_t inside = sort();
-  if (inside == 0 || (m_outside.empty() && m_aside.empty())) {
-    recall(m_aside.size());
+  if (inside == 0 || (m_outside.empty() && m_suspended.empty())) {
+    recall(m_suspended.size());
     for (layer::external_thread *g : m_outside) {
-      aside<>::withdraw(g->aside); // the signal may come late
+      suspend_word<>::withdraw(g->suspend_request); // the signal may come late
       g->seen_cpu_ns = 0;
     }
     m_rest_ns = 0;
@@ -113,7 +113,7 @@ oversubscription_policy::assessment oversubscription_policy::assess_all(std::uin
   const auto idle_slices = static_cast<std::size_t>(std::exchange(m_idle_ns, m_idle_ns % k_slice_ns) / k_slice_ns);
   recall(idle_slices);
   const bool asked = idle_slices == 0 && at_work > m_world.cpus() && ask(at_work - m_world.cpus());
-  const bool presses = asked || !m_aside.empty();
+  const bool presses = asked || !m_suspended.empty();
   m_rest_ns = presses || m_rest_ns == 0 ? k_shortest_rest_ns : std::min(2 * m_rest_ns, k_longest_rest_ns);
   return {presses, false, m_rest_ns};
 }

@@ -37,7 +37,7 @@ void set_preempt(bool (*ask)(int tid)) noexcept;
 [[nodiscard]] bool can_preempt() noexcept;
 /// Threads of the program that layers have told of.
 [[nodiscard]] external_list<layer::external_thread> &known_external_threads() noexcept;
-/// Of them, those that stand aside. A hint.
+/// Of them, those that are suspended. A hint.
 [[nodiscard]] std::atomic<unsigned> &suspended_external_threads() noexcept;
 
 /// How long a spare that has nothing to do is kept.

@@ -221,7 +221,7 @@ struct stopped : crossed {
 };
 
 /// Someone who has no neighbours stops the others.
-struct stopped_from_aside {
+struct stopped_from_outside {
   static constexpr int nodes = 3;
   static constexpr std::uint64_t rounds = 2;
   static constexpr edge edges[] = {{0, 1, false}, {1, 0, true}};
@@ -243,7 +243,7 @@ const passes<cycles<2, pair>> c1{"cycle_pair"};
 const passes<cycles<2, fan>> c2{"cycle_fan"};
 const passes<cycles<2, crossed>> c3{"cycle_crossed"};
 const passes<cycles<2, stopped>> c4{"cycle_stopped"};
-const passes<cycles<2, stopped_from_aside>> c5{"cycle_stopped_from_aside"};
+const passes<cycles<2, stopped_from_outside>> c5{"cycle_stopped_from_outside"};
 const passes<cycles<3, fan>> c6{"cycle_fan_three_threads"};
 
 } // namespace

@@ -14,7 +14,7 @@ namespace layer {
 struct external_thread {
   std::atomic<int> tid{0};             ///< the kernel's; 0: the thread has ended. Its own thread writes it, as the next
   std::atomic<std::uint32_t> participation_seq{0}; ///< odd while the thread takes part in what the workers do
-  std::atomic<std::uint32_t> aside{0};
+  std::atomic<std::uint32_t> suspend_request{0};
   std::uint32_t seen_participation_seq = 0;
   std::uint64_t seen_cpu_ns = 0;
   external_thread *next = nullptr;
@@ -25,8 +25,8 @@ struct external_thread {
 WEFT_API void add_external_thread(external_thread &g) noexcept;
 
 /// For a signal handler of that thread, outside of Weft: it sleeps where it was asked to, until there is a cpu for it or `ns` are over, times
-/// the number of those that stand aside, 200 ms at most. False: it was not asked.
-WEFT_API bool stand_aside(external_thread &g, std::uint64_t ns) noexcept;
+/// the number of those that are suspended, 200 ms at most. False: it was not asked.
+WEFT_API bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept;
 
 } // namespace layer
 } // namespace weft::inline v0

@@ -128,16 +128,16 @@ void adopt_kernel_thread(ucontext_t &u) noexcept {
 
 constexpr std::uintptr_t k_reach = 64; // bytes: of a loop that does nothing but look
 constexpr unsigned k_looks_to_tell = 3; // at the same place: it spins
-constexpr std::uint64_t k_longest_aside_ns = 20'000'000;
+constexpr std::uint64_t k_longest_suspension_ns = 20'000'000;
 
-/// A thread of the program's, outside of each region: one that spins stands aside where it was asked to. Those that compute are left to the kernel.
-void stand_aside_if_spinning(thread &t, std::uintptr_t at) noexcept {
+/// A thread of the program's, outside of each region: one that spins suspends itself where it was asked to. Those that compute are left to the kernel.
+void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
   const bool same = at - t.spot + k_reach < 2 * k_reach;
   t.seen_there = same ? t.seen_there + 1 : 1;
   if (!same)
     t.spot = at;
   if (t.seen_there >= k_looks_to_tell)
-    weft::layer::stand_aside(t.external, k_longest_aside_ns);
+    weft::layer::suspend_if_asked(t.external, k_longest_suspension_ns);
 }
 
 void on_signal(int number, siginfo_t *, void *p) {
@@ -152,7 +152,7 @@ void on_signal(int number, siginfo_t *, void *p) {
   if (waits ? !waits_for_word(u) : number != k_signal)
     return;
   if (t->is_of_program() && !t->in_weft && t->team->level == 0)
-    return stand_aside_if_spinning(*t, instruction_of(u));
+    return suspend_if_spinning(*t, instruction_of(u));
   if (!t->block || t->block != thread_pointer() || t->pinned)
     return;
   const int before = errno;

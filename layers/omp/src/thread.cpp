@@ -167,7 +167,7 @@ void be_known(thread &t) noexcept {
   static pthread_key_t key;
   static const int failed = pthread_key_create(&key, &thread_ends);
   if (failed || pthread_setspecific(key, &t))
-    return; // it is never asked to stand aside
+    return; // it is never asked to suspend itself
   t.external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
   if (!std::exchange(t.is_known, true))
     weft::layer::add_external_thread(t.external);

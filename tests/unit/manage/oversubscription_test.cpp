@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is asked to stand aside, by what is seen of made-up threads at made-up times.
+// Who is asked to suspend itself, by what is seen of made-up threads at made-up times.
 #include "manage/oversubscription.hpp"
-#include "park/aside_word.hpp"
+#include "park/suspend_word.hpp"
 
 #include <algorithm>
 #include <array>
@@ -62,11 +62,11 @@ struct oversubscription_test : testing::Test {
   oversubscription_test() { begin_or_end_region(0); }
   void begin_or_end_region(std::size_t who) { h.people[who].participation_seq.fetch_add(1, std::memory_order_relaxed); }
   /// The external thread does as it was asked, as in its handler.
-  void stand(std::size_t who) {
-    std::uint32_t was = aside<>::k_asked;
-    ASSERT_TRUE(h.people[who].aside.compare_exchange_strong(was, aside<>::k_aside));
+  void suspend(std::size_t who) {
+    std::uint32_t was = suspend_word<>::k_asked;
+    ASSERT_TRUE(h.people[who].suspend_request.compare_exchange_strong(was, suspend_word<>::k_suspended));
   }
-  bool stands(std::size_t who) { return aside<>::stands(h.people[who].aside); }
+  bool is_suspended(std::size_t who) { return suspend_word<>::is_suspended(h.people[who].suspend_request); }
   oversubscription_policy::assessment look(double cpus = 2, std::uint64_t after = 2 * k_ms) {
     now += after;
     for (const std::size_t i : compute)
@@ -173,25 +173,25 @@ TEST_F(oversubscription_test, after_a_long_time_nobody_knows_who_computes) {
 
 TEST_F(oversubscription_test, all_are_recalled_when_no_external_thread_takes_part) {
   two_looks();
-  stand(2);
-  stand(3);
+  suspend(2);
+  suspend(3);
   EXPECT_TRUE(look().presses);
-  EXPECT_TRUE(stands(2) && stands(3));
+  EXPECT_TRUE(is_suspended(2) && is_suspended(3));
   begin_or_end_region(0);
   EXPECT_TRUE(look().presses); // it did since the last look
   EXPECT_FALSE(look().presses);
-  EXPECT_FALSE(stands(2) || stands(3));
+  EXPECT_FALSE(is_suspended(2) || is_suspended(3));
 }
 
 TEST_F(oversubscription_test, one_is_recalled_for_each_slice_of_idle_time) {
   two_looks();
   for (std::size_t i = 1; i < 4; ++i)
-    stand(i);
+    suspend(i);
   compute.clear();
   look(1, 6 * k_ms);
-  EXPECT_EQ(stands(1) + stands(2) + stands(3), 2);
+  EXPECT_EQ(is_suspended(1) + is_suspended(2) + is_suspended(3), 2);
   look(0, 5 * k_ms);
-  EXPECT_EQ(stands(1) + stands(2) + stands(3), 0);
+  EXPECT_EQ(is_suspended(1) + is_suspended(2) + is_suspended(3), 0);
 }
 
 TEST_F(oversubscription_test, what_was_asked_is_withdrawn_with_the_last_region) {
@@ -199,8 +199,8 @@ TEST_F(oversubscription_test, what_was_asked_is_withdrawn_with_the_last_region) 
   begin_or_end_region(0);
   look(); // it took part since the last look
   look();
-  std::uint32_t asked = aside<>::k_asked;
-  EXPECT_FALSE(h.people[1].aside.compare_exchange_strong(asked, aside<>::k_aside));
+  std::uint32_t asked = suspend_word<>::k_asked;
+  EXPECT_FALSE(h.people[1].suspend_request.compare_exchange_strong(asked, suspend_word<>::k_suspended));
 }
 
 TEST_F(oversubscription_test, whoever_has_ended_is_left_alone_until_another_one_begins_with_its_record) {

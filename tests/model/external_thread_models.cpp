@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/park/aside_word.hpp: who stands aside and is recalled goes on (else a deadlock); and of src/manage/external_list.hpp.
+// Models of src/park/suspend_word.hpp: a suspended thread that is recalled goes on (else a deadlock); and of src/manage/external_list.hpp.
 #include "checker/models.hpp"
 
 #include "manage/external_list.hpp"
-#include "park/aside_word.hpp"
+#include "park/suspend_word.hpp"
 
 namespace {
 
@@ -12,40 +12,40 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// One is asked, perhaps while it stands aside, and recalled.
-struct aside_recalled {
+/// One is asked, perhaps while it is suspended, and recalled.
+struct suspend_word_recalled {
   static constexpr int threads = 2;
-  aside<P>::word word{aside<P>::k_runs};
+  suspend_word<P>::word word{suspend_word<P>::k_runs};
   void run(int t) {
     if (t == 0)
       for (int times = 0; times < 2; ++times) {
-        aside<P>::ask(word);
-        aside<P>::recall(word);
+        suspend_word<P>::ask(word);
+        suspend_word<P>::recall(word);
       }
     else
-      aside<P>::stand(word, 0);
+      suspend_word<P>::suspend(word, 0);
   }
-  void check() { expect(word.load(relaxed) == aside<P>::k_runs, "nobody stands aside"); }
+  void check() { expect(word.load(relaxed) == suspend_word<P>::k_runs, "nobody is suspended"); }
 };
-const passes<aside_recalled> a1{"aside_recalled"};
+const passes<suspend_word_recalled> a1{"suspend_word_recalled"};
 
-/// A second signal comes while the thread stands aside, or it was not asked: it does not stand aside for that.
-struct aside_unasked {
+/// A second signal comes while the thread is suspended, or it was not asked: it is not suspended by that.
+struct suspend_word_unasked {
   static constexpr int threads = 2;
-  aside<P>::word word{aside<P>::k_runs};
+  suspend_word<P>::word word{suspend_word<P>::k_runs};
   int stood = 0;
   void run(int t) {
     if (t == 0) {
-      aside<P>::ask(word);
-      aside<P>::recall(word);
+      suspend_word<P>::ask(word);
+      suspend_word<P>::recall(word);
     } else {
-      stood += aside<P>::stand(word, 0);
-      stood += aside<P>::stand(word, 0);
+      stood += suspend_word<P>::suspend(word, 0);
+      stood += suspend_word<P>::suspend(word, 0);
     }
   }
   void check() { expect(stood <= 1, "once for each time that it was asked"); }
 };
-const passes<aside_unasked> a2{"aside_unasked"};
+const passes<suspend_word_unasked> a2{"suspend_word_unasked"};
 
 struct acquaintance {
   /// Plain memory that the checker watches.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a thread of the program was asked to stand aside, or does: it sleeps for a while, so that others get its cpu.
+// Whether an external thread was asked to suspend itself, or is suspended: it sleeps for a while, so that others get its cpu.
 //
-// Roles       The watcher asks, withdraws and recalls. The thread itself stands aside, in a signal handler.
-// Word        runs, asked, aside; what the thread sleeps on.
-// Invariants  I1  Only a thread that was asked stands aside, once for each time.
+// Roles       The watcher asks, withdraws and recalls. The thread suspends itself, in a signal handler.
+// Word        runs, asked, suspended; what the thread sleeps on.
+// Invariants  I1  Only a thread that was asked suspends itself, once for each time.
 //             I2  After recall() it does not sleep until it is asked again; whoever sleeps is woken.
 // Orders      All relaxed: nothing but the word is handed over.
 // Progress    Wait-free but for the sleep, which has a deadline.
-// Checked by  tests/model/aside_models.cpp
+// Checked by  tests/model/external_thread_models.cpp
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace weft::inline v0 {
 namespace rt {
 
 template <class P = real_atomics>
-struct aside {
+struct suspend_word {
   using word = typename P::template atomic<std::uint32_t>;
-  static constexpr std::uint32_t k_runs = 0, k_asked = 1, k_aside = 2;
+  static constexpr std::uint32_t k_runs = 0, k_asked = 1, k_suspended = 2;
 
   static void ask(word &w) noexcept {
     std::uint32_t runs = k_runs;
@@ -33,19 +33,19 @@ struct aside {
     w.compare_exchange_strong(asked, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
   }
   static void recall(word &w) noexcept {
-    if (w.exchange(k_runs, std::memory_order_relaxed) == k_aside && !mutant(bug::aside_recalled_silently)) // I2
+    if (w.exchange(k_runs, std::memory_order_relaxed) == k_suspended && !mutant(bug::suspended_recalled_silently)) // I2
       P::futex_wake(w, 1);
   }
-  [[nodiscard]] static bool stands(const word &w) noexcept { return w.load(std::memory_order_relaxed) == k_aside; }
+  [[nodiscard]] static bool is_suspended(const word &w) noexcept { return w.load(std::memory_order_relaxed) == k_suspended; }
 
   /// False: it was not asked.
-  static bool stand(word &w, std::int64_t deadline_ns) noexcept {
+  static bool suspend(word &w, std::int64_t deadline_ns) noexcept {
     std::uint32_t asked = k_asked;
-    if (!w.compare_exchange_strong(asked, k_aside, std::memory_order_relaxed, std::memory_order_relaxed)) // I1
+    if (!w.compare_exchange_strong(asked, k_suspended, std::memory_order_relaxed, std::memory_order_relaxed)) // I1
       return false;
-    while (stands(w) && P::futex_wait(w, k_aside, deadline_ns)) {
+    while (is_suspended(w) && P::futex_wait(w, k_suspended, deadline_ns)) {
     }
-    std::uint32_t still = k_aside; // its time is over
+    std::uint32_t still = k_suspended; // its time is over
     w.compare_exchange_strong(still, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
     return true;
   }
