@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/c_guard.hpp"
 #include "observe/store.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <weft/c/counters.h>
 #include <weft/counters.hpp>
@@ -174,7 +174,7 @@ void weft_level_withdraw(weft_level *level) {
 }
 
 void weft_counter_add(weft_counter *counter, uint64_t n) {
-  const executor *e = this_executor();
+  const thread_context *e = this_thread_context();
   if (counter)
     add_to(counter_of(counter), e ? e->counts : nullptr, n);
 }

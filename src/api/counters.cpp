@@ -131,7 +131,7 @@ at_intervals::~at_intervals() {
 
 counter::counter(const char *name, const char *help, const char *unit) : m_counter(define_counter(name, unit, help, counter_kind::count)) {}
 void counter::add(std::uint64_t n) noexcept {
-  const executor *e = this_executor();
+  const thread_context *e = this_thread_context();
   add_to(m_counter, e ? e->counts : nullptr, n);
 }
 

@@ -130,7 +130,7 @@ WEFT_NOINLINE void end_by_another(const group_state &s, const task &by) {
 
 task_group::~task_group() {
   state &s = internals();
-  if (const executor *e = this_executor(); e && e->current && e->current != s.owner) [[unlikely]]
+  if (const thread_context *e = this_thread_context(); e && e->current && e->current != s.owner) [[unlikely]]
     end_by_another(s, *e->current);
   else if (!s.word.done(s.owned)) [[unlikely]]
     wait_at_end(s);

@@ -46,7 +46,7 @@ void park(void (*left)(detail::runnable &, void *), void *context) {
   this_worker();
   departure d{left, context};
   suspend(
-      [](executor &, frame &f, void *p) {
+      [](thread_context &, frame &f, void *p) {
         const departure d = *static_cast<departure *>(p); // it lies on the stack that may go on at once
         d.left(f, d.context);
       },
@@ -97,7 +97,7 @@ unsigned workers() {
 }
 
 stack_range own_stack() noexcept {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   if (!e || !e->standing_on)
     return {nullptr, 0};
   return {e->standing_on->low, e->standing_on->bytes};

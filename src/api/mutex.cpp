@@ -26,7 +26,7 @@ struct lock_call {
   lock_waiter<frame> node{};
 };
 
-void publish_waiter(executor &, frame &f, void *p) {
+void publish_waiter(thread_context &, frame &f, void *p) {
   auto &call = *static_cast<lock_call *>(p);
   if (take_or_wait(call.lock, call.node, f))
     make_ready(f);

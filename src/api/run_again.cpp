@@ -81,10 +81,10 @@ void refuse_unless_separate(const task &t) {
 
 namespace layer {
 
-task_ref running_task() noexcept { return who_calls() == caller::task ? task_ref(this_executor()->current) : task_ref(); }
+task_ref running_task() noexcept { return who_calls() == caller::task ? task_ref(this_thread_context()->current) : task_ref(); }
 
 caller who_calls() noexcept {
-  const executor *e = this_executor();
+  const thread_context *e = this_thread_context();
   if (!e || !e->current)
     return caller::unadopted;
   if (e->in_callback)

@@ -339,7 +339,7 @@ void submit_slowly(task *t, const access &only) {
   task &parent = *t->parent;
   if (sends_messages() && is_common(*t, parent)) // the common way is closed only to those who post
     if (data_access **const last = slot_for_common(parent, only, mailbox::looks_closer_without_messages()))
-      if (acts_itself(*this_executor()))
+      if (acts_itself(*this_thread_context()))
         return enter_commonly(t, only, *last);
   submit(t, &only, 1, nullptr, 0);
 }
@@ -351,7 +351,7 @@ void refuse_accesses(std::size_t count) {
 }
 
 task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   void *block = e ? e->memory->allocate_fast(task::block_bytes(ops, accesses)) : nullptr;
   if (!block) [[unlikely]]
     return task_create_slowly(ops, accesses, group); // a tail call: the other way needs no stack

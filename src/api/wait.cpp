@@ -40,7 +40,7 @@ void taskyield() {
   w.handoff = other;
   try {
     suspend(
-        [](executor &e, frame &f, void *) {
+        [](thread_context &e, frame &f, void *) {
           if (f.home) {
             if (can_preempt()) [[unlikely]]
               the_runtime().watch.look_soon(); // what goes first may come to wait for what the caller has
@@ -51,7 +51,7 @@ void taskyield() {
         },
         nullptr);
   } catch (const error &) { // no stack to go on with; what was found is queued again
-    if (!this_executor()->current->parent) // a thread's own code, for which nobody waits: it may run things on top of it
+    if (!this_thread_context()->current->parent) // a thread's own code, for which nobody waits: it may run things on top of it
       get_by();
   }
 }
@@ -59,23 +59,23 @@ void taskyield() {
 namespace this_task {
 
 const char *label() noexcept {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   return e && e->current ? label_of(*e->current) : "";
 }
 
 std::uint64_t cost() noexcept {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   const task_extra *x = e && e->current ? peek_extra(*e->current) : nullptr;
   return x ? x->cost : 0;
 }
 
 bool in_final() noexcept {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   return e && e->current && is_final(*e->current);
 }
 
 bool cancelled() noexcept {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   for (task *t = e ? e->current : nullptr; t; t = t->parent)
     if (is_cancelled(*t))
       return true;
@@ -98,7 +98,7 @@ void sleep_for_ns(std::int64_t ns) {
   sleeper s{now_ns() + static_cast<std::uint64_t>(ns), {}};
   the_runtime().clock.prepare(s.call);
   suspend(
-      [](executor &, frame &f, void *p) {
+      [](thread_context &, frame &f, void *p) {
         auto &s = *static_cast<sleeper *>(p);
         s.call.f = [](void *frame_of_sleeper) { make_ready(*static_cast<frame *>(frame_of_sleeper)); };
         s.call.context = &f;
@@ -113,7 +113,7 @@ void sleep_for_ns(std::int64_t ns) {
 
 namespace {
 
-void publish_blocked(executor &, frame &f, void *word) {
+void publish_blocked(thread_context &, frame &f, void *word) {
   if (!static_cast<block_word<runnable> *>(word)->publish(f))
     make_ready(f);
 }
@@ -129,7 +129,7 @@ void time_is_over(void *p) {
     make_ready(*static_cast<frame *>(f));
 }
 
-void publish_timed(executor &, frame &f, void *p) {
+void publish_timed(thread_context &, frame &f, void *p) {
   auto &b = *static_cast<block_until *>(p);
   b.call.f = &time_is_over;
   b.call.context = &b;
@@ -289,7 +289,7 @@ void join_wait(join_job *job) noexcept {
     return;
   try {
     suspend(
-        [](executor &, frame &f, void *p) {
+        [](thread_context &, frame &f, void *p) {
           if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
             make_ready(f);
         },

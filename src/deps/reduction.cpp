@@ -106,18 +106,18 @@ constexpr const char *k_combining = "the operation of a reduction below task";
 class combining {
  public:
   explicit combining(const task &below) noexcept
-      : m_self{k_combining, label_of(below)}, m_executor(this_executor()), // null on a thread that only takes events back
-        m_outer(m_executor ? std::exchange(m_executor->in_callback, &m_self) : nullptr) {}
+      : m_self{k_combining, label_of(below)}, m_context(this_thread_context()), // null on a thread that only takes events back
+        m_outer(m_context ? std::exchange(m_context->in_callback, &m_self) : nullptr) {}
   combining(const combining &) = delete;
   combining &operator=(const combining &) = delete;
   ~combining() {
-    if (m_executor)
-      m_executor->in_callback = m_outer;
+    if (m_context)
+      m_context->in_callback = m_outer;
   }
 
  private:
   const callback m_self;
-  executor *const m_executor;
+  thread_context *const m_context;
   const callback *const m_outer;
 };
 

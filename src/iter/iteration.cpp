@@ -47,7 +47,7 @@ iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancell
 
 /// What the destructors of the callables spawn are children of the taskiter.
 iteration::~iteration() {
-  executor *const before = this_executor(); // null on a thread that only takes events back
+  thread_context *const before = this_thread_context(); // null on a thread that only takes events back
   task *const outer = before ? std::exchange(before->current, &m_owner) : nullptr;
   for (const recorded &r : m_tasks) {
     if (r.body->ops->destroy)
@@ -57,7 +57,7 @@ iteration::~iteration() {
   if (task_extra *x = peek_extra(m_owner)) [[unlikely]]
     end_locals(*x); // of the destructors: the function that recorded is over
   if (before)
-    this_executor()->current = outer; // a destructor may have waited
+    this_thread_context()->current = outer; // a destructor may have waited
 }
 
 void iteration::record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
@@ -151,7 +151,7 @@ WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
   task_extra *const x = peek_extra(t);
   if (x)
     end_locals(*x); // still as the task
-  this_executor()->current = outer;
+  this_thread_context()->current = outer;
   if (x && x->events.used()) {
     note_pending(t, *x, pending_until::it_may_end);
     if (!x->events.end_body())
@@ -194,7 +194,7 @@ bool iteration::put_off_end() noexcept try {
 
 void iteration::finish() noexcept {
   combine_the_rest();
-  const executor *const e = this_executor(); // null on a thread that only takes events back
+  const thread_context *const e = this_thread_context(); // null on a thread that only takes events back
   if (!e || !e->in_callback || !put_off_end())
     end_all();
 }
@@ -211,7 +211,7 @@ void iteration::end_all() noexcept {
     events_are_over(owner);
 }
 
-runnable *execute_recorded(executor &here, recorded_node &n) noexcept {
+runnable *execute_recorded(thread_context &here, recorded_node &n) noexcept {
   iteration &whole = *n.whole;
   task &t = *n.body;
   task *const outer = here.current;
@@ -220,16 +220,16 @@ runnable *execute_recorded(executor &here, recorded_node &n) noexcept {
     run_whole(t);
   if (!ends_commonly(t)) [[unlikely]]
     return end_round(t, outer);
-  this_executor()->current = outer; // the thread may have changed
+  this_thread_context()->current = outer; // the thread may have changed
   if (n.extent != 0) [[unlikely]]
     give_back_copies(t);
   return pass_on(n);
 }
 
-runnable *execute_recorded_in_place(executor &here, recorded_node &n) noexcept {
+runnable *execute_recorded_in_place(thread_context &here, recorded_node &n) noexcept {
   const exception_state outer = std::exchange(*here.exceptions, {});
   runnable *next = execute_recorded(here, n);
-  *this_executor()->exceptions = outer;
+  *this_thread_context()->exceptions = outer;
   return next;
 }
 

@@ -125,9 +125,9 @@ class iteration : public cycle<real_atomics> {
 };
 
 /// Runs a round of a recorded task, or skips it, and all that follows from its end. Returns a node that the caller must run or enqueue.
-[[nodiscard]] runnable *execute_recorded(executor &here, recorded_node &n) noexcept;
+[[nodiscard]] runnable *execute_recorded(thread_context &here, recorded_node &n) noexcept;
 /// On the stack of a frame of the current task.
-[[nodiscard]] runnable *execute_recorded_in_place(executor &here, recorded_node &n) noexcept;
+[[nodiscard]] runnable *execute_recorded_in_place(thread_context &here, recorded_node &n) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -55,7 +55,7 @@ bool invoke(const char *name, bool (*f)(void *), void *context) noexcept {
 
 /// False for `e` of which this thread runs no call.
 static bool runs_here(const service_entry &e) noexcept {
-  const executor *here = this_executor();
+  const thread_context *here = this_thread_context();
   return here && here->serving == &e;
 }
 
@@ -72,12 +72,12 @@ void service_list::remove(service_entry &e) {
   const bool own = runs_here(e);
   m_registry.remove(e, own ? 1 : 0);
   if (own)
-    this_executor()->serving = nullptr; // call() does not touch it any more
+    this_thread_context()->serving = nullptr; // call() does not touch it any more
   if (is_polled(e))
     g_services_at[static_cast<std::size_t>(m_where)].fetch_sub(1, std::memory_order_relaxed);
 }
 
-bool service_list::call(executor &e, service_entry &s, std::uint64_t &now) {
+bool service_list::call(thread_context &e, service_entry &s, std::uint64_t &now) {
   const callback self{"service", s.name}; // the call may end its own service
   const std::uint64_t began = now;
   if (!s.concurrent)
@@ -97,7 +97,7 @@ bool service_list::call(executor &e, service_entry &s, std::uint64_t &now) {
   return did;
 }
 
-bool service_list::call_round(executor &e, bool alone, std::uint64_t &now) {
+bool service_list::call_round(thread_context &e, bool alone, std::uint64_t &now) {
   bool did = false;
   auto round = m_registry.begin_round();
   while (auto *next = m_registry.begin_next(round, alone))
@@ -105,12 +105,12 @@ bool service_list::call_round(executor &e, bool alone, std::uint64_t &now) {
   return did;
 }
 
-bool service_list::call_modules(executor &e) {
+bool service_list::call_modules(thread_context &e) {
   std::uint64_t now = now_ns();
   return call_round(e, false, now);
 }
 
-bool service_list::poll(executor &e) {
+bool service_list::poll(thread_context &e) {
   std::unique_lock turn(m_turn, std::try_to_lock);
   const bool alone = turn.owns_lock();
   task *const outer = e.current;
@@ -245,7 +245,7 @@ void report_overdue_calls(std::uint64_t now) noexcept {
 /// On the stack of a task, or between tasks: errno and a pending cancellation of the thread are not the
 /// services' affair.
 void poll_services_now(poll_point where) noexcept {
-  executor &e = *this_executor();
+  thread_context &e = *this_thread_context();
   if (e.in_callback || stack_left(e) < k_stack_for_calls)
     return;
   const int error_number = errno;

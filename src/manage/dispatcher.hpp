@@ -6,7 +6,7 @@
 #include "manage/registry.hpp"
 #include "task/poll_hook.hpp"
 #include "task/task.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <weft/service.hpp>
 
@@ -41,9 +41,9 @@ class service_list {
   /// Returns when no call of `e` is running, but for one that removes itself.
   void remove(service_entry &e);
   /// A round of calls; true when one did something. Not from inside of a call.
-  bool poll(executor &e);
+  bool poll(thread_context &e);
   /// The same for those on demand.
-  bool call_modules(executor &e);
+  bool call_modules(thread_context &e);
   /// When the last round ended.
   [[nodiscard]] std::uint64_t polled_ns() const noexcept { return m_polled.load(std::memory_order_relaxed); }
   /// True while tasks that services have spawned are incomplete. Reports what the others have thrown.
@@ -66,8 +66,8 @@ class service_list {
 
  private:
   static constexpr const char *k_root_label = "service";
-  bool call(executor &e, service_entry &s, std::uint64_t &now);
-  bool call_round(executor &e, bool alone, std::uint64_t &now);
+  bool call(thread_context &e, service_entry &s, std::uint64_t &now);
+  bool call_round(thread_context &e, bool alone, std::uint64_t &now);
   [[nodiscard]] bool settle();
 
   registry<> m_registry;

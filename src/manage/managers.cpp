@@ -17,7 +17,7 @@ managers *g_those = nullptr; // written before any task
 
 /// As the dispatcher knows them: workers come when there are messages, so nobody needs to poll for them.
 void join_dispatcher() {
-  static const auto call = [](void *) { return g_those->serve(*this_executor()); };
+  static const auto call = [](void *) { return g_those->serve(*this_thread_context()); };
   static service_entry when_idle("managers", poll_point::idle, INT_MAX, call, nullptr, called::on_demand);
   static service_entry when_waiting("managers", poll_point::taskwait, INT_MAX, call, nullptr, called::on_demand);
   static bool joined = false; // with the start lock
@@ -89,20 +89,20 @@ void set_managers(managers &m, const settings &s) noexcept {
 }
 
 bool post_new(task &t, domain &d) {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   return e->messages && g_those->send_new(*e, t, d);
 }
 
 bool post_end(task &t, bool childless) {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   return e->messages && g_those->send_end(*e, t, childless);
 }
 
-bool thinks_it_acts_itself(executor &e) noexcept { return g_those->thinks_it_acts_itself(e); }
+bool thinks_it_acts_itself(thread_context &e) noexcept { return g_those->thinks_it_acts_itself(e); }
 
 void apply_registrations_of(domain &d) noexcept { g_those->apply_below(d); }
 
-bool apply_messages(executor &e, poll_point where) { return g_those->may_serve(e) && services(where).call_modules(e); }
+bool apply_messages(thread_context &e, poll_point where) { return g_those->may_serve(e) && services(where).call_modules(e); }
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -7,7 +7,7 @@
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
 #include "topo/machine.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <atomic>
 #include <memory>
@@ -25,7 +25,7 @@ void wake_for_message() noexcept;
 /// Tasks that all workers have begun.
 [[nodiscard]] std::uint64_t tasks_begun() noexcept;
 /// How many ready tasks stand in the worker's own queue; ~0 when it has none of its own.
-[[nodiscard]] std::size_t ready_at(const executor &e) noexcept;
+[[nodiscard]] std::size_t ready_at(const thread_context &e) noexcept;
 
 class managers {
  public:
@@ -40,15 +40,15 @@ class managers {
   void stop();
 
   // Of task/messages.hpp:
-  [[nodiscard]] bool send_new(executor &e, task &t, domain &d);
-  [[nodiscard]] bool send_end(executor &e, task &t, bool childless);
+  [[nodiscard]] bool send_new(thread_context &e, task &t, domain &d);
+  [[nodiscard]] bool send_end(thread_context &e, task &t, bool childless);
   void apply_below(domain &d) noexcept;
-  [[nodiscard]] bool thinks_it_acts_itself(executor &e) noexcept;
-  bool serve(executor &e);
+  [[nodiscard]] bool thinks_it_acts_itself(thread_context &e) noexcept;
+  bool serve(thread_context &e);
   /// There is something to be served by `e`, between tasks or where one waits.
-  [[nodiscard]] bool may_serve(const executor &e) const noexcept;
+  [[nodiscard]] bool may_serve(const thread_context &e) const noexcept;
   /// It has posted something that nobody has applied, and has little to go on with.
-  [[nodiscard]] bool serves_itself_first(const executor &e) const noexcept;
+  [[nodiscard]] bool serves_itself_first(const thread_context &e) const noexcept;
 
   /// Guesses.
   [[nodiscard]] std::size_t queued() const noexcept;
@@ -66,18 +66,18 @@ class managers {
  private:
   [[nodiscard]] bool is_central() const noexcept;
   void run_auto();
-  [[nodiscard]] bool push(executor &e, message_queue<request> &q, request m) noexcept;
+  [[nodiscard]] bool push(thread_context &e, message_queue<request> &q, request m) noexcept;
   void wake() noexcept;
   void apply(outbox &o, request m, ready_list &ready) noexcept;
   [[nodiscard]] std::size_t sum(std::size_t (*of)(const outbox &)) const noexcept;
   unsigned serve(outbox &o, unsigned most, std::size_t &made);
   unsigned serve_ends(outbox &o, unsigned most, std::size_t &made);
   unsigned enter_own(outbox &o, std::size_t wanted);
-  unsigned serve_own(executor &e);
-  void apply_own_ends(executor &e);
+  unsigned serve_own(thread_context &e);
+  void apply_own_ends(thread_context &e);
   void delete_sent(outbox &o, task &t);
-  bool serve_all(executor &e);
-  [[nodiscard]] bool is_asked(const executor &e) const noexcept;
+  bool serve_all(thread_context &e);
+  [[nodiscard]] bool is_asked(const thread_context &e) const noexcept;
   [[nodiscard]] bool has_enough(std::size_t made) const noexcept;
   void run();
 

@@ -20,11 +20,11 @@ bool managers::is_central() const noexcept { return m_mode == manage_kind::centr
 
 /// The worker has tasks to go on with. Of policies without queues of their own what it has made ready counts.
 bool managers::has_enough(std::size_t made) const noexcept {
-  const std::size_t own = ready_at(*this_executor());
+  const std::size_t own = ready_at(*this_thread_context());
   return (own == ~std::size_t{0} ? made : own) >= m_min_ready;
 }
 
-bool managers::serve_all(executor &e) {
+bool managers::serve_all(thread_context &e) {
   const unsigned used = m_used.load(std::memory_order_acquire); // O1: pairs with attach
   const unsigned own = e.messages->id;
   unsigned spins = m_max_spins;
@@ -43,19 +43,19 @@ bool managers::serve_all(executor &e) {
   return did;
 }
 
-bool managers::is_asked(const executor &e) const noexcept {
+bool managers::is_asked(const thread_context &e) const noexcept {
   if (is_central() || !e.messages || !e.messages->may_manage)
     return false;
   return (m_max_managers == 0 || m_inside.load(std::memory_order_relaxed) < m_max_managers) && !nothing_queued();
 }
 
-bool managers::serves_itself_first(const executor &e) const noexcept {
+bool managers::serves_itself_first(const thread_context &e) const noexcept {
   return m_backlog != 0 && !is_central() && e.messages && !e.messages->empty() && !e.in_callback && e.messages->may_manage;
 }
 
-bool managers::may_serve(const executor &e) const noexcept { return !e.in_callback && is_asked(e); }
+bool managers::may_serve(const thread_context &e) const noexcept { return !e.in_callback && is_asked(e); }
 
-bool managers::serve(executor &e) {
+bool managers::serve(thread_context &e) {
   if (!is_asked(e))
     return false;
   if (m_inside.fetch_add(1, std::memory_order_relaxed) >= m_max_managers && m_max_managers != 0) {

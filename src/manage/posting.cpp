@@ -16,7 +16,7 @@ namespace rt {
 namespace {
 
 void count_applied(unsigned n) noexcept {
-  if (executor *e = this_executor(); e && n != 0) // a thread that only manages counts nowhere
+  if (thread_context *e = this_thread_context(); e && n != 0) // a thread that only manages counts nowhere
     count(e->counts->messages_applied, n);
 }
 
@@ -58,7 +58,7 @@ void managers::wake() noexcept {
 }
 
 /// Of the queue's worker. False: it is full, and the caller acts itself.
-bool managers::push(executor &e, message_queue<request> &q, request m) noexcept {
+bool managers::push(thread_context &e, message_queue<request> &q, request m) noexcept {
   while (!q.push(m)) {
     if (!m_forced)
       return false;
@@ -72,7 +72,7 @@ bool managers::push(executor &e, message_queue<request> &q, request m) noexcept 
 
 /// With little to go on with it would be the next to manage, and where nobody idles nobody else would come. By a pace, because thieves write to
 /// where it stands how many tasks are ready.
-bool managers::thinks_it_acts_itself(executor &e) noexcept {
+bool managers::thinks_it_acts_itself(thread_context &e) noexcept {
   if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
     return false;
   if (e.pace < 0)
@@ -86,7 +86,7 @@ bool managers::thinks_it_acts_itself(executor &e) noexcept {
   return itself;
 }
 
-bool managers::send_new(executor &e, task &t, domain &d) {
+bool managers::send_new(thread_context &e, task &t, domain &d) {
   outbox &o = *e.messages;
   if (m_mode == manage_kind::hybrid && !m_siblings.allows(t.parent))
     return false;
@@ -108,7 +108,7 @@ bool managers::send_new(executor &e, task &t, domain &d) {
   return false;
 }
 
-bool managers::send_end(executor &e, task &t, bool childless) {
+bool managers::send_end(thread_context &e, task &t, bool childless) {
   outbox &o = *e.messages;
   if (m_mode == manage_kind::hybrid && !o.ends.allows(o.size(), ready_at(e)))
     return false;
@@ -121,7 +121,7 @@ bool managers::send_end(executor &e, task &t, bool childless) {
   if (two)
     delete_sent(o, t);
   if (m_backlog != 0 && !is_central() && o.others.size() >= k_ends_at_once)
-    apply_own_ends(*this_executor());
+    apply_own_ends(*this_thread_context());
   return true;
 }
 
@@ -129,7 +129,7 @@ bool managers::send_end(executor &e, task &t, bool childless) {
 void managers::delete_sent(outbox &o, task &t) {
   const std::uint64_t mine = ++o.ends_sent;
   const bool behind = m_mode == manage_kind::central || o.ends_applied.load(std::memory_order_relaxed) < mine;
-  if (behind && push(*this_executor(), o.ordered, {t, request::kind::deletion}))
+  if (behind && push(*this_thread_context(), o.ordered, {t, request::kind::deletion}))
     return;
   if (take_away(t.unsatisfied, 1)) // the zombie step: the second of two drops the task
     drop_ended(t);
@@ -212,7 +212,7 @@ unsigned managers::enter_own(outbox &o, std::size_t wanted) {
   return n;
 }
 
-unsigned managers::serve_own(executor &e) {
+unsigned managers::serve_own(thread_context &e) {
   if (m_backlog == 0)
     return 0;
   outbox &o = *e.messages;
@@ -228,23 +228,23 @@ namespace {
 /// Nothing that is called meanwhile may suspend; destructors are put off.
 class applying {
  public:
-  explicit applying(executor *e) noexcept : m_executor(e), m_outer(e ? std::exchange(e->in_callback, &k_self) : nullptr) {}
+  explicit applying(thread_context *e) noexcept : m_context(e), m_outer(e ? std::exchange(e->in_callback, &k_self) : nullptr) {}
   applying(const applying &) = delete;
   applying &operator=(const applying &) = delete;
   ~applying() {
-    if (m_executor)
-      m_executor->in_callback = m_outer;
+    if (m_context)
+      m_context->in_callback = m_outer;
   }
 
  private:
   static constexpr callback k_self{"the end of tasks", "messages"};
-  executor *const m_executor; // null on a thread that only takes events back
+  thread_context *const m_context; // null on a thread that only takes events back
   const callback *const m_outer;
 };
 
 } // namespace
 
-void managers::apply_own_ends(executor &e) {
+void managers::apply_own_ends(thread_context &e) {
   const applying now(&e);
   std::size_t made = 0;
   serve_ends(*e.messages, ~0u, made);
@@ -253,7 +253,7 @@ void managers::apply_own_ends(executor &e) {
 /// The parent's frame, or who releases the parent's accesses, goes on when the messages about its children are applied: it helps,
 /// or waits for who has the turn.
 void managers::apply_below(domain &d) noexcept {
-  const applying now(this_executor());
+  const applying now(this_thread_context());
   outbox &o = *d.queued_in;
   while (!d.queued.none()) {
     if (m_forced || !o.ordered.acquire()) {

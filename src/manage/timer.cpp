@@ -25,7 +25,7 @@ struct lock_guard {
 
 } // namespace
 
-timer::timer(executor *(*adopt)() noexcept) : m_adopt(adopt) { forget_after_fork(); }
+timer::timer(thread_context *(*adopt)() noexcept) : m_adopt(adopt) { forget_after_fork(); }
 
 void timer::forget_after_fork() {
   pthread_condattr_t monotonic;
@@ -92,7 +92,7 @@ std::uint64_t timer::poll_now() {
   const std::uint64_t period = m_period_ns;
   m_polling = true;
   pthread_mutex_unlock(&m_mutex);
-  executor *const e = m_adopt();
+  thread_context *const e = m_adopt();
   if (e && anyone_at(poll_point::timer))
     services(poll_point::timer).poll(*e);
   std::uint64_t next = now_ns() + period;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "os/thread.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <cstdint>
 #include <map>
@@ -26,7 +26,7 @@ class timer {
   };
 
   /// `adopt` makes the timer's thread one that may use Weft, for services; null when it may not (any more).
-  explicit timer(executor *(*adopt)() noexcept);
+  explicit timer(thread_context *(*adopt)() noexcept);
   timer(const timer &) = delete;
   timer &operator=(const timer &) = delete;
 
@@ -56,7 +56,7 @@ class timer {
   std::multimap<std::uint64_t, call *> m_calls;
   std::uint64_t m_period_ns = 0;
   thread m_thread;
-  executor *(*const m_adopt)() noexcept;
+  thread_context *(*const m_adopt)() noexcept;
   bool m_polling = false;
   bool m_stopping = false;
 };

@@ -71,7 +71,7 @@ WEFT_COLD void hand_up_errors(task &t, task_extra &x) noexcept {
 
 /// The destructor of the callable runs as the task, on a thread of Weft: what it spawns are children of the task, and it may wait.
 WEFT_NOINLINE void run_destructor(task &t) noexcept {
-  executor *const before = this_executor();
+  thread_context *const before = this_thread_context();
   task *const outer = before ? std::exchange(before->current, &t) : nullptr;
   if (task_extra *x = peek_extra(t)) [[unlikely]]
     hand_up_errors(t, *x);
@@ -82,7 +82,7 @@ WEFT_NOINLINE void run_destructor(task &t) noexcept {
   if (task_extra *x = peek_extra(t)) [[unlikely]]
     end_locals(*x);
   if (before)
-    this_executor()->current = outer; // the thread may have changed
+    this_thread_context()->current = outer; // the thread may have changed
 }
 
 /// After the body or the destructor, by its frame: nothing is left below the task. False: the last child goes on, and `deaths` are dropped.
@@ -113,7 +113,7 @@ WEFT_COLD bool put_off_destructor(task &t, std::uint32_t deaths) {
 }
 
 WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t deaths, completed how) {
-  if ((how == completed::by_others || this_executor()->in_callback) && put_off_destructor(t, deaths)) [[unlikely]]
+  if ((how == completed::by_others || this_thread_context()->in_callback) && put_off_destructor(t, deaths)) [[unlikely]]
     return false;
   run_destructor(t);
   return t.children.done(t.owned_children) || settle_children(t, deaths);
@@ -181,7 +181,7 @@ bool destroy_early(task &t) noexcept {
 
 /// `childless` may be so no more when it returns false.
 WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
-  executor *const e = this_executor(); // null on a thread that only takes events back
+  thread_context *const e = this_thread_context(); // null on a thread that only takes events back
   if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_post(t) || acts_itself(*e))
     return false;
   const bool was_childless = childless;
@@ -253,7 +253,7 @@ WEFT_INLINE bool ends_plainly(const task &t) noexcept { return !peek_extra(t) &&
 
 /// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
 /// with many children would else go from cache to cache at each of them.
-WEFT_INLINE bool count_later(executor &here, const task *parent, const group_state *g) noexcept {
+WEFT_INLINE bool count_later(thread_context &here, const task *parent, const group_state *g) noexcept {
   if (g || here.counts_for != parent)
     return false;
   ++here.counted;
@@ -261,7 +261,7 @@ WEFT_INLINE bool count_later(executor &here, const task *parent, const group_sta
 }
 
 /// Its accesses, `deaths` of them, are released and its closure is destroyed: frees the task, counts it where it is waited for.
-WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool in_place, const task *outer) {
+WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t deaths, bool in_place, const task *outer) {
   task *const parent = t.parent;
   group_state *const g = group_of(t);
   if (take_away(t.references, 1 + deaths))
@@ -274,7 +274,7 @@ WEFT_INLINE void end_released(executor &now, task &t, std::uint32_t deaths, bool
 
 /// The end of a task that has several accesses, regions, or had children with accesses.
 WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
-  executor &now = *this_executor(); // the thread may have changed
+  thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
   ready_list ready;
   const std::uint32_t deaths = release_accesses(t, ready);
@@ -282,7 +282,7 @@ WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
     end_released(now, t, deaths, in_place, outer);
   else if (end_closure(t, deaths, completed::by_its_body)) { // on another thread, perhaps
     if (!peek_extra(t)) [[likely]]
-      end_released(*this_executor(), t, deaths, in_place, outer);
+      end_released(*this_thread_context(), t, deaths, in_place, outer);
     else // of the destructor: values of its own, or what its children have thrown
       complete(&t, completed::by_its_body, deaths, in_place && t.parent == outer, ready);
   }
@@ -291,13 +291,13 @@ WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
 
 WEFT_NOINLINE runnable *end_last_member(task &t, cohort &c, bool in_place, const task *outer) {
   serve_cohort(c.self());
-  end_released(*this_executor(), t, 1, in_place, outer);
+  end_released(*this_thread_context(), t, 1, in_place, outer);
   return nullptr;
 }
 
 /// The end of a task that shares its only access, and whose closure needs no destructor.
 WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
-  executor &now = *this_executor(); // the thread may have changed
+  thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
   data_access &a = t.accesses()[0];
   cohort &c = *a.joined;
@@ -319,7 +319,7 @@ WEFT_INLINE bool ends_commonly(const task &t, bool (*looks_closer)() noexcept = 
          t.children.done(t.owned_children);
 }
 
-WEFT_INLINE runnable *end_commonly(executor &now, task &t, bool in_place, const task *outer) noexcept {
+WEFT_INLINE runnable *end_commonly(thread_context &now, task &t, bool in_place, const task *outer) noexcept {
   const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
   task *const parent = t.parent;
   group_state *const g = group_of(t);
@@ -340,7 +340,7 @@ WEFT_INLINE runnable *end_by_itself(task &t, task *outer, bool in_place) {
 
 /// By a message, or as if there were none.
 WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
-  executor &now = *this_executor(); // the thread may have changed
+  thread_context &now = *this_thread_context(); // the thread may have changed
   const bool posts = !acts_itself(now);
   if (!posts && ends_commonly(t, &mailbox::looks_closer_without_messages)) {
     now.current = outer;
@@ -361,8 +361,8 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
 
 /// The destructor that was put off has run. It came as a task that is ready, and counts as none.
 WEFT_COLD runnable *end_put_off(task &t, task *outer) {
-  this_executor()->current = outer;
-  count(this_executor()->counts->executed, ~std::uint64_t{0});
+  this_thread_context()->current = outer;
+  count(this_thread_context()->counts->executed, ~std::uint64_t{0});
   ready_list ready;
   if (t.children.done(t.owned_children) || settle_children(t, 0))
     complete(&t, completed::by_its_body, 0, false, ready);
@@ -374,14 +374,14 @@ runnable *end_uncommonly(task &t, task *outer, bool in_place) {
   if (x && x->only_destructor)
     return end_put_off(t, outer);
   if (x && x->instead_of_end && !t.has(detail::k_cancelled)) {
-    this_executor()->current = outer;
-    count(this_executor()->counts->reruns);
+    this_thread_context()->current = outer;
+    count(this_thread_context()->counts->reruns);
     std::exchange(x->instead_of_end, nullptr)(t); // the last touch
     return nullptr;
   }
   if (x)
     end_locals(*x); // still as the task
-  this_executor()->current = outer;
+  this_thread_context()->current = outer;
   if (x && x->events.used()) {
     note_pending(t, *x, pending_until::it_may_end);
     if (!x->events.end_body())
@@ -496,7 +496,7 @@ WEFT_COLD void skip(task &t) noexcept {
 
 } // namespace
 
-void flush_child_count(executor &here) {
+void flush_child_count(thread_context &here) {
   const std::int64_t n = std::exchange(here.counted, 0);
   task *const parent = std::exchange(here.counts_for, nullptr);
   if (n == 0 || !parent->children.remove(n))
@@ -509,7 +509,7 @@ void flush_child_count(executor &here) {
 
 namespace {
 
-WEFT_NOINLINE void count_for(executor &here, task *parent) {
+WEFT_NOINLINE void count_for(thread_context &here, task *parent) {
   flush_child_count(here);
   here.counts_for = parent;
 }
@@ -517,7 +517,7 @@ WEFT_NOINLINE void count_for(executor &here, task *parent) {
 enum class place_of_body { own_loop, in_place };
 
 template <place_of_body Where>
-WEFT_INLINE runnable *execute_at(executor &here, task &t) noexcept {
+WEFT_INLINE runnable *execute_at(thread_context &here, task &t) noexcept {
   constexpr bool in_place = Where == place_of_body::in_place;
   if (!in_place && here.counts_for != t.parent && !(mutant(bug::parent_flushed_late) && here.counted != 0)) [[unlikely]]
     count_for(here, t.parent);
@@ -533,23 +533,23 @@ WEFT_INLINE runnable *execute_at(executor &here, task &t) noexcept {
     run_body(t);
   if (!ends_commonly(t)) [[unlikely]]
     return end_body(t, outer, in_place);
-  executor &now = *this_executor(); // the thread may have changed
+  thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
   return end_commonly(now, t, in_place, outer);
 }
 
-WEFT_NOINLINE runnable *execute_among_exceptions(executor &here, task &t) noexcept {
+WEFT_NOINLINE runnable *execute_among_exceptions(thread_context &here, task &t) noexcept {
   const exception_state outer = std::exchange(*here.exceptions, {});
   runnable *successor = execute_at<place_of_body::in_place>(here, t);
-  *this_executor()->exceptions = outer;
+  *this_thread_context()->exceptions = outer;
   return successor;
 }
 
 } // namespace
 
-runnable *execute(executor &here, task &t) noexcept { return execute_at<place_of_body::own_loop>(here, t); }
+runnable *execute(thread_context &here, task &t) noexcept { return execute_at<place_of_body::own_loop>(here, t); }
 
-runnable *execute_in_place(executor &here, task &t) noexcept {
+runnable *execute_in_place(thread_context &here, task &t) noexcept {
   if (here.exceptions->caught || here.exceptions->uncaught) [[unlikely]]
     return execute_among_exceptions(here, t);
   return execute_at<place_of_body::in_place>(here, t);
@@ -575,7 +575,7 @@ void events_are_over(task &t) {
 
 void end_external_task(task &t, void (*notify)(void *receiver, void *context), void *receiver) {
   ready_list ready;
-  executor *const now = this_executor();
+  thread_context *const now = this_thread_context();
   const bool alone = t.children.done(t.owned_children) && !t.children_domain && !peek_extra(t);
   if (!now || !alone || mailbox::looks_closer()) [[unlikely]] {
     end_task(t, completed::by_others, false, ready);
@@ -608,7 +608,7 @@ WEFT_COLD void call_onready(task &t) noexcept {
   task_extra *x = peek_extra(t);
   if (!x || !x->onready)
     return;
-  executor *e = this_executor(); // null on a thread that only takes events back
+  thread_context *e = this_thread_context(); // null on a thread that only takes events back
   const callback self{"the onready function of task", label_of(t)};
   task *const outer = e ? std::exchange(e->current, &t) : nullptr;
   const callback *const outer_callback = e ? std::exchange(e->in_callback, &self) : nullptr;

@@ -6,7 +6,7 @@
 #include "task/group.hpp"
 #include "task/lineage.hpp"
 #include "task/task.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
@@ -21,12 +21,12 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
 /// For a waiting frame without a stack to go on with: runs one ready item on top of it, or yields.
 void get_by();
 
-/// Runs the body, or skips it when it is cancelled, and everything that follows from its end. `here`: the caller's executor, which
+/// Runs the body, or skips it when it is cancelled, and everything that follows from its end. `here`: the caller's thread context, which
 /// may be another one afterwards. Returns a task that became ready and that the caller must run or enqueue; the others have been enqueued.
-[[nodiscard]] runnable *execute(executor &here, task &t) noexcept;
-/// To be called before the executor does anything else than executing the next task on a loop of its own: children that have ended are
+[[nodiscard]] runnable *execute(thread_context &here, task &t) noexcept;
+/// To be called before the thread does anything else than executing the next task on a loop of its own: children that have ended are
 /// counted where they are waited for.
-void flush_child_count(executor &here);
+void flush_child_count(thread_context &here);
 
 /// Calls the onready function of a task that has one: a callback, with the task as the current one.
 void call_onready(task &t) noexcept;
@@ -42,7 +42,7 @@ inline bool announce_ready(task &t) { return !t.has(detail::k_special | detail::
 void enqueue_all(ready_list &ready);
 
 /// execute() on the stack of a frame of the current task. A frame that stands in a catch block keeps its exceptions from the task.
-[[nodiscard]] runnable *execute_in_place(executor &here, task &t) noexcept;
+[[nodiscard]] runnable *execute_in_place(thread_context &here, task &t) noexcept;
 
 /// The callable is being destroyed, or is gone: a destructor runs as its task, whose body and accesses are over. No other task has both flags.
 [[nodiscard]] inline bool is_over(const task &t) noexcept {

@@ -11,12 +11,12 @@ namespace {
 
 /// Of the stack that the caller stands on, whichever thread runs it.
 watermark *&innermost_watermark() noexcept {
-  executor &e = *this_executor();
+  thread_context &e = *this_thread_context();
   return e.standing_on ? e.standing_on->innermost : e.thread_innermost;
 }
 
 /// On a thread's own stack, which may be large, no more is looked at than a stack of Weft's has.
-const char *measured_low(const executor &e) noexcept {
+const char *measured_low(const thread_context &e) noexcept {
   constexpr std::size_t k_end = 128; // a canary stands there
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const auto low = reinterpret_cast<std::uintptr_t>(e.stack_low) + k_end;
@@ -28,12 +28,12 @@ const char *measured_low(const executor &e) noexcept {
 
 void run_measured(task &t, void (*invoke)(task &) noexcept) noexcept {
   watermark mark;
-  mark.begin(measured_low(*this_executor()), innermost_watermark());
+  mark.begin(measured_low(*this_thread_context()), innermost_watermark());
   invoke(t);
   const std::size_t bytes = mark.end(innermost_watermark()); // the stack is the same, the thread may have changed
   const std::string_view closure = t.label ? std::string_view{} : closure_of(t);
   note_watermark(closure.empty() ? label_of(t) : closure, bytes);
-  if (const stack *s = this_executor()->standing_on)
+  if (const stack *s = this_thread_context()->standing_on)
     note_stack_depth(static_cast<std::size_t>(reinterpret_cast<const char *>(s) - mark.deepest()), s->bytes);
 }
 

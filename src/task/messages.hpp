@@ -8,7 +8,7 @@
 
 #include "deps/domain.hpp"
 #include "task/task.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <weft/service.hpp>
 
@@ -25,8 +25,8 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 [[nodiscard]] inline bool has_managers() noexcept { return g_managers.load(std::memory_order_relaxed); }
 
 /// No manager would come for what this worker posts before the worker itself does. Asked before each action that may be posted.
-[[nodiscard]] bool thinks_it_acts_itself(executor &e) noexcept;
-[[nodiscard]] inline bool acts_itself(executor &e) noexcept {
+[[nodiscard]] bool thinks_it_acts_itself(thread_context &e) noexcept;
+[[nodiscard]] inline bool acts_itself(thread_context &e) noexcept {
   if (e.pace > 0) [[likely]] {
     --e.pace;
     return true;
@@ -49,7 +49,7 @@ inline void apply_registrations_below(task &parent) noexcept {
 }
 /// Applies messages as the mode of the managers asks the caller to, by way of the dispatcher. True: it has applied some. Nothing that
 /// it calls may wait.
-bool apply_messages(executor &e, poll_point where);
+bool apply_messages(thread_context &e, poll_point where);
 
 // What an end is made of, for who applies it.
 

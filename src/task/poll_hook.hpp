@@ -10,7 +10,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-struct executor;
+struct thread_context;
 
 inline constexpr std::size_t k_poll_points = 4;
 inline std::atomic<std::uint32_t> g_services_at[k_poll_points]; // how many; a hint

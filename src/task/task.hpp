@@ -11,7 +11,7 @@
 #include "task/countdown.hpp"
 #include "task/event_word.hpp"
 #include "task/local_list.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 #include "weft/detail/core.hpp"
 #include "weft/group.hpp"
 
@@ -157,7 +157,7 @@ inline task_extra &extra_of(task &t) {
 /// Nobody refers to the task any more: frees the block, to `mine` where that is its home. Any thread.
 void free_task(task &t, heap *mine) noexcept;
 inline heap *own_heap() noexcept {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   return e ? e->memory : nullptr;
 }
 

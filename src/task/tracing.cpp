@@ -100,12 +100,12 @@ void note_type_spawn_site(std::size_t type) noexcept {
 spawn_site spawn_site_of_type(std::size_t type) noexcept { return g_type_spawn_sites[type]; }
 
 void trace_abandoned(task &t) noexcept {
-  if (tracer *x = this_executor()->trace; x && traces(trace_level::tasks))
+  if (tracer *x = this_thread_context()->trace; x && traces(trace_level::tasks))
     x->ring.put(trace_event::abandon, 0, t.trace_id);
 }
 
 void trace_ready(const task &t) noexcept {
-  const executor *e = this_executor(); // null on a thread that only takes events back
+  const thread_context *e = this_thread_context(); // null on a thread that only takes events back
   if (!e || !e->trace)
     return;
   trace_ring &r = e->trace->ring;
@@ -123,7 +123,7 @@ void trace_uncommon_end(tracer &x, task &t, const traced_body &b) noexcept {
 }
 
 void trace_skipped(task &t) noexcept {
-  tracer *const x = this_executor()->trace;
+  tracer *const x = this_thread_context()->trace;
   if (!x)
     return;
   if (!is_named(t))

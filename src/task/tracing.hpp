@@ -50,7 +50,7 @@ WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) 
 
 /// The body begins. Before tasks are entered one by one, only this tells that there is one.
 [[nodiscard]] WEFT_INLINE traced_body trace_begin(task &t) noexcept {
-  tracer *const x = this_executor()->trace;
+  tracer *const x = this_thread_context()->trace;
   if (!x) [[unlikely]]
     return {};
   if (!traces(trace_level::tasks) || t.has_meanwhile(detail::k_implicit))
@@ -65,7 +65,7 @@ WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) 
 }
 /// It has ended, perhaps on another worker.
 WEFT_INLINE void trace_end(task &t, const traced_body &b) noexcept {
-  tracer *const x = this_executor()->trace;
+  tracer *const x = this_thread_context()->trace;
   if (!x || b.task == 0) [[unlikely]]
     return;
   x->ring.running = b.outer;
@@ -80,7 +80,7 @@ WEFT_INLINE void trace_end(task &t, const traced_body &b) noexcept {
 /// The same at level `switch` of a body that runs on no other's frame: its begin is all there is, for the next record of this worker tells the end.
 /// False: it is not such a body, and nothing is told.
 [[nodiscard]] WEFT_INLINE bool trace_lone_begin(task &t) noexcept {
-  tracer *const x = this_executor()->trace;
+  tracer *const x = this_thread_context()->trace;
   if (!x || x->ring.running != 0 || is_recorded(t)) [[unlikely]]
     return false;
   x->ring.running = t.trace_id = x->ring.fresh_id();
@@ -88,7 +88,7 @@ WEFT_INLINE void trace_end(task &t, const traced_body &b) noexcept {
   return true;
 }
 WEFT_INLINE void trace_lone_end() noexcept {
-  if (tracer *const x = this_executor()->trace) [[likely]]
+  if (tracer *const x = this_thread_context()->trace) [[likely]]
     x->ring.running = 0;
 }
 

@@ -31,7 +31,7 @@ bool try_suspend(left_function publish, void *context, exhausted how, wait_reaso
     if (e.code() != errc::out_of_resources)
       throw;
     // Nobody waits for a thread's own code, so whatever runs on top of it cannot wait for what stands below.
-    const bool is_task = this_executor()->current->parent != nullptr;
+    const bool is_task = this_thread_context()->current->parent != nullptr;
     if (how == exhausted::throws && is_task)
       throw;
     get_by();
@@ -44,7 +44,7 @@ bool try_suspend(left_function publish, void *context, exhausted how, wait_reaso
 class hosting {
  public:
   hosting() noexcept {
-    executor &e = *this_executor();
+    thread_context &e = *this_thread_context();
     if (e.standing_on || e.hosts)
       return;
     m_home = &e;
@@ -63,7 +63,7 @@ class hosting {
   hosting &operator=(const hosting &) = delete;
 
  private:
-  executor *m_home = nullptr;
+  thread_context *m_home = nullptr;
   int m_before = 0;
 };
 
@@ -83,7 +83,7 @@ class traced_wait {
 
  private:
   WEFT_COLD void put() noexcept {
-    if (tracer *x = this_executor()->trace)
+    if (tracer *x = this_thread_context()->trace)
       x->ring.put(trace_event::waited, 0, x->ring.running, m_since, reinterpret_cast<std::uintptr_t>(m_what));
   }
   std::uint64_t m_since = 0;
@@ -98,10 +98,10 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
   while (!s.word.done(s.owned)) {
     if (help(waited_for, s.word, s.owned))
       continue;
-    if (has_managers() && apply_messages(*this_executor(), poll_point::taskwait)) [[unlikely]]
+    if (has_managers() && apply_messages(*this_thread_context(), poll_point::taskwait)) [[unlikely]]
       continue;
     const bool waited = try_suspend(
-        [](executor &, frame &f, void *p) {
+        [](thread_context &, frame &f, void *p) {
           const scope at = *static_cast<const scope *>(p); // the frame, and *p with it, may go on as soon as it has settled
           at.waiter = &f;
           if (at.word.settle(at.owned)) {
@@ -118,7 +118,7 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
 /// False when no stack was to be had.
 bool wait_on_word(std::atomic<void *> &word, exhausted how, wait_reason why) {
   return try_suspend(
-      [](executor &, frame &f, void *p) {
+      [](thread_context &, frame &f, void *p) {
         if (!wait_for_signal(*static_cast<std::atomic<void *> *>(p), f))
           make_ready(f);
       },

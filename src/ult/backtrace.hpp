@@ -2,7 +2,7 @@
 // Return addresses on the caller's stack and on suspended ones: for reports, some microseconds each.
 #pragma once
 
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <cstddef>
 

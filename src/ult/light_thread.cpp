@@ -20,7 +20,7 @@ namespace {
 
 /// As resumed(), for a stack on which nothing has run.
 light_thread &light_begins() noexcept {
-  executor &e = *this_executor();
+  thread_context &e = *this_thread_context();
   light_thread &t = *root_of(*e.standing_on)->light;
   e.current = t.start.current;
   *e.exceptions = {};
@@ -30,7 +30,7 @@ light_thread &light_begins() noexcept {
 }
 
 destination light_ends(light_thread &t) noexcept {
-  executor &e = *this_executor(); // the thread may have changed
+  thread_context &e = *this_thread_context(); // the thread may have changed
   e.left_stack = e.standing_on;
   e.current = nullptr;
   *e.exceptions = {};
@@ -48,11 +48,11 @@ destination light_ends(light_thread &t) noexcept {
 }
 
 WEFT_UNINSTRUMENTED void light_entry(void *) {
-  sanitized_stack *mine = this_executor()->sanitized;
+  sanitized_stack *mine = this_thread_context()->sanitized;
   stack_entered(*mine);
   light_thread &t = light_begins();
   t.body(t.argument);
-  mine = this_executor()->sanitized;
+  mine = this_thread_context()->sanitized;
   const destination d = light_ends(t);
   context nobody;
   switch_stack(&nobody, *mine, d.state, *d.sanitized, d.value, leave::for_good);
@@ -69,7 +69,7 @@ runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argum
   f.what = runnable::kind::frame;
   stack *s = nullptr;
   try {
-    s = fresh_stack(*this_executor(), bytes, f.state, &light_entry);
+    s = fresh_stack(*this_thread_context(), bytes, f.state, &light_entry);
   } catch (...) {
     free_light_root(f.current);
     throw;

@@ -2,7 +2,7 @@
 // What the files of this module agree on: how a thread stands on a stack, and where it goes next.
 #pragma once
 
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct light_thread;
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
   frame *suspended = nullptr; // what stands on it
-  executor *home = nullptr; // the thread on whose own stack the caller of this stack's first function stands
+  thread_context *home = nullptr; // the thread on whose own stack the caller of this stack's first function stands
   light_thread *light = nullptr; // begins there
 };
 
@@ -24,7 +24,7 @@ inline stack_root *root_of(stack &s) noexcept {
   return reinterpret_cast<stack_root *>(top & ~std::uintptr_t{63});
 }
 
-inline void stand_on(executor &e, stack *s, sanitized_stack *sanitized) noexcept {
+inline void stand_on(thread_context &e, stack *s, sanitized_stack *sanitized) noexcept {
   e.standing_on = s;
   e.sanitized = sanitized;
   e.stack_low = s ? static_cast<const char *>(s->low) : e.thread_stack_low;
@@ -37,7 +37,7 @@ void arrived() noexcept;
 void loop_entry(void *root);
 
 /// A stack, of `bytes` or of the common size for 0, that will run `entry`. Throws weft::error, out_of_resources.
-stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *));
+stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *));
 
 struct destination {
   context state;

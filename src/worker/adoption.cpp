@@ -49,7 +49,7 @@ std::span<const char> thread_stack() noexcept {
 /// the thread's thread_local objects, which may still use Weft; exit() does not call it, so the main thread leaves in at_exit.
 void thread_ends(void *p) {
   worker &w = *static_cast<worker *>(p);
-  if (this_executor() != &w)
+  if (this_thread_context() != &w)
     return; // of the process that this one was forked from
   try {
     end_root(w.root);
@@ -65,7 +65,7 @@ void thread_ends(void *p) {
   if (w.id != 0)
     --the_runtime().external_threads;
   w.is_left();
-  set_this_executor(nullptr);
+  set_this_thread_context(nullptr);
   w.adopted = false;
   stand_for_first_thread();
 }
@@ -104,7 +104,7 @@ worker &slot_for_thread(runtime &rt) {
 
 } // namespace
 
-executor *adopt_timer() noexcept {
+thread_context *adopt_timer() noexcept {
   try {
     worker &w = this_worker();
     w.keeps_time.store(true, std::memory_order_relaxed); // told by the timer's lock
@@ -169,7 +169,7 @@ void settle_on_thread(worker &w) {
   w.tid.store(this_thread_id(), std::memory_order_relaxed); // a hint for the watcher
   w.exceptions = weft_exception_globals();
   w.error_number = &errno;
-  set_this_executor(&w);
+  set_this_thread_context(&w);
   count_hardware(w.id, *w.counts);
   watch_this_thread(w.id);
 }

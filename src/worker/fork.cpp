@@ -52,7 +52,7 @@ void refuse_forked_task() noexcept {
 namespace {
 
 /// The child of a task has the task's stack, but nobody to return to. Whatever it does with Weft ends in a fault of this range.
-void forbid_all_use(const executor &e) {
+void forbid_all_use(const thread_context &e) {
   const char *label = e.current ? label_of(*e.current) : "service";
   std::strncpy(g_forking_task, label, sizeof g_forking_task - 1);
   g_phase.store(phase::forked_in_task, std::memory_order_relaxed);
@@ -61,7 +61,7 @@ void forbid_all_use(const executor &e) {
   if (nowhere == MAP_FAILED)
     refuse_forked_task();
   set_forbidden_range(nowhere, k_bytes, &refuse_forked_task);
-  set_this_executor(static_cast<executor *>(nowhere));
+  set_this_thread_context(static_cast<thread_context *>(nowhere));
   g_runtime = static_cast<runtime *>(nowhere);
 }
 
@@ -109,7 +109,7 @@ void after_fork_in_child() {
     return forbid_all_use(*w);
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
     g_phase.store(phase::not_started, std::memory_order_relaxed);
-  set_this_executor(nullptr);
+  set_this_thread_context(nullptr);
 }
 
 // When the library is loaded: handlers that are registered while another thread forks may not be called in that child.

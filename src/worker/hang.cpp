@@ -119,7 +119,7 @@ std::uint64_t hang_patience_ns(const settings &cfg) noexcept {
 }
 
 gate_guard::gate_guard() noexcept : m_gate(nullptr) {
-  if (this_executor())
+  if (this_thread_context())
     return;
   if (runtime *rt = runtime_or_null())
     (m_gate = &rt->gate)->enter();

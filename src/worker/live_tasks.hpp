@@ -6,7 +6,7 @@
 #include "deps/cohort.hpp"
 #include "deps/region_scope.hpp"
 #include "task/task.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include <set>
 #include <unordered_map>

@@ -153,7 +153,7 @@ runnable *execute_timed(worker &w, task &t, bool in_place) noexcept {
 }
 
 void enqueue_ready(runnable &r) { enqueue(this_worker_or_null(), r, origin::fresh); }
-void enqueue_resumed(executor *here, runnable &r) {
+void enqueue_resumed(thread_context *here, runnable &r) {
   if (r.base() == runnable::kind::frame)
     confine_frame(static_cast<frame &>(r));
   enqueue(static_cast<worker *>(here), r, origin::resumed);
@@ -184,11 +184,11 @@ std::uint64_t tasks_begun() noexcept {
   return n;
 }
 
-std::size_t ready_at(const executor &e) noexcept {
+std::size_t ready_at(const thread_context &e) noexcept {
   const own_queue &own = static_cast<const worker &>(e).own;
   return own.deque ? own.deque->size() : ~std::size_t{0};
 }
-void wake(executor &home) {
+void wake(thread_context &home) {
   if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && can_preempt()) [[unlikely]]
     the_runtime().watch.look_soon(); // what runs there may have to be asked
 }
@@ -211,7 +211,7 @@ void worker_loop() {
 }
 
 /// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
-runnable *pick(executor &e) {
+runnable *pick(thread_context &e) {
   worker &w = static_cast<worker &>(e);
   if (!mutant(bug::suspension_keeps_count))
     flush_child_count_now(w);

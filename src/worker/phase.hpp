@@ -29,7 +29,7 @@ void end_root(task &root);
 /// See layer::outlive_exit.
 void outlive_exit(bool (*threads_compute)()) noexcept;
 /// For the timer's thread, once there are services that it calls.
-executor *adopt_timer() noexcept;
+thread_context *adopt_timer() noexcept;
 /// In a process that was forked inside of a task.
 [[noreturn]] void refuse_forked_task() noexcept;
 

@@ -61,13 +61,13 @@ namespace {
 unsigned allowed_spares(const settings &s) noexcept { return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares); }
 
 const char *current_label() {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   return e && e->current && !e->current->has(detail::k_implicit) ? label_of(*e->current) : nullptr;
 }
 
 /// Async-signal-safe.
 bool describe_victim(overflow_victim &v) {
-  executor *e = this_executor();
+  thread_context *e = this_thread_context();
   if (!e || !e->current)
     return false;
   const task &t = *e->current;
@@ -87,12 +87,12 @@ void worker_main(void *p) {
   settle_on_thread(w);
   overflow_guard guard;
   try {
-    suspend([](executor &e, frame &f, void *) { static_cast<worker &>(e).thread_frame = &f; }, nullptr);
+    suspend([](thread_context &e, frame &f, void *) { static_cast<worker &>(e).thread_frame = &f; }, nullptr);
   } catch (const error &e) {
     warn("worker %u cannot start: %s", w.id, e.what());
   }
   w.is_left();
-  set_this_executor(nullptr);
+  set_this_thread_context(nullptr);
 }
 
 void bind_worker(const runtime &rt, worker &w) {
@@ -220,7 +220,7 @@ void wait_for_functions(const runtime &rt) {
       look.period_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(rt.cfg.poll_period).count());
       the_runtime().clock.prepare(look);
       suspend(
-          [](executor &, frame &f, void *p) {
+          [](thread_context &, frame &f, void *p) {
             auto &call = *static_cast<timer::call *>(p);
             call.f = [](void *left) { make_ready(*static_cast<frame *>(left)); };
             call.context = &f;
@@ -425,7 +425,7 @@ void stop_runtime() {
       other->os_thread.join();
   rt.manage.stop();
   rt.clock.stop();
-  set_this_executor(nullptr);
+  set_this_thread_context(nullptr);
   end_counting(rt, true);
   print_summary(rt);
 }

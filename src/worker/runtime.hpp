@@ -17,7 +17,7 @@
 #include "sched/policy.hpp"
 #include "task/lifecycle.hpp"
 #include "task/wait.hpp"
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 #include "worker/hang.hpp"
 #include "worker/spares.hpp"
 #include "worker/throttle_core.hpp"
@@ -36,7 +36,7 @@ inline constexpr unsigned k_thread_slots = 1024 + k_external_slots; // of worker
 inline constexpr unsigned k_slots = k_thread_slots + 1024;         // with spares
 
 /// A thread that runs tasks: one of ours, or one of the user's while it waits.
-struct alignas(128) worker : executor {
+struct alignas(128) worker : thread_context {
   worker(unsigned id, std::size_t join_capacity);
   const unsigned id;
   own_queue own; // of the policy
@@ -112,12 +112,12 @@ class runtime {
 /// Throws weft::error after shutdown or when there is no slot.
 WEFT_COLD worker &adopt();
 inline worker &this_worker() {
-  if (executor *e = this_executor()) [[likely]]
+  if (thread_context *e = this_thread_context()) [[likely]]
     return *static_cast<worker *>(e);
   return adopt();
 }
 /// Null on a thread that does not use Weft.
-inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_executor()); }
+inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_thread_context()); }
 [[gnu::visibility("hidden")]] extern runtime *g_runtime; // never freed: threads of the user may come late
 inline runtime &the_runtime() noexcept { return *g_runtime; }
 [[nodiscard]] bool is_started() noexcept;

@@ -214,7 +214,7 @@ bool spare_pool::stand_in(spare &s) noexcept {
   worker &w = *s.is;
   try {
     suspend(
-        [](executor &e, frame &f, void *p) {
+        [](thread_context &e, frame &f, void *p) {
           static_cast<worker &>(e).thread_frame = &f;
           static_cast<spare *>(p)->seat.work();
         },
@@ -250,7 +250,7 @@ void spare_pool::main(spare &s) noexcept {
     }
   }
   w.is_left();
-  set_this_executor(nullptr);
+  set_this_thread_context(nullptr);
 }
 
 } // namespace rt

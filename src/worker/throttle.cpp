@@ -34,7 +34,7 @@ void throttle::hold_back(worker &w) {
   if (w.trace && traces(trace_level::runtime))
     w.trace->ring.put(trace_event::held_back, 0, w.trace->ring.running);
   try {
-    suspend([](executor &, frame &f, void *self) { static_cast<throttle *>(self)->hold(f); }, this);
+    suspend([](thread_context &, frame &f, void *self) { static_cast<throttle *>(self)->hold(f); }, this);
   } catch (const error &) { // no stack for the worker to go on with: the producer goes on instead
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ult/executor.hpp"
+#include "ult/thread_context.hpp"
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -20,7 +20,7 @@ std::size_t usable(stack &s) noexcept { return static_cast<std::size_t>(reinterp
 } // namespace
 
 void arrived() noexcept {
-  executor &e = *this_executor();
+  thread_context &e = *this_thread_context();
   if (stack *gone = std::exchange(e.left_stack, nullptr)) {
     forget_stack(root_of(*gone)->sanitized);
     e.stacks.release(gone);
@@ -35,9 +35,9 @@ WEFT_UNINSTRUMENTED void loop_entry(void *root) {
   worker_loop();
 }
 
-executor *home_of(executor &e) noexcept { return e.standing_on ? root_of(*e.standing_on)->home : &e; }
+thread_context *home_of(thread_context &e) noexcept { return e.standing_on ? root_of(*e.standing_on)->home : &e; }
 
-stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)(void *)) {
+stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *)) {
   stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();
   if (!s)
     throw_error(errc::out_of_resources, "no memory for another task stack; lower stack.bytes, or raise the limits of memory or of mappings "
@@ -51,9 +51,9 @@ stack *fresh_stack(executor &e, std::size_t bytes, context &start, void (*entry)
 namespace {
 
 /// Where the frame is kept for who looks at all frames.
-frame *&standing_place(executor &e, frame &f) noexcept { return f.standing_on ? root_of(*f.standing_on)->suspended : e.suspended; }
+frame *&standing_place(thread_context &e, frame &f) noexcept { return f.standing_on ? root_of(*f.standing_on)->suspended : e.suspended; }
 
-WEFT_COLD void saw_suspension(executor &e, frame &f) noexcept {
+WEFT_COLD void saw_suspension(thread_context &e, frame &f) noexcept {
   if (suspensions_are_checked())
     note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.standing_on->low) + f.standing_on->bytes);
   if (!e.trace)
@@ -64,7 +64,7 @@ WEFT_COLD void saw_suspension(executor &e, frame &f) noexcept {
     r.put(trace_event::suspend, 0, f.traced, static_cast<std::uint64_t>(f.why.what), reinterpret_cast<std::uintptr_t>(f.why.target));
 }
 
-WEFT_COLD void saw_resumption(executor &e, frame &f) noexcept {
+WEFT_COLD void saw_resumption(thread_context &e, frame &f) noexcept {
   if (suspensions_are_checked())
     check_resumption(f.note);
   if (!e.trace)
@@ -78,7 +78,7 @@ WEFT_COLD void saw_resumption(executor &e, frame &f) noexcept {
 
 /// Everything of the frame that the switch itself does not restore.
 void resumed(frame &f) noexcept {
-  executor &e = *this_executor();
+  thread_context &e = *this_thread_context();
   e.current = f.current;
   standing_place(e, f) = nullptr;
   *e.exceptions = f.exceptions;
@@ -97,7 +97,7 @@ void resumed(frame &f) noexcept {
 destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sanitized, nullptr}; }
 
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
-destination choose(executor &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
+destination choose(thread_context &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
   if (e.in_callback) [[unlikely]]
     refuse_wait_in(*e.in_callback);
   f.saved_errno = *e.error_number;
@@ -151,7 +151,7 @@ void refuse_wait_in(const callback &c) {
 
 WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish, wait_reason why) {
   frame f;
-  const destination d = choose(*this_executor(), f, publish, context_of_publish, why);
+  const destination d = choose(*this_thread_context(), f, publish, context_of_publish, why);
   switch_stack(&f.state, *f.sanitized, d.state, *d.sanitized, d.value);
   resumed(f);
 }
@@ -159,7 +159,7 @@ WEFT_UNINSTRUMENTED void suspend(left_function publish, void *context_of_publish
 namespace {
 
 destination choose_frame(frame &f) noexcept {
-  executor &e = *this_executor();
+  thread_context &e = *this_thread_context();
   e.left_stack = e.standing_on;
   const destination d = to_frame(f);
   stand_on(e, d.on, d.sanitized);
@@ -169,7 +169,7 @@ destination choose_frame(frame &f) noexcept {
 } // namespace
 
 WEFT_UNINSTRUMENTED void leave_for_frame(frame &f) noexcept {
-  sanitized_stack *mine = this_executor()->sanitized;
+  sanitized_stack *mine = this_thread_context()->sanitized;
   const destination d = choose_frame(f);
   context nobody;
   switch_stack(&nobody, *mine, d.state, *d.sanitized, d.value, leave::for_good);
@@ -191,7 +191,7 @@ WEFT_UNINSTRUMENTED void own_stack_entry(void *p);
 void own_stack_body(own_stack_call &call) {
   arrived();
   call.entry(call.argument);
-  executor &e = *this_executor(); // the thread may have changed
+  thread_context &e = *this_thread_context(); // the thread may have changed
   e.left_stack = e.standing_on;
   *e.exceptions = {};
   stand_on(e, call.caller.standing_on, call.caller.sanitized);
@@ -208,7 +208,7 @@ WEFT_UNINSTRUMENTED void own_stack_entry(void *p) {
 }
 
 destination prepare_own_stack(own_stack_call &call, std::size_t bytes) {
-  executor &e = *this_executor();
+  thread_context &e = *this_thread_context();
   context start;
   call.on = fresh_stack(e, bytes, start, &own_stack_entry);
   root_of(*call.on)->home = home_of(e); // the call returns to the caller's stack
@@ -221,7 +221,7 @@ destination prepare_own_stack(own_stack_call &call, std::size_t bytes) {
 }
 
 void finish_own_stack(own_stack_call &call) noexcept {
-  this_executor()->current = call.caller.current;
+  this_thread_context()->current = call.caller.current;
   arrived();
 }
 
@@ -237,12 +237,12 @@ WEFT_UNINSTRUMENTED void run_on_own_stack(std::size_t bytes, void (*entry)(void 
 }
 
 void make_ready(frame &f) {
-  if (executor *home = f.home) {
+  if (thread_context *home = f.home) {
     home->own_frame.put(f);
-    if (home != this_executor() && !mutant(bug::own_frame_wakes_nobody))
+    if (home != this_thread_context() && !mutant(bug::own_frame_wakes_nobody))
       wake(*home);
   } else {
-    enqueue_resumed(this_executor(), f);
+    enqueue_resumed(this_thread_context(), f);
   }
 }
 

@@ -18,7 +18,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-struct executor;
+struct thread_context;
 struct tracer;
 
 /// What a suspended frame waits for, and the object concerned: for reports.
@@ -36,7 +36,7 @@ namespace detail {
 struct frame : runnable {
   rt::context state;
   rt::exception_state exceptions;
-  rt::executor *home = nullptr; // the only thread that may continue it: for a thread's own stack
+  rt::thread_context *home = nullptr; // the only thread that may continue it: for a thread's own stack
   rt::stack *standing_on = nullptr;
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;
@@ -56,7 +56,7 @@ using detail::runnable;
 using detail::task;
 
 /// Runs on the next stack, once the frame that was left may be resumed: makes it known to whoever will resume it.
-using left_function = void (*)(executor &here, frame &left, void *context);
+using left_function = void (*)(thread_context &here, frame &left, void *context);
 
 /// A function of the user that is called between tasks: what it is, and its name.
 struct callback {
@@ -64,17 +64,17 @@ struct callback {
   const char *name;
 };
 
-/// The part of a worker that switching needs. Only its own thread touches it, but for own_frame.
-struct executor {
+/// What a kernel thread keeps to switch stacks and to run tasks: the part of a worker that switching needs. Only its own thread touches it, but for own_frame.
+struct thread_context {
   stack *standing_on = nullptr; // null: the thread's own stack
   sanitized_stack *sanitized = nullptr;
   const char *stack_low = nullptr; // of the stack that it stands on
-  task *current = nullptr;         // running
-  task *counts_for = nullptr;      // the parent of the tasks that it runs one after the other
-  std::int64_t counted = 0;        // of them have ended, and are still to be told to the parent
+  task *current = nullptr; // running
+  task *counts_for = nullptr; // the parent of the tasks that it runs one after the other
+  std::int64_t counted = 0; // of them have ended, and are still to be told to the parent
   exception_state *exceptions = nullptr; // of the thread
-  int *error_number = nullptr;           // the thread's errno
-  runnable *handoff = nullptr;     // first work of a fresh loop
+  int *error_number = nullptr; // the thread's errno
+  runnable *handoff = nullptr; // first work of a fresh loop
 
   left_function left = nullptr; // what the stack that was left asked for
   frame *left_frame = nullptr;
@@ -94,25 +94,25 @@ struct executor {
   std::size_t thread_stack_bytes = 0;
   bool hosts = false; // a wait on the thread's own stack runs tasks
   const callback *in_callback = nullptr; // what runs must not be suspended
-  const void *serving = nullptr;         // the service whose call this is, until it ends itself
-  tracer *trace = nullptr;               // only while a trace is written
-  struct outbox *messages = nullptr;     // what it posts to managers; null when there are none
+  const void *serving = nullptr; // the service whose call this is, until it ends itself
+  tracer *trace = nullptr; // only while a trace is written
+  struct outbox *messages = nullptr; // what it posts to managers; null when there are none
   std::int32_t pace = 0; // so many actions more it does itself, or, below 0, posts, before it thinks about it again
 };
 
 // What the module worker supplies.
 
 /// Something for the thread to go on with, without waiting; or null.
-runnable *pick(executor &e);
+runnable *pick(thread_context &e);
 [[noreturn]] void worker_loop();
 /// A frame without home is ready, or what pick() gave comes back. `here` null: the caller is no worker.
-void enqueue_resumed(executor *here, runnable &r);
+void enqueue_resumed(thread_context *here, runnable &r);
 /// The home's own_frame has been set.
-void wake(executor &home);
+void wake(thread_context &home);
 
-/// The calling thread's executor or null. To be asked anew after everything that may suspend: the thread may be another one.
-inline executor *this_executor() noexcept { return static_cast<executor *>(thread_slot()); }
-inline void set_this_executor(executor *e) noexcept { set_thread_slot(e); }
+/// The calling thread's context or null. To be asked anew after everything that may suspend: the thread may be another one.
+inline thread_context *this_thread_context() noexcept { return static_cast<thread_context *>(thread_slot()); }
+inline void set_this_thread_context(thread_context *e) noexcept { set_thread_slot(e); }
 
 /// Leaves the current stack until somebody makes the frame ready. Throws weft::error when no stack can be had, or in a
 /// callback; then `publish` has not been called.
@@ -129,7 +129,7 @@ void free_light_root(task *root) noexcept;
 [[noreturn]] WEFT_COLD void refuse_wait_in(const callback &c);
 
 /// The thread that what runs here must not leave: null, but on a thread's own stack and what is called from there.
-executor *home_of(executor &e) noexcept;
+thread_context *home_of(thread_context &e) noexcept;
 
 /// The suspended frames on all stacks but the threads' own. Nothing may run meanwhile.
 void for_each_suspended(void (*f)(frame &, void *), void *context);
@@ -144,7 +144,7 @@ void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument);
 void make_ready(frame &f);
 
 /// Bytes between the caller's frame and the low end of its stack.
-[[gnu::always_inline]] inline std::size_t stack_left(const executor &e) noexcept {
+[[gnu::always_inline]] inline std::size_t stack_left(const thread_context &e) noexcept {
   const char *here = static_cast<const char *>(__builtin_frame_address(0));
   return here > e.stack_low ? static_cast<std::size_t>(here - e.stack_low) : 0;
 }
