@@ -240,10 +240,10 @@ namespace {
 enum body_hook : std::uint8_t {
   k_measures_stacks = 1,
   k_traces_bodies = 2,
-  k_halts = 4,
+  k_safepoint = 4,
   k_traces_switches = 8 // with k_traces_bodies: no more than these
 };
-// Written before any task, but for k_halts, which is a hint: who misses it stops at the next body.
+// Written before any task, but for k_safepoint, which is a hint: who misses it stops at the next body.
 std::atomic<std::uint8_t> g_body_hooks{0};
 WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory_order_relaxed); }
 bool g_traces_readiness = false; // the same
@@ -409,8 +409,8 @@ void invoke_measured(task &t) noexcept {
 }
 
 WEFT_NOINLINE void run_watched(task &t, std::uint8_t by) noexcept {
-  if (by & k_halts) [[unlikely]]
-    halt_here();
+  if (by & k_safepoint) [[unlikely]]
+    stop_at_safepoint();
   if (!(by & k_traces_bodies))
     return invoke_measured(t);
   const traced_body b = trace_begin(t);
@@ -457,11 +457,11 @@ void hook_bodies(bool measure, bool trace) noexcept {
   g_traces_readiness = trace && traces(trace_level::graph);
 }
 
-void halt_bodies(bool on) noexcept {
+void arm_safepoint(bool on) noexcept {
   if (on)
-    g_body_hooks.fetch_or(k_halts, std::memory_order_relaxed);
+    g_body_hooks.fetch_or(k_safepoint, std::memory_order_relaxed);
   else
-    g_body_hooks.fetch_and(static_cast<std::uint8_t>(~k_halts), std::memory_order_relaxed);
+    g_body_hooks.fetch_and(static_cast<std::uint8_t>(~k_safepoint), std::memory_order_relaxed);
 }
 
 void free_task(task &t, heap *mine) noexcept {

@@ -57,11 +57,11 @@ void end_external_task(task &t, void (*ready)(void *receiver, void *context), vo
 /// The end of a task that somebody else than a worker has run. Any thread.
 void end_without_body(task &t);
 
-/// By a worker that is about to begin a body while halt_bodies() is on: waits as long as somebody looks at all tasks. Supplied by the module
+/// By a worker that is about to begin a body while arm_safepoint() is on: waits as long as somebody looks at all tasks. Supplied by the module
 /// worker.
-void halt_here() noexcept;
-/// From now on who begins a body calls halt_here() first; or not any more. Any thread.
-void halt_bodies(bool on) noexcept;
+void stop_at_safepoint() noexcept;
+/// From now on who begins a body calls stop_at_safepoint() first; or not any more. Any thread.
+void arm_safepoint(bool on) noexcept;
 
 /// Setting stack.watermark, and whether there is a trace. Before any task.
 void hook_bodies(bool measure, bool trace) noexcept;

@@ -11,11 +11,11 @@
 #include "task/messages.hpp"
 #include "trace/session.hpp"
 #include "worker/describe.hpp"
-#include "worker/halt.hpp"
 #include "worker/last_dump.hpp"
 #include "worker/last_thread.hpp"
 #include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
+#include "worker/safepoint.hpp"
 #include "worker/task_dump.hpp"
 
 #include <algorithm>
@@ -194,14 +194,14 @@ bool hang_check::look() {
 
 namespace {
 
-constexpr std::uint64_t k_halt_limit_ns = 500'000'000; // that workers may be kept from beginning bodies, while some do not stop
+constexpr std::uint64_t k_safepoint_limit_ns = 500'000'000; // that workers may be kept from beginning bodies, while some do not stop
 
 /// Their tasks are not looked at: those may end meanwhile.
 std::vector<std::string> who_is_about(runtime &rt) {
   std::vector<std::string> notes;
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (is_about(rt, i))
-      notes.push_back("worker " + std::to_string(i) + " has begun no task for " + std::to_string(k_halt_limit_ns / 1'000'000) +
+      notes.push_back("worker " + std::to_string(i) + " has begun no task for " + std::to_string(k_safepoint_limit_ns / 1'000'000) +
                       " ms: it runs a long one, or the program's own code; so nothing is known of tasks");
   if (notes.empty())
     notes.emplace_back("the workers did not stop at one time; ask again");
@@ -213,7 +213,7 @@ running_dump dump_while_running(runtime &rt) {
     return {{}, {"with managers (manage.mode) what is posted passes through states that are not looked at"}};
   if (timer_has_services())
     return {{}, {"services run that may continue tasks at any time"}};
-  if (!try_halt(rt, k_halt_limit_ns))
+  if (!try_stop_workers(rt, k_safepoint_limit_ns))
     return {{}, who_is_about(rt)};
   running_dump all;
   try {
@@ -221,7 +221,7 @@ running_dump dump_while_running(runtime &rt) {
   } catch (const std::bad_alloc &) {
     all.notes.emplace_back("no memory to look at all tasks");
   }
-  go_on(rt);
+  resume_workers(rt);
   return all;
 }
 

@@ -39,7 +39,7 @@ void live_tasks::find_ready(runtime &rt) {
     worker *w = rt.slots[i].load(std::memory_order_acquire); // O1
     if (!w)
       continue;
-    if (w->halted.load(std::memory_order_acquire) && w->current) { // O1 of halt_core.hpp
+    if (w->at_safepoint.load(std::memory_order_acquire) && w->current) { // O1 of safepoint_core.hpp
       beginning.emplace(w->current, i);
       standing.insert(w->current);
       meet(*w->current);

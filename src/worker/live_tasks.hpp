@@ -29,14 +29,14 @@ class live_tasks {
  public:
   using access_map = std::unordered_map<const data_access *, data_access *>;
 
-  /// Only while no worker runs and no thread is inside of the gate. `amid`: tasks were halted, so there are some that could go on (worker/halt.hpp). Throws
+  /// Only while no worker runs and no thread is inside of the gate. `amid`: workers were stopped at a safepoint, so there are some that could go on (worker/safepoint.hpp). Throws
   /// std::bad_alloc.
   explicit live_tasks(runtime &rt, bool amid = false);
 
   std::vector<frame *> frames;
   std::set<task *> tasks; // the stand-ins of cohorts too
   std::set<task *> standing; // they have a frame
-  std::unordered_map<const task *, unsigned> beginning; // halted: about to begin, on that worker
+  std::unordered_map<const task *, unsigned> beginning; // stopped at a safepoint: about to begin, on that worker
   std::set<const task *> going; // suspended, and ready to go on
   std::size_t elsewhere = 0; // ready, in queues that cannot be looked through
   std::set<task *> pending; // by external events only

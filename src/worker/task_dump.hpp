@@ -16,7 +16,7 @@ class runtime;
 /// Only while no worker runs and no thread enters: see hang.cpp. Throws std::bad_alloc.
 [[nodiscard]] wait_graph take_task_dump(runtime &rt);
 
-/// The same of workers that were halted amid their work, with those that could go on; what it could not look at is said in `notes`.
+/// The same of workers that were stopped at a safepoint amid their work, with those that could go on; what it could not look at is said in `notes`.
 struct running_dump {
   wait_graph graph;
   std::vector<std::string> notes;

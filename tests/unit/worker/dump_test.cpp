@@ -4,8 +4,8 @@
 #include "os/file.hpp"
 #include "support/case_process.hpp"
 #include "task/lifecycle.hpp"
-#include "worker/halt.hpp"
 #include "worker/runtime.hpp"
+#include "worker/safepoint.hpp"
 
 #include <weft/weft.hpp>
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/halt.hpp"
+#include "worker/safepoint.hpp"
 
 #include "atomic/atomic.hpp"
 #include "base/clock.hpp"
-#include "worker/halt_core.hpp"
 #include "worker/runtime.hpp"
+#include "worker/safepoint_core.hpp"
 
 namespace weft::inline v0 {
 namespace rt {
 namespace {
 
 constexpr std::int64_t k_nap_ns = 200'000; // between looks at who has stopped: a body that is short has ended by then
-halt_core<> g_halt;
+safepoint_core<> g_safepoint;
 std::atomic<std::uint32_t> g_nobody{0}; // what the watcher naps on
 
 bool all_have_stopped(runtime &rt) noexcept {
@@ -23,9 +23,9 @@ bool all_have_stopped(runtime &rt) noexcept {
   return true;
 }
 
-void let_go() noexcept {
-  halt_bodies(false);
-  g_halt.let_go();
+void resume() noexcept {
+  arm_safepoint(false);
+  g_safepoint.resume();
 }
 
 } // namespace
@@ -34,33 +34,33 @@ bool is_about(runtime &rt, unsigned slot) noexcept {
   worker *w = rt.slots[slot].load(std::memory_order_acquire); // O1 of runtime.cpp
   if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_acquire)) // O4 of runtime.hpp
     return false;
-  if (w->halted.load(std::memory_order_acquire)) // O1 of halt_core.hpp
+  if (w->at_safepoint.load(std::memory_order_acquire)) // O1 of safepoint_core.hpp
     return false;
   if (w->stand_in && w->stand_in->seat.is() == spare_seat<>::parked)
     return false;
   return !rt.idle.announced(slot) || w->own_frame.full();
 }
 
-void halt_here() noexcept {
+void stop_at_safepoint() noexcept {
   worker &w = *this_worker_or_null();
-  g_halt.stop(w.halted, the_runtime().gate);
+  g_safepoint.poll(w.at_safepoint, the_runtime().gate);
 }
 
-bool try_halt(runtime &rt, std::uint64_t limit_ns) {
+bool try_stop_workers(runtime &rt, std::uint64_t limit_ns) {
   const std::uint64_t until = now_ns() + limit_ns;
-  g_halt.want();
-  halt_bodies(true); // who begins a body learns of it, sooner or later
+  g_safepoint.request();
+  arm_safepoint(true); // who begins a body learns of it, sooner or later
   do {
-    if (g_halt.catch_all(rt.gate, [&rt] { return all_have_stopped(rt); }))
+    if (g_safepoint.try_stop_all(rt.gate, [&rt] { return all_have_stopped(rt); }))
       return true;
     os_futex_wait(g_nobody, 0, static_cast<std::int64_t>(now_ns()) + k_nap_ns);
   } while (now_ns() < until && !rt.stopping.load(std::memory_order_acquire)); // O3 of runtime.cpp
-  let_go();
+  resume();
   return false;
 }
 
-void go_on(runtime &rt) noexcept {
-  let_go();
+void resume_workers(runtime &rt) noexcept {
+  resume();
   rt.gate.open();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/worker/halt_core.hpp with the gate: what is looked at while workers are halted or asleep is touched by nobody (a data race), and all go on.
+// Models of src/worker/safepoint_core.hpp with the gate: what is looked at while workers are at a safepoint or asleep is touched by nobody (a data race), and all go on.
 #include "checker/models.hpp"
 
-#include "worker/halt_core.hpp"
+#include "worker/safepoint_core.hpp"
 
 namespace {
 
@@ -11,20 +11,20 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-struct halt_base {
+struct safepoint_base {
   struct worker {
-    model_atomic<bool> halted{false};
+    model_atomic<bool> at_safepoint{false};
     model_atomic<int> asleep{0}; // its announcement, as in the eventcount
     model_var<int> tasks{0}; // what it has in hand and in its queue
-    [[nodiscard]] bool is_about() const { return !halted.load(acquire) && !asleep.load(acquire); } // as is_about() of worker/halt.cpp
+    [[nodiscard]] bool is_about() const { return !at_safepoint.load(acquire) && !asleep.load(acquire); } // as is_about() of worker/safepoint.cpp
   };
   sleep_gate<P> gate;
-  halt_core<P> halt;
+  safepoint_core<P> safepoint;
   worker workers[2];
   int count = 1;
 
   void begin_body(worker &w) {
-    halt.stop(w.halted, gate);
+    safepoint.poll(w.at_safepoint, gate);
     w.tasks.set(w.tasks.get() + 1);
   }
   void nap(worker &w) {
@@ -41,21 +41,21 @@ struct halt_base {
   }
   /// As often as the time allows.
   void look(int tries) {
-    halt.want();
+    safepoint.request();
     for (int n = 0; n < tries; ++n) {
-      if (!halt.catch_all(gate, [this] { return all_have_stopped(); }))
+      if (!safepoint.try_stop_all(gate, [this] { return all_have_stopped(); }))
         continue;
       for (int i = 0; i < count; ++i)
         expect(workers[i].tasks.get() >= 0, "what was left is intact");
-      halt.let_go();
+      safepoint.resume();
       return gate.open();
     }
-    halt.let_go();
+    safepoint.resume();
   }
 };
 
 /// It stops before its next body, in time or too late.
-struct halt_and_worker : halt_base {
+struct safepoint_and_worker : safepoint_base {
   static constexpr int threads = 2;
   void run(int t) {
     if (t == 0)
@@ -65,10 +65,10 @@ struct halt_and_worker : halt_base {
   }
   void check() { expect(workers[0].tasks.get() == 2, "the worker has worked"); }
 };
-const passes<halt_and_worker> h1{"halt_and_worker"};
+const passes<safepoint_and_worker> h1{"safepoint_and_worker"};
 
-/// It may still be on its way out of the first halt when the second begins.
-struct halt_twice : halt_base {
+/// It may still be on its way out of the first safepoint when the second begins.
+struct safepoint_twice : safepoint_base {
   static constexpr int threads = 2;
   void run(int t) {
     if (t == 0) {
@@ -80,10 +80,10 @@ struct halt_twice : halt_base {
   }
   void check() { expect(workers[0].tasks.get() == 2, "the worker has worked"); }
 };
-const passes<halt_twice> h2{"halt_twice"};
+const passes<safepoint_twice> h2{"safepoint_twice"};
 
 /// It works, announces that it sleeps, is woken, and goes on.
-struct halt_and_sleeper : halt_base {
+struct safepoint_and_sleeper : safepoint_base {
   static constexpr int threads = 2;
   void run(int t) {
     if (t == 0)
@@ -93,12 +93,12 @@ struct halt_and_sleeper : halt_base {
   }
   void check() { expect(workers[0].tasks.get() == 2, "the worker has worked"); }
 };
-const passes<halt_and_sleeper> h3{"halt_and_sleeper"};
+const passes<safepoint_and_sleeper> h3{"safepoint_and_sleeper"};
 
 /// One sleeps, one runs.
-struct halt_of_two : halt_base {
+struct safepoint_of_two : safepoint_base {
   static constexpr int threads = 3;
-  halt_of_two() { count = 2; }
+  safepoint_of_two() { count = 2; }
   void run(int t) {
     if (t == 0)
       return look(1);
@@ -108,6 +108,6 @@ struct halt_of_two : halt_base {
   }
   void check() { expect(workers[0].tasks.get() == 1 && workers[1].tasks.get() == 1, "both have worked"); }
 };
-const passes<halt_of_two> h4{"halt_of_two"};
+const passes<safepoint_of_two> h4{"safepoint_of_two"};
 
 } // namespace

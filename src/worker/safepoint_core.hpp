@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// How workers are stopped for a moment, so that somebody can look at what lives while tasks run: those that sleep stay asleep behind the gate, the
+// others stop before the next body that they begin.
+//
+// Roles       The watcher: request, try_stop_all, resume. A worker that is about to begin a body: poll.
+// Word        m_requested: also what stopped workers sleep on; a hint to the others. at_safepoint, of each worker: it has stopped.
+// Invariants  I1  A worker that was seen at its safepoint, or asleep, after the gate was closed does nothing before the gate opens: the end of `at_safepoint` is for the gate
+//                 what the end of the announcement is for one that sleeps (I1 of park/sleep_gate.hpp). So a look before the gate is closed
+//                 proves nothing, and the one afterwards all.
+//             I2  A worker that is stopped or asleep holds nothing in hand but the task it is about to begin.
+//             I3  A worker that has stopped goes on after resume().
+// Orders      O1  at_safepoint set, release, with the watcher's load, acquire (is_about): what the worker has done is seen.
+//             A worker that goes on learns from the gate that the watcher has ended its look: m_requested is relaxed throughout.
+// Progress    Blocking, for as long as the watcher looks.
+// Reclamation None.
+// Checked by  tests/model/safepoint_models.cpp
+#pragma once
+
+#include "base/mutant.hpp"
+#include "park/sleep_gate.hpp"
+
+namespace weft::inline v0 {
+namespace rt {
+
+template <class P = real_atomics>
+class safepoint_core {
+ public:
+  using flag = typename P::template atomic<bool>;
+
+  /// The others learn of it sooner or later.
+  void request() noexcept { m_requested.store(1, std::memory_order_relaxed); }
+  /// True: nobody runs, and the gate is closed until the caller opens it, after resume(). `all_have_stopped` asks each worker.
+  template <class F>
+  [[nodiscard]] bool try_stop_all(sleep_gate<P> &gate, F all_have_stopped) noexcept {
+    if (!all_have_stopped())
+      return false;
+    gate.close();
+    if (mutant(bug::safepoint_checked_before_the_gate) || all_have_stopped()) // I1: for certain now
+      return true;
+    gate.open();
+    return false;
+  }
+  void resume() noexcept {
+    m_requested.store(0, std::memory_order_relaxed);
+    if (!mutant(bug::safepoint_wakes_nobody))
+      P::futex_wake(m_requested, INT32_MAX); // I3
+  }
+
+  void poll(flag &at_safepoint, sleep_gate<P> &gate) noexcept {
+    if (!m_requested.load(std::memory_order_relaxed))
+      return;
+    at_safepoint.store(true, order_unless(bug::safepoint_relaxed, std::memory_order_release)); // O1
+    while (m_requested.load(std::memory_order_relaxed))
+      P::futex_wait(m_requested, 1);
+    at_safepoint.store(false, std::memory_order_relaxed); // I1
+    if (!mutant(bug::safepoint_passes_no_gate))
+      gate.pass();
+  }
+
+ private:
+  typename P::template atomic<std::uint32_t> m_requested{0};
+};
+
+} // namespace rt
+} // namespace weft::inline v0
