@@ -53,7 +53,7 @@ void park(void (*left)(detail::runnable &, void *), void *context) {
       &d);
 }
 
-bool park_for_others(void (*left)(detail::runnable &, void *), void *context) {
+bool park_if_runnable(void (*left)(detail::runnable &, void *), void *context) {
   const worker &w = this_worker();
   const bool has_others = w.own_frame.full() || (w.own.deque ? !w.own.deque->empty() : the_runtime().ready->has_work());
   if (has_others)
@@ -73,8 +73,8 @@ bool work_is_ready() noexcept {
 
 void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked)); }
 
-void give_way() { taskyield(); }
-void let_go() {
+void yield_now() { taskyield(); }
+void yield_to_pinned() {
   if (this_worker().own_frame.full()) // which goes first; the caller stays on this kernel thread, where nobody else takes it
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }

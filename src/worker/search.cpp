@@ -228,7 +228,7 @@ runnable *wait_for_some(worker &w) {
   runtime &rt = the_runtime();
   for (mood m = mood::patient;;) {
     tidy(w);
-    if (rt.producers.let_go())
+    if (rt.producers.release_all())
       if (runnable *r = look(w))
         return r;
     if (runnable *r = spin(w))

@@ -2,7 +2,7 @@
 // Whom the throttle holds back, and who lets them go on.
 //
 // Roles       A producer that has left its stack: hold. Whoever has changed the counter of live memory: live_bytes_changed. A worker that
-//             finds nothing to run: let_go; and holds_any once more when it has announced that it sleeps.
+//             finds nothing to run: release_all; and holds_any once more when it has announced that it sleeps.
 // Word        The counter (the world's), m_any: somebody is held. m_held under m_lock. m_now, m_alarm, m_over are hints: one spawn more or less.
 // Invariants  I1  A producer enters m_held once, and is made ready once: by who takes the list.
 //             I2  m_any says, under m_lock, whether m_held has somebody.
@@ -68,11 +68,11 @@ class throttle_core {
       return resume_all();
     }
     if (!mutant(bug::throttle_hold_wakes_nobody))
-      m_world.wake_one(); // a worker that found nothing just before lets it go
+      m_world.wake_one(); // a worker that found nothing just before releases it
   }
 
   /// Everybody, and the marks are raised for a while, so that producers and idle workers do not take turns at every task.
-  bool let_go() {
+  bool release_all() {
     if (!m_any.load(std::memory_order_relaxed) || mutant(bug::throttle_keeps_producers))
       return false;
     const std::int64_t live = m_world.live_bytes();

@@ -205,7 +205,7 @@ static void groups_fail_and_are_cancelled(void) {
 struct meeting {
   weft_task *task;
   weft_mutex *mutex;
-  int waits, timed_out, let_go;
+  int waits, timed_out, released;
 };
 
 static int wait_for_the_service(void *p) {
@@ -227,7 +227,7 @@ static int poll(void *p) {
   const int waits = m->waits;
   m->waits = 0;
   if (waits)
-    m->let_go = weft_task_unblock(m->task) == 0 && weft_task_decrease_events(m->task, 1) == 0;
+    m->released = weft_task_unblock(m->task) == 0 && weft_task_decrease_events(m->task, 1) == 0;
   return weft_mutex_unlock(m->mutex) == 0 && waits;
 }
 
@@ -241,7 +241,7 @@ static void a_service_ends_a_block_and_an_event(void) {
     EXPECT(weft_spawn(wait_for_the_service, &m, 0, NULL, 0, NULL, NULL) == 0);
     EXPECT(weft_taskwait(NULL) == 0);
     EXPECT(weft_service_destroy(s) == 0);
-    EXPECT(m.timed_out && m.let_go);
+    EXPECT(m.timed_out && m.released);
     EXPECT(weft_mutex_destroy(m.mutex) == 0);
   }
 }

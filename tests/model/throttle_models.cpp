@@ -58,7 +58,7 @@ struct throttle_base {
   void be_held() {
     suspend([this](model_frame &f) {
       throttle.hold(f);
-      return true; // whoever lets it go, itself perhaps, makes it ready
+      return true; // whoever releases it, itself perhaps, makes it ready
     });
   }
   void free_batch() { throttle.live_bytes_changed(live.fetch_sub(k_batch, seq_cst) - k_batch); }
@@ -78,7 +78,7 @@ struct throttle_falls : throttle_base {
 const passes<throttle_falls<1>> f1{"throttle_falls_below_the_mark"};
 const passes<throttle_falls<2>> f2{"throttle_falls_and_two_go_on"};
 
-/// Nothing is freed: its tasks wait for it. A worker that may be asleep, or about to, has to let it go.
+/// Nothing is freed: its tasks wait for it. A worker that may be asleep, or about to, has to release it.
 template <int Rounds>
 struct throttle_and_sleeper : throttle_base {
   static constexpr int threads = 2;
@@ -92,7 +92,7 @@ struct throttle_and_sleeper : throttle_base {
       return;
     }
     while (!over.load(relaxed)) {
-      if (throttle.let_go())
+      if (throttle.release_all())
         continue;
       idle.prepare(0);
       if (over.load(relaxed) || throttle.holds_any())
@@ -116,10 +116,10 @@ struct throttle_raced : throttle_base {
     else if (t == 1)
       be_held();
     else
-      static_cast<void>(throttle.let_go());
+      static_cast<void>(throttle.release_all());
   }
   void check() { expect(!throttle.holds_any(), "nobody is held"); }
 };
-const passes<throttle_raced> r1{"throttle_let_go_by_two"};
+const passes<throttle_raced> r1{"throttle_released_by_two"};
 
 } // namespace

@@ -19,7 +19,7 @@ WEFT_API void start_thread(std::size_t bytes, void (*body)(void *), void *argume
 WEFT_API void park(void (*left)(detail::runnable &self, void *context), void *context);
 
 /// park(), where the caller's worker has other work of its own to go on with. False: it has none, and the caller goes on at once.
-WEFT_API bool park_for_others(void (*left)(detail::runnable &self, void *context), void *context);
+WEFT_API bool park_if_runnable(void (*left)(detail::runnable &self, void *context), void *context);
 
 /// Whether there is work, of the caller's worker or of nobody in particular, that the worker could go on with. A guess.
 [[nodiscard]] WEFT_API bool work_is_ready() noexcept;
@@ -28,12 +28,12 @@ WEFT_API bool park_for_others(void (*left)(detail::runnable &self, void *context
 WEFT_API void unpark(detail::runnable &parked);
 
 /// Lets other ready work run first. Any thread that park() may be called on.
-WEFT_API void give_way();
+WEFT_API void yield_now();
 /// The same where the own stack of the kernel thread below is ready, which no other thread can go on with.
-WEFT_API void let_go();
+WEFT_API void yield_to_pinned();
 
 /// From now on the watcher calls `ask(tid)`, again and again, about each kernel thread that runs what passes no scheduling point while
-/// something else is ready: so that the layer may see to it that what runs there calls give_way(); and about external threads (external_thread.hpp). It must not wait.
+/// something else is ready: so that the layer may see to it that what runs there calls yield_now(); and about external threads (external_thread.hpp). It must not wait.
 /// It returns false where that thread cannot be told. What has not let go for long is taken for one that waits for the others: threads stand in for it, one after
 /// the other. Null: nobody is asked.
 WEFT_API void on_preempt(bool (*ask)(int tid));
@@ -54,6 +54,13 @@ struct stack_range {
   std::size_t bytes;
 };
 [[nodiscard]] WEFT_API stack_range own_stack() noexcept;
+
+// Former names; they leave with 1.0.
+[[deprecated("use yield_now")]] inline void give_way() { yield_now(); }
+[[deprecated("use yield_to_pinned")]] inline void let_go() { yield_to_pinned(); }
+[[deprecated("use park_if_runnable")]] inline bool park_for_others(void (*left)(detail::runnable &self, void *context), void *context) {
+  return park_if_runnable(left, context);
+}
 
 } // namespace layer
 } // namespace weft::inline v0

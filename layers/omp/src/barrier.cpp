@@ -153,7 +153,7 @@ bool wait_oversubscribed(thread &t, omp_team &c, std::uint64_t unit, bool cancel
       wake_range(&t, c, 0, 1);
     if (e != barrier_end::not_yet) {
       if (unit == omp_team::k_arrived)
-        let_go(t); // as below
+        yield_to_pinned(t); // as below
       return true;
     }
     const outcome o = idle_oversubscribed(t, c, s);
@@ -172,7 +172,7 @@ bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellabl
     const std::uint64_t seen = c.arrive(unit);
     if (wake_after(t, c, c.try_to_end(seen))) {
       if (spins == 0 && unit == omp_team::k_arrived)
-        let_go(t); // who was woken first may be the one that nobody else can go on with
+        yield_to_pinned(t); // who was woken first may be the one that nobody else can go on with
       return true;
     }
     const outcome o = idle(t, c, {omp_team::passed_of(seen), unit, cancellable}, spins, policy);

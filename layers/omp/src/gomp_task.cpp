@@ -116,7 +116,7 @@ GOMP_API void GOMP_taskwait_depend(void **depend) {
   wait_for_accesses(t, access_list(t, depend));
 }
 
-GOMP_API void GOMP_taskyield() { give_way(self()); }
+GOMP_API void GOMP_taskyield() { yield_now(self()); }
 GOMP_API void GOMP_taskgroup_start() { begin_group(self()); }
 GOMP_API void GOMP_taskgroup_end() { end_group(self()); }
 

@@ -77,7 +77,7 @@ void wait_at_exit() {
   thread *const t = self_if_any();
   if (t && !t->light && t->team->level == 0 && !t->task->is_explicit)
     while (!runtime_is_gone() && is_any_open())
-      give_way(*t);
+      yield_now(*t);
 }
 
 unsigned make_helpers(thread &me) {
@@ -91,7 +91,7 @@ unsigned make_helpers(thread &me) {
   static const int once = std::atexit(&wait_at_exit);
   (void)once;
   while (tells && ready_helpers() != count)
-    give_way(me);
+    yield_now(me);
   return count;
 }
 
@@ -102,7 +102,7 @@ bool have_helpers(thread &me) {
     return false;
   for (bool waits = false;; waits = true) {
     if (waits)
-      give_way(me); // somebody else makes them
+      yield_now(me); // somebody else makes them
     std::lock_guard lock(g_helpers.lock);
     if (g_helpers.made == helper_pool::all)
       return g_helpers.count != 0;

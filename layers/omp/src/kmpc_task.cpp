@@ -158,7 +158,7 @@ KMP_API std::int32_t __kmpc_omp_taskwait(location *, std::int32_t) {
   return 0;
 }
 KMP_API std::int32_t __kmpc_omp_taskyield(location *, std::int32_t, int) {
-  give_way(self());
+  yield_now(self());
   return 0;
 }
 KMP_API void __kmpc_taskgroup(location *, std::int32_t) { begin_group(self()); }

@@ -58,7 +58,7 @@ void lay_out_leaves(omp_team &c) {
 }
 
 void rest(thread &t, omp_team &c, const expected &x) noexcept {
-  if (!t.own_parker.give_place(t, x.missing) && !watch(t, c, x))
+  if (!t.own_parker.park_if_runnable(t, x.missing) && !watch(t, c, x))
     t.own_parker.wait_for(t, x.missing);
 }
 

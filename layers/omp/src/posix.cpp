@@ -228,7 +228,7 @@ int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const times
     const bool goes_on = errno == EAGAIN || (errno == EINTR && t_times_asked != asked);
     if (!goes_on || (limit && now_ns() - begin >= limit->tv_sec * k_second + limit->tv_nsec))
       return -1;
-    give_way(t);
+    yield_now(t);
   }
 }
 
@@ -344,7 +344,7 @@ int send(thread &t, int signal) noexcept {
   t.own_parker.signal(self_if_any());
   if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
     syscall(SYS_tgkill, getpid(), tid,
-            SIGURG); // where it computes it gives way (preempt.cpp); any other thread takes it for a question of the watcher's
+            SIGURG); // where it computes it yields (preempt.cpp); any other thread takes it for a question of the watcher's
   return 0;
 }
 

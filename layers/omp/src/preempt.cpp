@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weft's watcher tells which kernel thread has passed no scheduling point for a time slice while something else was ready. It gets a signal;
-// the handler runs on the stack of the OpenMP thread that it interrupted, with its thread-local block, and gives way there as if the
+// the handler runs on the stack of the OpenMP thread that it interrupted, with its thread-local block, and yields there as if the
 // program had called taskyield. So the thread's registers lie in the signal's frame, and it goes on, anywhere, by returning from the handler.
 //
 // It declines where a thread cannot be left: in Weft (the block in use is the worker's then), in this library, under one of its
@@ -158,7 +158,7 @@ void on_signal(int number, siginfo_t *, void *p) {
   const int before = errno;
   if (waits)
     in_core(t, &count_called_off);
-  give_way(*t);
+  yield_now(*t);
   adopt_kernel_thread(u);
   errno = before;
 }
@@ -221,7 +221,7 @@ bool ask(int tid) {
 void install_preemption() noexcept {
   constexpr std::uintptr_t k_length_of_yield = 32; // a system call and its return
   g_code.marks[0] = reinterpret_cast<std::uintptr_t>(&on_signal);
-  g_code.marks[1] = reinterpret_cast<std::uintptr_t>(&weft::layer::give_way);
+  g_code.marks[1] = reinterpret_cast<std::uintptr_t>(&weft::layer::yield_now);
   g_code.marks[2] = address_of("getpid");
   g_code.marks[3] = address_of("__tls_get_addr");
   g_code.marks[4] = address_of("_Unwind_RaiseException");

@@ -108,7 +108,7 @@ void call_body_of_other(thread &t, omp_task &x) { x.body_of_other(static_cast<in
 void call_whole_body(thread &t, omp_task &x) {
   call_body(t, x);
   while (std::exchange(x.again, false)) {
-    give_way(t);
+    yield_now(t);
     omp_task *const before = std::exchange(t.task, &x);
     call_body_of_other(t, x);
     t.task = before;

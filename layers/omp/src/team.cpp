@@ -320,7 +320,7 @@ void dismiss(thread &t, omp_team *c) {
 void let_members_leave(thread &t) noexcept {
   constexpr unsigned k_most = 64;
   while (g_leaving.load(std::memory_order_relaxed) > k_most && !runtime_is_gone()) {
-    give_way(t); // some run here
+    yield_now(t); // some run here
     yield_kernel_thread();
   }
 }

@@ -224,17 +224,17 @@ void parker::publish(weft::detail::runnable &parked, void *p) {
     weft::layer::unpark(parked);
 }
 
-/// `for_others`: only where the kernel thread has others to run. False: it has not.
-bool parker::park(thread &me, const reason *why, bool for_others) noexcept {
+/// `if_runnable`: only where the kernel thread has others to run. False: it has not.
+bool parker::park(thread &me, const reason *why, bool if_runnable) noexcept {
   bool parked = true;
   me.pinned = false;
   if (!m_word.is_signalled()) {
     park_request v{this, why};
     try {
-      in_core(&me, [&v, &parked, for_others] {
+      in_core(&me, [&v, &parked, if_runnable] {
         try {
-          if (for_others)
-            parked = weft::layer::park_for_others(&publish, &v);
+          if (if_runnable)
+            parked = weft::layer::park_if_runnable(&publish, &v);
           else
             weft::layer::park(&publish, &v);
         } catch (const weft::error &) { // no stack to go on with, or Weft has ended: look again later
@@ -270,7 +270,7 @@ void parker::signal(thread *me) noexcept {
 
 namespace {
 
-constexpr unsigned k_least_kept = 16, k_most_kept = 1024; // times that a thread keeps its kernel thread
+constexpr unsigned k_least_skipped = 16, k_most_skipped = 1024; // times that a thread keeps its kernel thread
 
 /// Of a program's own thread.
 bool keeps_cpu(thread &me) noexcept {
@@ -284,7 +284,7 @@ bool keeps_cpu(thread &me) noexcept {
 
 } // namespace
 
-bool give_way(thread &me) noexcept {
+bool yield_now(thread &me) noexcept {
   me.pinned = false;
   const bool owns_kernel_thread = me.is_of_program();
   if (runtime_is_gone() || (owns_kernel_thread && keeps_cpu(me))) {
@@ -294,22 +294,22 @@ bool give_way(thread &me) noexcept {
   const unsigned before = times_called_off();
   in_core(&me, [] {
     try {
-      weft::layer::give_way();
+      weft::layer::yield_now();
     } catch (const weft::error &) { // no stack to go on with
       yield_kernel_thread();
     }
   });
   if (owns_kernel_thread && times_called_off() != before)
-    me.keeps_cpu = me.kept_cpu = std::clamp(2 * me.kept_cpu, k_least_kept, k_most_kept);
+    me.keeps_cpu = me.kept_cpu = std::clamp(2 * me.kept_cpu, k_least_skipped, k_most_skipped);
   return true;
 }
 
-void let_go(thread &me) noexcept {
+void yield_to_pinned(thread &me) noexcept {
   if (!me.block || runtime_is_gone())
     return;
   in_core(&me, [] {
     try {
-      weft::layer::let_go();
+      weft::layer::yield_to_pinned();
     } catch (const weft::error &) { // no stack to go on with
     }
   });

@@ -41,7 +41,7 @@ class parker {
   /// While the reason holds.
   void wait_for(thread &me, const reason &why) noexcept;
   /// The same, where the kernel thread has others to run. False: it has not.
-  [[nodiscard]] bool give_place(thread &me, const reason &why) noexcept { return park(me, &why, true); }
+  [[nodiscard]] bool park_if_runnable(thread &me, const reason &why) noexcept { return park(me, &why, true); }
   /// Any thread; `me` is the caller, or null for who is inside of Weft already.
   void signal(thread *me) noexcept;
   /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
@@ -53,7 +53,7 @@ class parker {
     parker *at;
     const reason *why; // null: a signal
   };
-  bool park(thread &me, const reason *why, bool for_others = false) noexcept;
+  bool park(thread &me, const reason *why, bool if_runnable = false) noexcept;
   parker_word<weft::detail::runnable> m_word;
 };
 
@@ -142,7 +142,7 @@ struct thread_state {
   unsigned seen_there = 0;
   unsigned fruitless_spins = 0, spins_tried = 0; // see adaptive_spin
   unsigned yields = 0;
-  unsigned keeps_cpu = 0, kept_cpu = 0; // see give_way
+  unsigned keeps_cpu = 0, kept_cpu = 0; // see yield_now
   unsigned failed_tests = 0; // see count_failed_test
   asked_region asked;
 };
@@ -275,15 +275,15 @@ inline void take_part(thread &t) noexcept {
 
 /// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
 /// thread holds: then the watcher has it called off. A thread to which that has happened keeps its kernel thread for some times, as one for which nobody can be called off always does. False: so it did.
-bool give_way(thread &me) noexcept;
+bool yield_now(thread &me) noexcept;
 /// At constructs that programs spin with: a thread whose tests there fail again and again lets others run, now and then.
 inline void count_failed_test(thread &me) noexcept {
   constexpr unsigned k_looks = 64;
   if (++me.failed_tests % k_looks == 0) [[unlikely]]
-    give_way(me);
+    yield_now(me);
 }
 /// The same for a program's own thread that is ready and can only go on where this one runs.
-void let_go(thread &me) noexcept;
+void yield_to_pinned(thread &me) noexcept;
 /// Looks to spend before a thread of this team is parked.
 int spins_for(const omp_team &t) noexcept;
 /// Whether Weft can still be used by this process.

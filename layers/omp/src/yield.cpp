@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sched_yield(), nanosleep() and usleep() of an OpenMP thread give way to other OpenMP threads first: programs and libraries wait with them for flags that these set, and the kernel knows
+// sched_yield(), nanosleep() and usleep() of an OpenMP thread yield to other OpenMP threads first: programs and libraries wait with them for flags that these set, and the kernel knows
 // of the worker only. In place of the C library's, under their versions, wherever this library comes first.
 #include "preempt.hpp"
 #include "sanitizer.hpp"
@@ -16,7 +16,7 @@ using namespace weft_omp;
 namespace {
 
 /// Code of the program runs, in a region; not Weft, which calls sched_yield() as well.
-bool may_give_way(const thread *t) noexcept {
+bool may_yield(const thread *t) noexcept {
   if (!t || spin_locks_held() != 0)
     return false;
   return t->block ? t->block == thread_pointer() : !t->in_weft && t->team->level != 0;
@@ -39,14 +39,14 @@ int result_of(int failure) noexcept {
   return -1;
 }
 
-/// As nanosleep(). What others run for counts, and to be asked to give way does not end it.
+/// As nanosleep(). What others run for counts, and a request to yield does not end it.
 int sleep_for(timespec asked, timespec *left) {
   thread *const t = k_under_tsan ? nullptr : known_self(); // its own nanosleep() is not to be left
-  if (!may_give_way(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 || asked.tv_nsec >= k_second)
+  if (!may_yield(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 || asked.tv_nsec >= k_second)
     return result_of(clock_nanosleep(CLOCK_REALTIME, 0, &asked, left)); // which is what the C library's calls
   const std::int64_t until = now_ns() + asked.tv_sec * k_second + asked.tv_nsec;
   for (;;) {
-    give_way(*t);
+    yield_now(*t);
     const std::int64_t rest = until - now_ns();
     if (rest <= 0)
       return 0;
@@ -65,11 +65,11 @@ extern "C" __attribute__((visibility("default"))) int usleep(useconds_t us) { re
 
 extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
   thread *const t = known_self();
-  if (!may_give_way(t)) {
+  if (!may_yield(t)) {
     yield_kernel_thread();
     return 0;
   }
-  if (give_way(*t) && ++t->yields % k_kernel_each == 0)
+  if (yield_now(*t) && ++t->yields % k_kernel_each == 0)
     yield_kernel_thread();
   return 0;
 }

@@ -17,7 +17,7 @@ static void nap(int ms) {
   clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
-static void *let_go(void *none) {
+static void *release_all(void *none) {
   for (int i = 0; __atomic_load_n(&blocked, __ATOMIC_ACQUIRE) < expected; ++i) {
     if (i == 12000) {
       fprintf(stderr, "bursts: %d of %d are blocked at once\n", blocked, expected);
@@ -36,7 +36,7 @@ static void burst(int threads) {
   all = threads;
   expected = threads < 66 ? threads : 66; /* two workers, and 64 spares */
   blocked = 0;
-  pthread_create(&usher, NULL, let_go, NULL);
+  pthread_create(&usher, NULL, release_all, NULL);
 #pragma omp parallel num_threads(threads)
   {
     char c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads give way, or wait in OpenMP, while they hold a lock for which the others wait in the kernel: the program's own thread, too, which goes on only where another one waits by then. Also where the first thread
+// Threads yield, or wait in OpenMP, while they hold a lock for which the others wait in the kernel: the program's own thread, too, which goes on only where another one waits by then. Also where the first thread
 // blocks all signals from some time on (DEAF 1), or the program comes to have a handler of its own for SIGURG (DEAF 2); and where it is started with SIGURG ignored.
 #include <atomic>
 #include <csignal>
@@ -142,7 +142,7 @@ void all_once(int threads, int round) {
   });
 }
 
-/// A word for which nobody looks but the kernel: each thread waits for its turn, and the one whose turn it is gives way before it passes it on.
+/// A word for which nobody looks but the kernel: each thread waits for its turn, and the one whose turn it is yields before it passes it on.
 void semaphores(int threads) {
   static sem_t turns[64];
   for (int i = 0; i < threads; ++i)

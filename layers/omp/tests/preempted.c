@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that are interrupted, and give way, in the middle of their own code: each sends itself the signal that the layer sends to threads that keep others waiting. Under
+   Threads that are interrupted, and yield, in the middle of their own code: each sends itself the signal that the layer sends to threads that keep others waiting. Under
    8 x 8 nesting each must find its threadprivate, thread-local and errno values, its pthread_self() and its registers as it left them, on whatever kernel thread it goes on. */
 #define _GNU_SOURCE
 #include <errno.h>

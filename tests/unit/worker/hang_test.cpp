@@ -501,7 +501,7 @@ TEST(hang, is_not_told_while_tasks_run_however_short_the_limit) {
   EXPECT_FALSE(end.printed("weft:")) << end;
 }
 
-/// Runs `f(let_go)` while a thread that is no worker sees to it that Weft looks twice, and then unblocks the task in `let_go`.
+/// Runs `f(block)` while a thread that is no worker sees to it that Weft looks twice, and then unblocks the task in `block`.
 template <class F>
 test::ending with_helper(const char *workers, F f) {
   return test::in_process(patient(workers), [&] {

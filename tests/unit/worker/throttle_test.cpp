@@ -14,7 +14,7 @@ constexpr std::int64_t k_kib = 1 << 10;
 
 struct producer {
   producer *next = nullptr;
-  int times_let_go = 0;
+  int times_released = 0;
 };
 
 struct world {
@@ -23,7 +23,7 @@ struct world {
   std::int64_t *live;
   [[nodiscard]] std::int64_t live_bytes() const { return *live; }
   static void wake_one() {}
-  static void make_ready(producer &p) { ++p.times_let_go; }
+  static void make_ready(producer &p) { ++p.times_released; }
 };
 
 struct marks : throttle_core<real_atomics, world> {
@@ -54,10 +54,10 @@ TEST(throttle_marks, who_is_held_leaves_room_for_others) {
   EXPECT_TRUE(m.over());
   m.hold_back(second);
   EXPECT_FALSE(m.over());
-  EXPECT_EQ(first.times_let_go + second.times_let_go, 0);
+  EXPECT_EQ(first.times_released + second.times_released, 0);
   m.become(384 * k_kib);
-  EXPECT_EQ(first.times_let_go, 1);
-  EXPECT_EQ(second.times_let_go, 1);
+  EXPECT_EQ(first.times_released, 1);
+  EXPECT_EQ(second.times_released, 1);
   EXPECT_FALSE(m.holds_any());
   m.become(513 * k_kib);
   EXPECT_TRUE(m.over()) << "the marks are where they were";
@@ -104,9 +104,9 @@ TEST(throttle_marks, the_alarm_follows_memory_down) {
   m.become(385 * k_kib);
   EXPECT_FALSE(m.is_alarming(513 * k_kib));
   EXPECT_TRUE(m.is_alarming(513 * k_kib + 1));
-  EXPECT_EQ(p.times_let_go, 0);
+  EXPECT_EQ(p.times_released, 0);
   m.become(384 * k_kib);
-  EXPECT_EQ(p.times_let_go, 1);
+  EXPECT_EQ(p.times_released, 1);
   EXPECT_FALSE(m.is_alarming(512 * k_kib));
   EXPECT_TRUE(m.is_alarming(512 * k_kib + 1));
 }
