@@ -29,9 +29,9 @@ struct partition {
 };
 
 partition partition_of(const thread &t) noexcept {
-  if (t.stands.count == 0)
+  if (t.placement.count == 0)
     return {0, static_cast<unsigned>(g_globals.places.size())};
-  return {t.stands.first, t.stands.count};
+  return {t.placement.first, t.placement.count};
 }
 
 /// Several members to a place, neighbours together; what is left over goes to the first places again.
@@ -53,31 +53,31 @@ unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
   return j;
 }
 
-standing standing_at(unsigned place, const partition &p) noexcept {
+thread_placement placement_at(unsigned place, const partition &p) noexcept {
   return {static_cast<int>(place), p.first, p.count, loose<const std::vector<int> *>(&g_globals.places[place])};
 }
 
-standing spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+thread_placement spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
   if (members > whole.count) {
     const unsigned place = oversubscribed_place(whole, start, members, i);
-    return standing_at(place, {place, 1});
+    return placement_at(place, {place, 1});
   }
   const partition mine = part(whole, members, (part_with(whole, members, start) + i) % members);
-  return standing_at(i == 0 ? start : mine.first, mine);
+  return placement_at(i == 0 ? start : mine.first, mine);
 }
 
 /// Of the i-th of `members` threads, or of initial threads of a league.
-standing dealt(int bind, const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+thread_placement placement_of_member(int bind, const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
   if (bind == k_bind_spread)
     return spread(whole, start, members, i);
-  return standing_at(bind == k_bind_primary   ? start
-                     : members <= whole.count ? whole.behind(start, i)
-                                              : oversubscribed_place(whole, start, members, i),
-                     whole);
+  return placement_at(bind == k_bind_primary   ? start
+                      : members <= whole.count ? whole.behind(start, i)
+                                               : oversubscribed_place(whole, start, members, i),
+                      whole);
 }
 
 unsigned start_of(const thread &t, const partition &whole) noexcept {
-  return t.stands.place >= 0 ? static_cast<unsigned>(t.stands.place) : whole.first;
+  return t.placement.place >= 0 ? static_cast<unsigned>(t.placement.place) : whole.first;
 }
 
 } // namespace
@@ -90,28 +90,28 @@ void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
   const unsigned start = start_of(first, whole);
   if (wanted == k_bind_false) {
     for (unsigned i = 0; i < c.size; ++i)
-      c.members[i]->stands = standing();
+      c.members[i]->placement = thread_placement();
     return;
   }
   if (c.size > 1) // then Weft has started: its threads are not to inherit what this one is bound to
     g_binds = true;
-  if (first.stands.place < 0 && !g_globals.resets_binding)
-    c.outer_standing = standing_at(start, whole); // an initial thread stays on the first place from its first region on
+  if (first.placement.place < 0 && !g_globals.resets_binding)
+    c.outer_placement = placement_at(start, whole); // an initial thread stays on the first place from its first region on
   const int bind = (clause & 7) != 0 ? static_cast<int>(clause & 7) : wanted;
   for (unsigned i = 0; i < c.size; ++i)
-    c.members[i]->stands = dealt(bind, whole, start, c.size, i);
+    c.members[i]->placement = placement_of_member(bind, whole, start, c.size, i);
 }
 
 void place_league(thread &t, unsigned teams, unsigned number) noexcept {
   if (g_globals.places.empty() || t.task->settings->bind == k_bind_false)
     return;
   const partition whole = partition_of(t);
-  t.stands = dealt(g_globals.teams_bind, whole, start_of(t, whole), teams, number);
+  t.placement = placement_of_member(g_globals.teams_bind, whole, start_of(t, whole), teams, number);
   settle(t);
 }
 
-void stand_free_after_fork(thread &t) noexcept {
-  t.stands = standing();
+void unbind_after_fork(thread &t) noexcept {
+  t.placement = thread_placement();
   if (g_binds)
     settle(t);
 }
@@ -124,7 +124,7 @@ const std::vector<int> *lasting(const std::vector<int> &cpus) {
 }
 
 void keep_on(thread &me, const std::vector<int> &cpus) {
-  me.stands.cpus = lasting(cpus);
+  me.placement.cpus = lasting(cpus);
   g_binds = true;
   settle(me);
 }

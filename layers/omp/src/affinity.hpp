@@ -15,7 +15,7 @@ void place_members(omp_team &c, const thread &first, unsigned bind_clause) noexc
 /// The same for the initial thread of a league's team, as KMP_TEAMS_PROC_BIND says.
 void place_league(thread &t, unsigned teams, unsigned number) noexcept;
 /// Threads that begin in the child are not to inherit what this one was bound to.
-void stand_free_after_fork(thread &t) noexcept;
+void unbind_after_fork(thread &t) noexcept;
 
 /// A list of cpus for ever: kernel threads remember which they follow.
 [[nodiscard]] const std::vector<int> *lasting(const std::vector<int> &cpus);
@@ -27,8 +27,8 @@ inline void settle(thread &t) {
     in_core(&t, [] {});
 }
 
-/// OMP_DISPLAY_AFFINITY, of who begins a region: whether the members are to tell where they stand, for something has changed for one of them.
-[[gnu::cold]] void compare_standings(omp_team &c) noexcept;
+/// OMP_DISPLAY_AFFINITY, of who begins a region: whether the members display their placement, because that of one of them has changed.
+[[gnu::cold]] void compare_placements(omp_team &c) noexcept;
 /// The calling member tells it, if so.
 void show_affinity(const thread &t) noexcept;
 /// A line, where the user looks for it.

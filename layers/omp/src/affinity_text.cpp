@@ -133,12 +133,12 @@ void print_affinity(const char *format) noexcept {
   std::fwrite(text.data(), 1, text.size(), is_of_llvm() ? stdout : stderr);
 }
 
-void compare_standings(omp_team &c) noexcept {
+void compare_placements(omp_team &c) noexcept {
   bool shows = false;
   for (unsigned i = 0; i < c.size; ++i) {
     thread &m = *c.members[i];
-    const shown_standing now{c.level, c.size, m.stands.place};
-    shows |= std::exchange(m.shown, now) != now;
+    const displayed_placement now{c.level, c.size, m.placement.place};
+    shows |= std::exchange(m.displayed, now) != now;
   }
   c.shows_affinity = shows;
 }

@@ -50,16 +50,16 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
 OMP_API int omp_get_place_num() {
   const thread &t = self();
   const bool is_on_first = is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // where it was put nowhere
-  return t.stands.place < 0 && !visible_places().empty() && (is_on_first || t.team->level == 0) ? 0 : t.stands.place;
+  return t.placement.place < 0 && !visible_places().empty() && (is_on_first || t.team->level == 0) ? 0 : t.placement.place;
 }
 OMP_API int omp_get_partition_num_places() {
   const thread &t = self();
-  return static_cast<int>(t.stands.count ? t.stands.count : visible_places().size());
+  return static_cast<int>(t.placement.count ? t.placement.count : visible_places().size());
 }
 OMP_API void omp_get_partition_place_nums(int *numbers) {
   const int count = omp_get_partition_num_places();
   for (int i = 0; i < count; ++i)
-    numbers[i] = static_cast<int>(self().stands.first) + i;
+    numbers[i] = static_cast<int>(self().placement.first) + i;
 }
 
 OMP_API void omp_set_affinity_format(const char *format) { of_process().affinity_format = format; }

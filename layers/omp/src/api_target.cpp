@@ -43,8 +43,8 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
     omp_task *task;
     unsigned number, teams, teams_number;
     workshare_state workshare;
-    standing stands;
-  } const before{t.team, t.task, t.number, t.teams, t.teams_number, t.workshare, t.stands};
+    thread_placement placement;
+  } const before{t.team, t.task, t.number, t.teams, t.teams_number, t.workshare, t.placement};
   if (thread_limit)
     c->settings.thread_limit = thread_limit;
   c->implicit[0].group = nullptr;
@@ -63,7 +63,7 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
   t.teams = before.teams;
   t.teams_number = before.teams_number;
   t.workshare = before.workshare;
-  t.stands = before.stands;
+  t.placement = before.placement;
   retire_team(*c);
 }
 

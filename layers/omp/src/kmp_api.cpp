@@ -154,7 +154,7 @@ KMP_API int kmp_set_affinity(void **m) {
 }
 KMP_API int kmp_get_affinity(void **m) {
   const thread &t = self();
-  mask_at(m) = t.stands.cpus ? *t.stands.cpus : process_cpus();
+  mask_at(m) = t.placement.cpus ? *t.placement.cpus : process_cpus();
   return 0;
 }
 

@@ -62,7 +62,7 @@ void set_up(omp_team &c, thread &t, unsigned bind) {
   c.number_in_outer = t.number;
   c.outer_task = t.task;
   c.outer_share = t.workshare;
-  c.outer_standing = t.stands;
+  c.outer_placement = t.placement;
   c.level = t.team->level + 1;
   c.active_level = t.team->active_level + (c.size > 1 ? 1 : 0);
   c.forget(c.cancelled);
@@ -90,7 +90,7 @@ void set_up(omp_team &c, thread &t, unsigned bind) {
   }
   place_members(c, t, bind);
   if (g_globals.display_affinity) [[unlikely]]
-    compare_standings(c);
+    compare_placements(c);
 }
 
 /// Of the member itself.
@@ -272,7 +272,7 @@ void end_team(thread &t) {
   t.number = c.number_in_outer;
   t.task = c.outer_task;
   t.workshare = c.outer_share;
-  t.stands = c.outer_standing;
+  t.placement = c.outer_placement;
   settle(t);
   if (t.team->level == 0)
     take_part(t);
@@ -345,14 +345,14 @@ void run_league(thread &t, const region_body &body, unsigned teams, unsigned lim
   const unsigned limit_before = t.task->settings->thread_limit;
   if (limit)
     own_icvs().thread_limit = limit;
-  const standing before = t.stands;
+  const thread_placement before = t.placement;
   t.teams = teams;
   for (t.teams_number = 0; t.teams_number < teams; ++t.teams_number) {
-    t.stands = before;
+    t.placement = before;
     place_league(t, teams, t.teams_number);
     body();
   }
-  t.stands = before;
+  t.placement = before;
   settle(t);
   t.teams = 1;
   t.teams_number = 0;

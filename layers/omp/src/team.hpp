@@ -85,7 +85,7 @@ struct omp_team : barrier_words<> {
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
   workshare_state outer_share;
-  standing outer_standing;
+  thread_placement outer_placement;
   unsigned level = 0, active_level = 0;
   icvs settings; // of the implicit tasks
   omp_team *hot = nullptr; // of regions that member 0 begins

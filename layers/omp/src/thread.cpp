@@ -348,7 +348,7 @@ void forget_after_fork() {
   if (t->is_of_program())
     t->external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the others have ended
   if (!t->light && t->team->level == 0)
-    stand_free_after_fork(*t);
+    unbind_after_fork(*t);
   t->hot = nullptr; // its threads are the parent's
   for (omp_team *c = t->team; c; c = c->outer)
     c->hot = nullptr;

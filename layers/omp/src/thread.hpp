@@ -71,18 +71,18 @@ struct workshare_state {
   bool ordered = false; // of LLVM's loops
 };
 
-/// Where a thread stands: its place, the partition that its regions spread over, and the cpus that it is kept on.
-struct standing {
+/// Where a thread runs: its place, the partition that its regions spread over, and the cpus that it is kept on.
+struct thread_placement {
   int place = -1;                          // number, from 0
   unsigned first = 0, count = 0;           // places; none: all
   loose<const std::vector<int> *> cpus;    // null: any. Who is late follows the next region's, perhaps
 };
 
-/// What a thread said last of where it stands.
-struct shown_standing {
+/// The placement that a thread displayed last.
+struct displayed_placement {
   unsigned level = 0, threads = 0;
   int place = -1;
-  bool operator==(const shown_standing &) const = default;
+  bool operator==(const displayed_placement &) const = default;
 };
 
 /// What clauses say of LLVM's next region.
@@ -126,10 +126,10 @@ struct thread_state {
   unsigned number = 0;
   unsigned runs_on = 0; // number of the kernel thread below, from 1
   workshare_state workshare;
-  standing stands;
+  thread_placement placement;
   requests asks;
   loose<int> tid_below{0}; // of the kernel thread that a lightweight thread was on last; a hint
-  shown_standing shown;
+  displayed_placement displayed;
   unsigned teams = 1, teams_number = 0; // of a teams region
   void *carrier = nullptr; // thread pointer of the kernel thread below
   omp_team *hot = nullptr;     // of regions that this thread, as a member, begins
