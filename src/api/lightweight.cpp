@@ -98,9 +98,9 @@ unsigned workers() {
 
 stack_range own_stack() noexcept {
   thread_context *e = this_thread_context();
-  if (!e || !e->standing_on)
+  if (!e || !e->pool_stack)
     return {nullptr, 0};
-  return {e->standing_on->low, e->standing_on->bytes};
+  return {e->pool_stack->low, e->pool_stack->bytes};
 }
 
 bool has_gone_to_sleep(int tid) noexcept { return thread_waits_or_is_gone(tid); }

@@ -26,7 +26,7 @@ void shutdown() {
   worker *w = this_worker_or_null();
   if (!is_started())
     return;
-  if (!w || w->standing_on || w->current != &w->root || w->id != 0)
+  if (!w || w->pool_stack || w->current != &w->root || w->id != 0)
     throw_error(errc::invalid_argument, "shutdown() is called by task '%s'; only the main task can end the runtime",
                 w && w->current ? label_of(*w->current) : "thread");
   wait_for_children(w->root);

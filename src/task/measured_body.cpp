@@ -12,7 +12,7 @@ namespace {
 /// Of the stack that the caller stands on, whichever thread runs it.
 watermark *&innermost_watermark() noexcept {
   thread_context &e = *this_thread_context();
-  return e.standing_on ? e.standing_on->innermost : e.thread_innermost;
+  return e.pool_stack ? e.pool_stack->innermost : e.thread_innermost;
 }
 
 /// On a thread's own stack, which may be large, no more is looked at than a stack of Weft's has.
@@ -21,7 +21,7 @@ const char *measured_low(const thread_context &e) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const auto low = reinterpret_cast<std::uintptr_t>(e.stack_low) + k_end;
   const std::uintptr_t near = here - configured_stack_bytes();
-  return reinterpret_cast<const char *>(e.standing_on ? low : std::max(low, near));
+  return reinterpret_cast<const char *>(e.pool_stack ? low : std::max(low, near));
 }
 
 } // namespace
@@ -33,7 +33,7 @@ void run_measured(task &t, void (*invoke)(task &) noexcept) noexcept {
   const std::size_t bytes = mark.end(innermost_watermark()); // the stack is the same, the thread may have changed
   const std::string_view closure = t.label ? std::string_view{} : closure_of(t);
   note_watermark(closure.empty() ? label_of(t) : closure, bytes);
-  if (const stack *s = this_thread_context()->standing_on)
+  if (const stack *s = this_thread_context()->pool_stack)
     note_stack_depth(static_cast<std::size_t>(reinterpret_cast<const char *>(s) - mark.deepest()), s->bytes);
 }
 

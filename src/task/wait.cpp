@@ -45,7 +45,7 @@ class hosting {
  public:
   hosting() noexcept {
     thread_context &e = *this_thread_context();
-    if (e.standing_on || e.hosts)
+    if (e.pool_stack || e.hosts)
       return;
     m_home = &e;
     e.hosts = true;

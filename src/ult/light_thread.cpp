@@ -2,7 +2,7 @@
 // Lightweight threads that are no tasks: a stack with a function, which a worker continues like any other frame.
 #include "base/leak.hpp"
 #include "base/log.hpp"
-#include "ult/standing.hpp"
+#include "ult/stack_switch.hpp"
 
 #include <exception>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 /// As resumed(), for a stack on which nothing has run.
 light_thread &light_begins() noexcept {
   thread_context &e = *this_thread_context();
-  light_thread &t = *root_of(*e.standing_on)->light;
+  light_thread &t = *root_of(*e.pool_stack)->light;
   e.current = t.start.current;
   *e.exceptions = {};
   arrived();
@@ -31,7 +31,7 @@ light_thread &light_begins() noexcept {
 
 destination light_ends(light_thread &t) noexcept {
   thread_context &e = *this_thread_context(); // the thread may have changed
-  e.left_stack = e.standing_on;
+  e.left_stack = e.pool_stack;
   e.current = nullptr;
   *e.exceptions = {};
   begin_gap(e.time);
@@ -40,7 +40,7 @@ destination light_ends(light_thread &t) noexcept {
   context start;
   try {
     stack *next = fresh_stack(e, 0, start, &loop_entry);
-    stand_on(e, next, &root_of(*next)->sanitized);
+    set_stack(e, next, &root_of(*next)->sanitized);
     return {start, next, &root_of(*next)->sanitized, root_of(*next)};
   } catch (const std::exception &error) {
     fatal("a lightweight thread cannot end: %s", error.what());
@@ -74,7 +74,7 @@ runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argum
     free_light_root(f.current);
     throw;
   }
-  f.standing_on = s;
+  f.pool_stack = s;
   f.sanitized = &root_of(*s)->sanitized;
   root_of(*s)->light = t.release();
   return f;

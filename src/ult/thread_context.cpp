@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "trace/session.hpp"
-#include "ult/standing.hpp"
+#include "ult/stack_switch.hpp"
 
 #include <new>
 #include <pthread.h>
@@ -35,7 +35,7 @@ WEFT_UNINSTRUMENTED void loop_entry(void *root) {
   worker_loop();
 }
 
-thread_context *home_of(thread_context &e) noexcept { return e.standing_on ? root_of(*e.standing_on)->home : &e; }
+thread_context *home_of(thread_context &e) noexcept { return e.pool_stack ? root_of(*e.pool_stack)->home : &e; }
 
 stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *)) {
   stack *s = bytes ? acquire_sized_stack(bytes) : e.stacks.acquire();
@@ -51,11 +51,11 @@ stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*
 namespace {
 
 /// Where the frame is kept for who looks at all frames.
-frame *&standing_place(thread_context &e, frame &f) noexcept { return f.standing_on ? root_of(*f.standing_on)->suspended : e.suspended; }
+frame *&suspended_slot(thread_context &e, frame &f) noexcept { return f.pool_stack ? root_of(*f.pool_stack)->suspended : e.suspended; }
 
 WEFT_COLD void saw_suspension(thread_context &e, frame &f) noexcept {
   if (suspensions_are_checked())
-    note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.standing_on->low) + f.standing_on->bytes);
+    note_suspension(f.note, f.home ? nullptr : static_cast<const char *>(f.pool_stack->low) + f.pool_stack->bytes);
   if (!e.trace)
     return;
   trace_ring &r = e.trace->ring;
@@ -80,11 +80,11 @@ WEFT_COLD void saw_resumption(thread_context &e, frame &f) noexcept {
 void resumed(frame &f) noexcept {
   thread_context &e = *this_thread_context();
   e.current = f.current;
-  standing_place(e, f) = nullptr;
+  suspended_slot(e, f) = nullptr;
   *e.exceptions = f.exceptions;
   arrived();
   count(e.counts->resumed);
-  if (!f.standing_on && !e.hosts) [[unlikely]] {
+  if (!f.pool_stack && !e.hosts) [[unlikely]] {
     leave_overall(*e.counts, e.time);
     pthread_setcancelstate(f.cancel_state, nullptr);
   }
@@ -94,7 +94,7 @@ void resumed(frame &f) noexcept {
   *e.error_number = f.saved_errno;
 }
 
-destination to_frame(frame &f) noexcept { return {f.state, f.standing_on, f.sanitized, nullptr}; }
+destination to_frame(frame &f) noexcept { return {f.state, f.pool_stack, f.sanitized, nullptr}; }
 
 /// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
 destination choose(thread_context &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
@@ -121,13 +121,13 @@ destination choose(thread_context &e, frame &f, left_function publish, void *con
   }
   f.what = runnable::kind::frame;
   f.home = home_of(e);
-  f.standing_on = e.standing_on;
+  f.pool_stack = e.pool_stack;
   f.sanitized = e.sanitized;
   f.current = e.current;
   f.why = why;
-  standing_place(e, f) = &f;
+  suspended_slot(e, f) = &f;
   f.exceptions = std::exchange(*e.exceptions, {});
-  if (!f.standing_on && !e.hosts) [[unlikely]] { // a thread that hosts tasks cannot be cancelled before its wait is over
+  if (!f.pool_stack && !e.hosts) [[unlikely]] { // a thread that hosts tasks cannot be cancelled before its wait is over
     enter_overall(*e.counts);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f.cancel_state);
   }
@@ -139,7 +139,7 @@ destination choose(thread_context &e, frame &f, left_function publish, void *con
   e.current = nullptr;
   count(e.counts->suspended);
   begin_gap(e.time);
-  stand_on(e, d.on, d.sanitized);
+  set_stack(e, d.on, d.sanitized);
   return d;
 }
 
@@ -160,9 +160,9 @@ namespace {
 
 destination choose_frame(frame &f) noexcept {
   thread_context &e = *this_thread_context();
-  e.left_stack = e.standing_on;
+  e.left_stack = e.pool_stack;
   const destination d = to_frame(f);
-  stand_on(e, d.on, d.sanitized);
+  set_stack(e, d.on, d.sanitized);
   return d;
 }
 
@@ -192,9 +192,9 @@ void own_stack_body(own_stack_call &call) {
   arrived();
   call.entry(call.argument);
   thread_context &e = *this_thread_context(); // the thread may have changed
-  e.left_stack = e.standing_on;
+  e.left_stack = e.pool_stack;
   *e.exceptions = {};
-  stand_on(e, call.caller.standing_on, call.caller.sanitized);
+  set_stack(e, call.caller.pool_stack, call.caller.sanitized);
 }
 
 WEFT_UNINSTRUMENTED void own_stack_entry(void *p) {
@@ -212,11 +212,11 @@ destination prepare_own_stack(own_stack_call &call, std::size_t bytes) {
   context start;
   call.on = fresh_stack(e, bytes, start, &own_stack_entry);
   root_of(*call.on)->home = home_of(e); // the call returns to the caller's stack
-  call.caller.standing_on = e.standing_on;
+  call.caller.pool_stack = e.pool_stack;
   call.caller.sanitized = e.sanitized;
   call.caller.current = e.current;
   sanitized_stack *sanitized = &root_of(*call.on)->sanitized;
-  stand_on(e, call.on, sanitized);
+  set_stack(e, call.on, sanitized);
   return {start, call.on, sanitized, &call};
 }
 

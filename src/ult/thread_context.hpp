@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lightweight threads: what a kernel thread needs to leave one stack and stand on another.
+// Lightweight threads: what a kernel thread needs to switch from one stack to another.
 #pragma once
 
 #include "arch/context.hpp"
@@ -37,7 +37,7 @@ struct frame : runnable {
   rt::context state;
   rt::exception_state exceptions;
   rt::thread_context *home = nullptr; // the only thread that may continue it: for a thread's own stack
-  rt::stack *standing_on = nullptr;
+  rt::stack *pool_stack = nullptr;
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;
   rt::wait_reason why;
@@ -66,9 +66,9 @@ struct callback {
 
 /// What a kernel thread keeps to switch stacks and to run tasks: the part of a worker that switching needs. Only its own thread touches it, but for own_frame.
 struct thread_context {
-  stack *standing_on = nullptr; // null: the thread's own stack
+  stack *pool_stack = nullptr; // null: the thread's own stack
   sanitized_stack *sanitized = nullptr;
-  const char *stack_low = nullptr; // of the stack that it stands on
+  const char *stack_low = nullptr; // of the stack that it is on
   task *current = nullptr; // running
   task *counts_for = nullptr; // the parent of the tasks that it runs one after the other
   std::int64_t counted = 0; // of them have ended, and are still to be told to the parent

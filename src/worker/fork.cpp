@@ -105,7 +105,7 @@ void after_fork_in_child() {
     disown_tasks(*g_runtime);
   left_for_good(g_runtime);
   g_runtime = nullptr; // the threads are gone; what they held stays where it is
-  if (w && (w->standing_on || w->current != &w->root || !w->joins.empty()))
+  if (w && (w->pool_stack || w->current != &w->root || !w->joins.empty()))
     return forbid_all_use(*w);
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
     g_phase.store(phase::not_started, std::memory_order_relaxed);

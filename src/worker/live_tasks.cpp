@@ -41,7 +41,7 @@ void live_tasks::find_ready(runtime &rt) {
       continue;
     if (w->at_safepoint.load(std::memory_order_acquire) && w->current) { // O1 of safepoint_core.hpp
       beginning.emplace(w->current, i);
-      standing.insert(w->current);
+      with_frame.insert(w->current);
       meet(*w->current);
     }
     if (w->suspended && w->own_frame.full())
@@ -61,7 +61,7 @@ void live_tasks::meet_ready(runnable &r) {
     return;
   task &t = *static_cast<frame &>(r).current;
   going.insert(&t);
-  standing.insert(&t);
+  with_frame.insert(&t);
   meet(t);
 }
 
@@ -76,7 +76,7 @@ void live_tasks::meet(frame &f) {
   if (f.why.what == waits_for::nothing)
     going.insert(f.current); // it yields, or has been held back
   frames.push_back(&f);
-  standing.insert(f.current);
+  with_frame.insert(f.current);
   meet(*f.current);
   if (f.why.what == waits_for::end_of_task || f.why.what == waits_for::start_of_task)
     meet(*const_cast<task *>(static_cast<const task *>(f.why.target)));

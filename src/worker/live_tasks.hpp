@@ -35,7 +35,7 @@ class live_tasks {
 
   std::vector<frame *> frames;
   std::set<task *> tasks; // the stand-ins of cohorts too
-  std::set<task *> standing; // they have a frame
+  std::set<task *> with_frame; // running or suspended
   std::unordered_map<const task *, unsigned> beginning; // stopped at a safepoint: about to begin, on that worker
   std::set<const task *> going; // suspended, and ready to go on
   std::size_t elsewhere = 0; // ready, in queues that cannot be looked through

@@ -77,7 +77,7 @@ bool describe_victim(overflow_victim &v) {
     v.creator = t.parent ? label_of(*t.parent) : nullptr;
   }
   v.is_task = !t.has(detail::k_implicit);
-  if (!e->standing_on)
+  if (!e->pool_stack)
     v.thread_stack_low = e->thread_stack_low;
   return true;
 }
@@ -149,7 +149,7 @@ bool threads_compute() noexcept {
 }
 
 /// Of the main thread, or another one that is no worker, outside of tasks: it can wait for all that is left.
-bool can_wait(const worker &w) noexcept { return w.adopted && !w.standing_on && w.current == &w.root; }
+bool can_wait(const worker &w) noexcept { return w.adopted && !w.pool_stack && w.current == &w.root; }
 
 bool g_failure_unasked = false; // a task of a thread's own has thrown, and nothing has rethrown it; of the thread that ends Weft
 

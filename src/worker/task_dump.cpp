@@ -37,7 +37,7 @@ bool reads(const data_access &a) noexcept { return (flags_of(a) & k_reads) != 0;
 bool holds_back(const data_access &a) noexcept { return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok))); }
 
 /// Parent of tasks that nobody waits for but the end of the program.
-bool stands_for_nobody(const task &t) noexcept { return &t == &functions_root() || is_root_of_services(t); }
+bool represents_no_task(const task &t) noexcept { return &t == &functions_root() || is_root_of_services(t); }
 
 const char *reason_of_pending(const task &t) noexcept {
   switch (peek_extra(t)->until) {
@@ -61,7 +61,7 @@ class task_dump {
         m_below[&t->group->internals()].push_back(t);
     }
     for (frame *f : m_all.frames)
-      m_stacks.emplace(f->standing_on ? static_cast<const char *>(f->standing_on->low) : f->home->thread_stack_low, f);
+      m_stacks.emplace(f->pool_stack ? static_cast<const char *>(f->pool_stack->low) : f->home->thread_stack_low, f);
   }
 
   wait_graph take() {
@@ -87,7 +87,7 @@ class task_dump {
     for (task *t : m_all.tasks)
       if (is_cohort(*t))
         exclusions_of(*static_cast<cohort *>(detail::storage(t)));
-      else if (!m_all.standing.count(t))
+      else if (!m_all.with_frame.count(t))
         reason_without_frame(*t);
     for (task *t : m_all.tasks)
       if (!is_cohort(*t)) {
@@ -106,7 +106,7 @@ class task_dump {
     std::size_t shown = 0, left = 0;
     for (task *t : m_all.tasks) {
       const std::size_t known = m_graph.find(t);
-      if (is_cohort(*t) || t->has(detail::k_implicit) || stands_for_nobody(*t) || (known < waits.size() && waits[known]))
+      if (is_cohort(*t) || t->has(detail::k_implicit) || represents_no_task(*t) || (known < waits.size() && waits[known]))
         continue;
       const std::string state = state_of(*t);
       if (!state.empty() && ++shown <= k_most)
@@ -126,7 +126,7 @@ class task_dump {
       return "begins on worker " + std::to_string(at->second);
     if (m_all.going.count(&t))
       return "is ready to go on";
-    if (m_all.standing.count(const_cast<task *>(&t)) || m_all.pending.count(const_cast<task *>(&t)) || m_standing_below.count(&t) || has_ended(t))
+    if (m_all.with_frame.count(const_cast<task *>(&t)) || m_all.pending.count(const_cast<task *>(&t)) || m_frame_below.count(&t) || has_ended(t))
       return "";
     return "is ready";
   }
@@ -210,7 +210,7 @@ class task_dump {
 
   void end_of_program(task &t) {
     for (const auto &[above, below] : m_below)
-      if (stands_for_nobody(*below.front()->parent) && above == below.front()->parent)
+      if (represents_no_task(*below.front()->parent) && above == below.front()->parent)
         wait_for_all(t, "waits at the end of the program for", above, &is_no_ones);
   }
 
@@ -233,9 +233,9 @@ class task_dump {
 
   /// Of every task, the descendants that are suspended; one is enough where there is one.
   void note_descendants() {
-    for (task *t : m_all.standing)
+    for (task *t : m_all.with_frame)
       for (task *above = t->parent; above; above = above->parent)
-        if (auto [it, first] = m_standing_below.emplace(above, t); !first && !std::exchange(it->second, nullptr))
+        if (auto [it, first] = m_frame_below.emplace(above, t); !first && !std::exchange(it->second, nullptr))
           break; // so it is further up
   }
 
@@ -249,7 +249,7 @@ class task_dump {
 
   /// The body has ended; or has not begun; or it stands below another one, a descendant, on the same stack.
   void reason_without_frame(task &t) {
-    if (stands_for_nobody(t))
+    if (represents_no_task(t))
       return;
     if (const task_extra *x = peek_extra(t); x && x->iterated) {
       wait_for_all(t, "waits in its rounds for", &t, &is_round);
@@ -257,7 +257,7 @@ class task_dump {
       m_graph.wait(node(t), outside(), reason_of_pending(t));
     } else if (has_ended(t)) {
       wait_for_all(t, "waits for its child", &t, &is_child);
-    } else if (auto it = m_standing_below.find(&t); it != m_standing_below.end()) {
+    } else if (auto it = m_frame_below.find(&t); it != m_frame_below.end()) {
       if (it->second)
         return m_graph.wait(node(t), node(*it->second), reason_below(t, *it->second));
       for (task *child : m_below[&t])
@@ -269,7 +269,7 @@ class task_dump {
   /// On the stack of `t`, or maybe there: tasks that wait, on whose frames others are run.
   [[nodiscard]] bool others_stand_below(const task &t) const {
     for (const task *above = t.parent; above && above->parent; above = above->parent)
-      if (!m_all.standing.count(const_cast<task *>(above)) && !stands_for_nobody(*above) && !has_ended(*above))
+      if (!m_all.with_frame.count(const_cast<task *>(above)) && !represents_no_task(*above) && !has_ended(*above))
         return true;
     return false;
   }
@@ -279,7 +279,7 @@ class task_dump {
     m_graph.wait(node(waiter), mutex, "waits for");
     auto [it, first] = m_holders.try_emplace(&l, nullptr);
     if (first)
-      it->second = standing_at(holder_of(l));
+      it->second = frame_at(holder_of(l));
     if (frame *holder = it->second)
       m_graph.wait(mutex, node(*holder->current),
                    holder->current == &waiter || others_stand_below(*holder->current) ? "is held on the stack of" : "is held by");
@@ -289,7 +289,7 @@ class task_dump {
 
   /// An address on the stack of whoever holds the lock.
   static const void *holder_of(const detail::lock_word<> &l) noexcept;
-  [[nodiscard]] frame *standing_at(const void *address) const noexcept;
+  [[nodiscard]] frame *frame_at(const void *address) const noexcept;
   void accesses_of(task &t);
   void exclusions_of(const cohort &c);
   void wait_until_released(task &t, const data_access &own, data_access *first);
@@ -300,7 +300,7 @@ class task_dump {
   const live_tasks m_all;
   wait_graph m_graph;
   std::unordered_map<const void *, std::vector<task *>> m_below; // by parent, and by group
-  std::unordered_map<const task *, task *> m_standing_below;     // the one descendant that is suspended; null: several
+  std::unordered_map<const task *, task *> m_frame_below;     // the one descendant that is suspended; null: several
   std::map<const char *, frame *> m_stacks;                      // by the lowest address
   std::unordered_map<const void *, frame *> m_holders;           // of locks
   live_tasks::access_map m_writers;                                          // of readers
@@ -320,13 +320,13 @@ const void *task_dump::holder_of(const detail::lock_word<> &l) noexcept {
   return w->holder.get();
 }
 
-frame *task_dump::standing_at(const void *address) const noexcept {
+frame *task_dump::frame_at(const void *address) const noexcept {
   const char *at = static_cast<const char *>(address);
   auto above = m_stacks.upper_bound(at);
   if (above == m_stacks.begin())
     return nullptr;
   const auto [low, f] = *--above;
-  return at < low + (f->standing_on ? f->standing_on->bytes : f->home->thread_stack_bytes) ? f : nullptr;
+  return at < low + (f->pool_stack ? f->pool_stack->bytes : f->home->thread_stack_bytes) ? f : nullptr;
 }
 
 /// Of a task that has not started: who stands before it.

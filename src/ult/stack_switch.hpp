@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of this module agree on: how a thread stands on a stack, and where it goes next.
+// What the files of this module agree on: how a thread switches to a stack, and where it goes next.
 #pragma once
 
 #include "ult/thread_context.hpp"
@@ -11,11 +11,11 @@ namespace rt {
 
 struct light_thread;
 
-/// Stands at the top of every pool stack.
+/// At the top of every pool stack.
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
-  frame *suspended = nullptr; // what stands on it
-  thread_context *home = nullptr; // the thread on whose own stack the caller of this stack's first function stands
+  frame *suspended = nullptr; // the suspended frame on it
+  thread_context *home = nullptr; // the thread on whose own stack the caller of this stack's first function is
   light_thread *light = nullptr; // begins there
 };
 
@@ -24,8 +24,8 @@ inline stack_root *root_of(stack &s) noexcept {
   return reinterpret_cast<stack_root *>(top & ~std::uintptr_t{63});
 }
 
-inline void stand_on(thread_context &e, stack *s, sanitized_stack *sanitized) noexcept {
-  e.standing_on = s;
+inline void set_stack(thread_context &e, stack *s, sanitized_stack *sanitized) noexcept {
+  e.pool_stack = s;
   e.sanitized = sanitized;
   e.stack_low = s ? static_cast<const char *>(s->low) : e.thread_stack_low;
 }
