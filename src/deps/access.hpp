@@ -112,7 +112,7 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
   const void *const address = wanted ? wanted->address : only.address;
   data_access **last = d->find_slot_in_sight(address);
   cohort *c = last ? domain::cohort_of(*last) : nullptr;
-  if (!c || c->how != how || (wanted && !is_plainly_same(c->copies->how(), *wanted))) [[unlikely]]
+  if (!c || c->how != how || (wanted && !is_trivially_same(c->copies->how(), *wanted))) [[unlikely]]
     return {};
   return {c, address};
 }

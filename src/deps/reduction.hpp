@@ -29,7 +29,7 @@ namespace rt {
   return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && (!a.ops->is_same || a.ops->is_same(a.how, b.how));
 }
 /// The same as far as it can be told without a call.
-[[nodiscard]] WEFT_INLINE bool is_plainly_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
+[[nodiscard]] WEFT_INLINE bool is_trivially_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
   return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && !a.ops->is_same;
 }
 /// Throws weft::error when they do not, and the task names both for one address.

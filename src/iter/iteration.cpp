@@ -161,7 +161,7 @@ WEFT_NOINLINE runnable *end_round(task &t, task *outer) noexcept {
   return children_are_over(t) ? complete_round(t) : nullptr;
 }
 
-WEFT_INLINE bool ends_commonly(const task &t) noexcept { return t.owned_children == 0 && t.children.done(0) && !peek_extra(t) && !t.children_domain; }
+WEFT_INLINE bool ends_fast(const task &t) noexcept { return t.owned_children == 0 && t.children.done(0) && !peek_extra(t) && !t.children_domain; }
 
 } // namespace
 
@@ -218,7 +218,7 @@ runnable *execute_recorded(thread_context &here, recorded_node &n) noexcept {
   here.current = &t;
   if (whole.begin(n, whole.cancelled())) [[likely]]
     run_whole(t);
-  if (!ends_commonly(t)) [[unlikely]]
+  if (!ends_fast(t)) [[unlikely]]
     return end_round(t, outer);
   this_thread_context()->current = outer; // the thread may have changed
   if (n.extent != 0) [[unlikely]]

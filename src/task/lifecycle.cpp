@@ -40,10 +40,10 @@ void wake_waiter(runnable *&waiter) {
 }
 
 /// A task below `parent`, of group `g` or of none, is complete. Tells who waits; returns the parent when that is complete by it.
-/// `plainly`: the child is counted in the plain field of a frame below on this stack.
-WEFT_INLINE task *count_down(task *parent, group_state *g, bool plainly) {
+/// `by_owner`: the child is counted in the owner's plain field, by a frame below on this stack.
+WEFT_INLINE task *count_down(task *parent, group_state *g, bool by_owner) {
   const bool owned_by_parent = !g || g->owner == parent;
-  if (plainly && owned_by_parent) {
+  if (by_owner && owned_by_parent) {
     --(g ? g->owned : parent->owned_children);
     return nullptr;
   }
@@ -127,27 +127,27 @@ WEFT_INLINE bool end_closure(task &t, std::uint32_t deaths, completed how) {
 
 /// Everything below the task is complete, and its closure is destroyed: drops it and tells who waits. Returns the parent when that is
 /// complete by it. `deaths`: references of the task's accesses that end here as well.
-WEFT_INLINE task *drop(task &t, std::uint32_t deaths, bool plainly) {
+WEFT_INLINE task *drop(task &t, std::uint32_t deaths, bool by_owner) {
   if (task_extra *x = peek_extra(t))
     pass_on_children_error(t, *x);
   task *const parent = t.parent;
   group_state *const g = group_of(t);
   drop_references(t, 1 + deaths);
-  return count_down(parent, g, plainly);
+  return count_down(parent, g, by_owner);
 }
 
 /// Everything below the task is complete: destroys and drops it, and so upwards.
-void complete(task *t, completed how, std::uint32_t deaths, bool plainly, ready_list &ready) {
+void complete(task *t, completed how, std::uint32_t deaths, bool by_owner, ready_list &ready) {
   for (;;) {
     if (!end_closure(*t, deaths, how)) [[unlikely]]
       return;
-    t = drop(*t, deaths, plainly);
+    t = drop(*t, deaths, by_owner);
     if (!t)
       return;
     if (is_recorded(*t))
       return recorded_is_complete(*t);
     deaths = t->has(detail::k_wait) ? release_accesses(*t, ready) : 0;
-    plainly = false;
+    by_owner = false;
     how = completed::by_others;
   }
 }
@@ -190,7 +190,7 @@ WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
 }
 
 /// Body and events are over: releases the accesses, settles the children.
-void end_task(task &t, completed how, bool plainly, ready_list &ready) {
+void end_task(task &t, completed how, bool by_owner, ready_list &ready) {
   bool childless = t.children.done(t.owned_children);
   if (sends_messages() && (childless || !t.has(detail::k_wait)) && posts_end(t, how, childless)) [[unlikely]]
     return;
@@ -201,7 +201,7 @@ void end_task(task &t, completed how, bool plainly, ready_list &ready) {
   if (t.has(k_waited_for))
     signal_done(t);
   if (childless)
-    return complete(&t, how, deaths, plainly, ready);
+    return complete(&t, how, deaths, by_owner, ready);
   if (settle_children(t, 0))
     complete(&t, how, release_now ? 0 : release_accesses(t, ready), false, ready);
 }
@@ -249,7 +249,7 @@ WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory
 bool g_traces_readiness = false; // the same
 
 /// Nothing about the end of `t` but its accesses is uncommon.
-WEFT_INLINE bool ends_plainly(const task &t) noexcept { return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for); }
+WEFT_INLINE bool ends_with_body(const task &t) noexcept { return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for); }
 
 /// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
 /// with many children would else go from cache to cache at each of them.
@@ -273,7 +273,7 @@ WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t deaths
 }
 
 /// The end of a task that has several accesses, regions, or had children with accesses.
-WEFT_NOINLINE runnable *end_plainly(task &t, task *outer, bool in_place) {
+WEFT_NOINLINE runnable *end_with_accesses(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
   ready_list ready;
@@ -309,17 +309,17 @@ WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
   return nullptr;
 }
 
-WEFT_NOINLINE runnable *end_uncommonly(task &t, task *outer, bool in_place);
+WEFT_NOINLINE runnable *end_general(task &t, task *outer, bool in_place);
 
 /// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
-WEFT_INLINE bool ends_commonly(const task &t, bool (*looks_closer)() noexcept = &mailbox::looks_closer) noexcept {
+WEFT_INLINE bool ends_fast(const task &t, bool (*looks_closer)() noexcept = &mailbox::looks_closer) noexcept {
   const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
   // The count of children last: destructors of what a taskiter has recorded may spawn below it on another thread meanwhile.
   return bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) && (t.extent == 0 || (t.extent == 1 && !looks_closer())) &&
          t.children.done(t.owned_children);
 }
 
-WEFT_INLINE runnable *end_commonly(thread_context &now, task &t, bool in_place, const task *outer) noexcept {
+WEFT_INLINE runnable *end_fast(thread_context &now, task &t, bool in_place, const task *outer) noexcept {
   const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
   task *const parent = t.parent;
   group_state *const g = group_of(t);
@@ -332,31 +332,32 @@ WEFT_INLINE runnable *end_commonly(thread_context &now, task &t, bool in_place, 
   return r.next;
 }
 
-WEFT_INLINE runnable *end_by_itself(task &t, task *outer, bool in_place) {
-  if (!ends_plainly(t))
-    return end_uncommonly(t, outer, in_place);
-  return !t.children_domain && is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place) : end_plainly(t, outer, in_place);
+WEFT_INLINE runnable *end_locally(task &t, task *outer, bool in_place) {
+  if (!ends_with_body(t))
+    return end_general(t, outer, in_place);
+  return !t.children_domain && is_lone_member(t) && !t.has(detail::k_destroys) ? end_member(t, outer, in_place)
+                                                                               : end_with_accesses(t, outer, in_place);
 }
 
 /// By a message, or as if there were none.
 WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
   const bool posts = !acts_itself(now);
-  if (!posts && ends_commonly(t, &mailbox::looks_closer_without_messages)) {
+  if (!posts && ends_fast(t, &mailbox::looks_closer_without_messages)) {
     now.current = outer;
-    return end_commonly(now, t, in_place, outer);
+    return end_fast(now, t, in_place, outer);
   }
-  if (posts && ends_plainly(t) && may_post(t)) {
+  if (posts && ends_with_body(t) && may_post(t)) {
     now.current = outer;
     if (!now.in_callback && destroy_early(t) && post_end(t, true))
       return nullptr;
   }
-  return end_by_itself(t, outer, in_place);
+  return end_locally(t, outer, in_place);
 }
 
 /// The end of a body that is not common: see execute().
 WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
-  return sends_messages() ? end_amid_messages(t, outer, in_place) : end_by_itself(t, outer, in_place);
+  return sends_messages() ? end_amid_messages(t, outer, in_place) : end_locally(t, outer, in_place);
 }
 
 /// The destructor that was put off has run. It came as a task that is ready, and counts as none.
@@ -369,7 +370,7 @@ WEFT_COLD runnable *end_put_off(task &t, task *outer) {
   return first_of(ready);
 }
 
-runnable *end_uncommonly(task &t, task *outer, bool in_place) {
+runnable *end_general(task &t, task *outer, bool in_place) {
   task_extra *const x = peek_extra(t);
   if (x && x->only_destructor)
     return end_put_off(t, outer);
@@ -436,7 +437,7 @@ WEFT_INLINE void run_body(task &t) noexcept {
     invoke_body(t);
 }
 
-WEFT_COLD void run_specially(task &t) noexcept {
+WEFT_COLD void run_with_extra(task &t) noexcept {
   task_extra *x = peek_extra(t);
   if (x && x->only_destructor)
     return run_destructor(t);
@@ -528,14 +529,14 @@ WEFT_INLINE runnable *execute_at(thread_context &here, task &t) noexcept {
   if (is_cancelled(t)) [[unlikely]]
     skip(t);
   else if (t.has(detail::k_special) && peek_extra(t)) [[unlikely]]
-    run_specially(t);
+    run_with_extra(t);
   else
     run_body(t);
-  if (!ends_commonly(t)) [[unlikely]]
+  if (!ends_fast(t)) [[unlikely]]
     return end_body(t, outer, in_place);
   thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
-  return end_commonly(now, t, in_place, outer);
+  return end_fast(now, t, in_place, outer);
 }
 
 WEFT_NOINLINE runnable *execute_among_exceptions(thread_context &here, task &t) noexcept {
@@ -557,7 +558,7 @@ runnable *execute_in_place(thread_context &here, task &t) noexcept {
 
 void run_whole(task &t) noexcept {
   if (t.has(detail::k_special)) [[unlikely]]
-    run_specially(t);
+    run_with_extra(t);
   else
     run_body(t);
 }
@@ -625,7 +626,7 @@ WEFT_COLD void call_onready(task &t) noexcept {
   }
 }
 
-bool announce_specially(task &t) {
+bool announce_general(task &t) {
   if (is_cohort(t))
     return serve_cohort(t), false;
   if (t.has(detail::k_special)) {

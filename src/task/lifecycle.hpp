@@ -33,8 +33,8 @@ void call_onready(task &t) noexcept;
 
 /// The task's accesses allow it to run: takes what it must have for itself, calls onready, wakes an undeferred task's creator.
 /// True: it wants to be enqueued.
-bool announce_specially(task &t);
-inline bool announce_ready(task &t) { return !t.has(detail::k_special | detail::k_undeferred) || announce_specially(t); }
+bool announce_general(task &t);
+inline bool announce_ready(task &t) { return !t.has(detail::k_special | detail::k_undeferred) || announce_general(t); }
 /// Takes the first of the largest priority, for the caller to run or enqueue, and enqueues the others. Null: there is none to be run by
 /// the caller.
 [[nodiscard]] runnable *first_of(ready_list &ready);

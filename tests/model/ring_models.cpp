@@ -36,12 +36,12 @@ struct ring_base {
     in_packet = 0;
     return open;
   }
-  bool put(std::uint64_t n, bool is_read_plainly) {
+  bool put(std::uint64_t n, bool plain_read) {
     if (ring.is_full() && !begin_packet()) {
       ring.discard(1);
       return false;
     }
-    if (is_read_plainly)
+    if (plain_read)
       plain[ring.filling() % Packets][in_packet++].set(n + 1);
     expect(ring.put(n + 1, ~(n + 1)), "there is room");
     return true;

@@ -70,7 +70,7 @@ memory g_shape; // regions are made of it, and moved to the memory that is worke
 
 struct right {
   bool read = false, write = false, child_read = false, child_write = false;
-  bool add = false, child_add = false, plainly = false; // concurrently; plainly: named in another way
+  bool add = false, child_add = false, named_otherwise = false; // concurrently; named_otherwise: not as a reduction
   bool busy_reading = false, busy_writing = false; // children that were not waited for
 };
 using rights = std::array<right, k_cells>;
@@ -227,7 +227,7 @@ class generator {
           r.add = r.add || !is_weak(u.mode);
           continue;
         }
-        r.plainly = true;
+        r.named_otherwise = true;
         r.child_read = true;
         r.child_write = r.child_write || writes(u.mode);
         r.read = r.read || !is_weak(u.mode);
@@ -237,8 +237,8 @@ class generator {
     }
     for (right &r : its) {
       r.write = r.read && r.child_write; // what one access has strongly and another one weakly, is strong: it waits for both
-      r.add = r.add && !r.plainly;
-      r.child_add = r.child_add && !r.plainly;
+      r.add = r.add && !r.named_otherwise;
+      r.child_add = r.child_add && !r.named_otherwise;
     }
     make_body(*child, its);
     for (const use &u : child->uses)
