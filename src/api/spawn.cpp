@@ -118,7 +118,7 @@ namespace detail {
 namespace {
 
 /// What does not come from a free list of the calling worker, or is to be seen.
-WEFT_NOINLINE task *task_create_slowly(const body_ops &ops, std::size_t accesses, task_group *group) {
+WEFT_NOINLINE task *task_create_general(const body_ops &ops, std::size_t accesses, task_group *group) {
   worker &w = this_worker();
   void *block = w.memory->allocate(task::block_bytes(ops, accesses));
   if (!block)
@@ -171,8 +171,8 @@ WEFT_NOINLINE void trace_submission(task *t, const access *first, std::size_t fi
 }
 
 /// Everything but the common way.
-WEFT_NOINLINE void submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
-                          const checked_regions *regions = nullptr) {
+WEFT_NOINLINE void submit_general(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
+                                  const checked_regions *regions = nullptr) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
   if (parent.confinement() != 0) [[unlikely]]
@@ -216,10 +216,10 @@ WEFT_INLINE bool is_traced_in_passing(task &t, const access *only) noexcept {
   return x && trace_common_creation(*x, t, only);
 }
 
-WEFT_NOINLINE void submit_slowly(task *t) {
+WEFT_NOINLINE void submit_no_access_general(task *t) {
   if (is_traced_in_passing(*t, nullptr))
     return task_submit(t);
-  submit(t, nullptr, 0, nullptr, 0);
+  submit_general(t, nullptr, 0, nullptr, 0);
 }
 
 /// Nothing about the task or its parent asks for more than the common way.
@@ -239,7 +239,7 @@ WEFT_NOINLINE void after_spawn() {
     rt.producers.hold_back(*this_worker_or_null());
 }
 
-WEFT_NOINLINE void offer_slowly(task *t) {
+WEFT_NOINLINE void offer_general(task *t) {
   enqueue(this_worker_or_null(), *t, origin::fresh);
   after_spawn();
 }
@@ -262,7 +262,7 @@ WEFT_INLINE void end_waiting_spawn() {
 /// `t` has no priority.
 WEFT_INLINE void offer(worker &w, task *t) {
   if (!w.own.deque || !w.own.deque->try_push(t)) [[unlikely]]
-    return offer_slowly(t);
+    return offer_general(t);
   end_spawn();
 }
 
@@ -273,11 +273,11 @@ WEFT_NOINLINE void offer_after(task *t, task *before) {
   offer(*this_worker_or_null(), t);
 }
 
-WEFT_NOINLINE void submit_slowly(task *t, const access &only);
+WEFT_NOINLINE void submit_one_access_general(task *t, const access &only);
 
 /// The cohort was not known to be open.
 WEFT_NOINLINE void ask_for_admission(task *t, data_access &a, cohort &c) {
-  if (c.members.admit_slowly(a)) {
+  if (c.members.admit_slow(a)) {
     a.flags.store(k_next_known | k_both_ok, std::memory_order_relaxed); // O4 of access_state.hpp
     if (announce_ready(*t))
       return offer(*this_worker_or_null(), t);
@@ -297,10 +297,10 @@ WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
   task &parent = *t->parent;
   const auto [c, address] = cohort_for_common(parent, only);
   if (!c) [[unlikely]]
-    return submit_slowly(t, only);
+    return submit_one_access_general(t, only);
   worker &w = *this_worker_or_null();
   count_child(*t, parent);
-  data_access &a = join_commonly(*t, *c, address);
+  data_access &a = join_open_cohort(*t, *c, address);
   if (!c->members.admit_if_seen_open()) [[unlikely]] {
     count(w.counts->waited);
     return ask_for_admission(t, a, *c);
@@ -319,7 +319,7 @@ WEFT_NOINLINE void go_on_submitting(task *t, data_access *behind, task *before, 
     end_waiting_spawn();
 }
 
-WEFT_INLINE void enter_commonly(task *t, const access &only, data_access *&last) {
+WEFT_INLINE void submit_one_access(task *t, const access &only, data_access *&last) {
   counter_block &counts = *this_worker_or_null()->counts;
   count_child(*t, *t->parent);
   const auto [behind, before, link] = enter_common(*t, only, last);
@@ -333,15 +333,15 @@ WEFT_INLINE void enter_commonly(task *t, const access &only, data_access *&last)
   end_waiting_spawn();
 }
 
-void submit_slowly(task *t, const access &only) {
+void submit_one_access_general(task *t, const access &only) {
   if (is_traced_in_passing(*t, &only))
     return task_submit(t, only);
   task &parent = *t->parent;
   if (sends_messages() && is_common(*t, parent)) // the common way is closed only to those who post
     if (data_access **const last = slot_for_common(parent, only, mailbox::looks_closer_without_messages()))
       if (acts_itself(*this_thread_context()))
-        return enter_commonly(t, only, *last);
-  submit(t, &only, 1, nullptr, 0);
+        return submit_one_access(t, only, *last);
+  submit_general(t, &only, 1, nullptr, 0);
 }
 
 } // namespace
@@ -354,7 +354,7 @@ task *task_create(const body_ops &ops, std::size_t accesses, task_group *group) 
   thread_context *e = this_thread_context();
   void *block = e ? e->memory->allocate_fast(task::block_bytes(ops, accesses)) : nullptr;
   if (!block) [[unlikely]]
-    return task_create_slowly(ops, accesses, group); // a tail call: the other way needs no stack
+    return task_create_general(ops, accesses, group); // a tail call: the other way needs no stack
   return ::new (block) task(ops, e->current, group);
 }
 
@@ -378,7 +378,7 @@ void task_submit(task *t) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
   if (!is_common(*t, parent)) [[unlikely]]
-    return submit_slowly(t);
+    return submit_no_access_general(t);
   count_spawn(w, *t, parent);
   offer(w, t);
 }
@@ -386,15 +386,15 @@ void task_submit(task *t) {
 void task_submit(task *t, const access &only) {
   task &parent = *t->parent;
   if (!is_common(*t, parent)) [[unlikely]]
-    return submit_slowly(t, only);
+    return submit_one_access_general(t, only);
   data_access **const last = slot_for_common(parent, only);
   if (!last) [[unlikely]]
     return submit_sharing(t, only);
-  enter_commonly(t, only, *last);
+  submit_one_access(t, only, *last);
 }
 
 void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count) {
-  submit(t, first, first_count, second, second_count);
+  submit_general(t, first, first_count, second, second_count);
 }
 
 namespace {
@@ -426,13 +426,13 @@ WEFT_INLINE void submit_run(task *t, const region_run &run) {
     end_waiting_spawn();
 }
 
-WEFT_NOINLINE void submit_regions_slowly(task *t, const submission &s) {
+WEFT_NOINLINE void submit_regions_general(task *t, const submission &s) {
   bool submitted = false;
   try {
     const checked_regions regions(s, label_of(*t));
     order_regions(*t);
     submitted = true;
-    submit(t, s.named, s.named_count, s.list, s.list_count, &regions);
+    submit_general(t, s.named, s.named_count, s.list, s.list_count, &regions);
   } catch (const std::bad_alloc &) { // before it was submitted
     destroy_closure(t);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
@@ -451,7 +451,7 @@ void task_submit_regions(task *t, const submission &s) {
   const bool is_only = s.named_region_count == 1 && (s.named_count | s.list_count | s.region_list_count) == 0;
   if (!is_only || mailbox::checks() || !is_common(*t, *t->parent) || !d || !d->regional() || !is_one_run(s.named_regions->part, run.low, run.end))
       [[unlikely]]
-    return submit_regions_slowly(t, s);
+    return submit_regions_general(t, s);
   run.mode = s.named_regions->mode;
   submit_run(t, run);
 }

@@ -257,7 +257,7 @@ WEFT_NOINLINE void after_join_push() {
     rt.idle.notify_one();
 }
 
-WEFT_NOINLINE void join_push_slowly(join_job *job) {
+WEFT_NOINLINE void join_push_slow(join_job *job) {
   worker &w = this_worker();
   job->parent = w.current;
   w.joins.push(job);
@@ -267,10 +267,10 @@ WEFT_NOINLINE void join_push_slowly(join_job *job) {
 void join_push(join_job *job) {
   worker *w = this_worker_or_null();
   if (!w) [[unlikely]]
-    return join_push_slowly(job);
+    return join_push_slow(job);
   job->parent = w->current;
   if (!w->joins.try_push(job)) [[unlikely]]
-    return join_push_slowly(job);
+    return join_push_slow(job);
   runtime &rt = the_runtime();
   if (rt.idle.somebody_sleeps() || rt.cfg.sched_seed != 0) [[unlikely]]
     after_join_push();

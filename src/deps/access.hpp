@@ -118,7 +118,7 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
 }
 
 /// Makes such a task a member of an open cohort, or one that waits to be admitted.
-WEFT_INLINE data_access &join_commonly(task &t, cohort &c, const void *address) noexcept {
+WEFT_INLINE data_access &join_open_cohort(task &t, cohort &c, const void *address) noexcept {
   data_access &a = fill(t, 0, address, k_next_known); // nobody follows
   a.shared = c.how;
   a.joined = &c;

@@ -229,7 +229,7 @@ void mailbox::leave_cohort(data_access &a) noexcept {
     m_cohorts.push_back(&c.self());
 }
 
-void mailbox::serve_cohorts_slowly() noexcept {
+void mailbox::serve_cohorts_slow() noexcept {
   while (runnable *r = m_cohorts.pop_front()) {
     cohort &c = *static_cast<cohort *>(detail::storage(static_cast<task *>(r)));
     if (c.members.was_opened())

@@ -31,13 +31,13 @@ template <class P, class Access>
 class cohort_state {
  public:
   /// True: the member may go at once, and nobody else knows it. False: it is delivered what it waits for.
-  [[nodiscard]] bool admit(Access &a) noexcept { return admit_if_seen_open() || admit_slowly(a); }
+  [[nodiscard]] bool admit(Access &a) noexcept { return admit_if_seen_open() || admit_slow(a); }
   /// The two halves of admit().
   [[nodiscard]] WEFT_INLINE bool admit_if_seen_open() noexcept {
     m_admitted.set(m_admitted.get() + 1);
     return m_seen_open.get();
   }
-  [[nodiscard]] WEFT_NOINLINE bool admit_slowly(Access &a) noexcept {
+  [[nodiscard]] WEFT_NOINLINE bool admit_slow(Access &a) noexcept {
     m_lock.lock();
     const bool open = m_open.get();
     if (!open) {

@@ -144,12 +144,12 @@ class mailbox {
   void has_changed(task &cohort) noexcept { m_cohorts.push_back(&cohort); }
   void serve_cohorts() noexcept {
     if (!m_cohorts.empty()) [[unlikely]]
-      serve_cohorts_slowly();
+      serve_cohorts_slow();
   }
 
  private:
   WEFT_NOINLINE void leave_cohort(data_access &a) noexcept;
-  WEFT_NOINLINE void serve_cohorts_slowly() noexcept;
+  WEFT_NOINLINE void serve_cohorts_slow() noexcept;
 
   friend void use_locked_dependencies(bool on) noexcept;
   friend void check_declarations(bool on) noexcept;

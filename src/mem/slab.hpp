@@ -59,8 +59,8 @@ class heap {
     account(-static_cast<std::int64_t>(k->block_bytes));
   }
 
-  /// Owner: from now on allocate_fast() gives nothing, so that who creates a task takes the slow way and can be seen there.
-  void allocate_slowly() noexcept { m_most_unreported = INT64_MIN; }
+  /// Owner: from now on allocate_fast() gives nothing, so that the creator of a task takes the general path, where a trace sees it.
+  void disable_fast_path() noexcept { m_most_unreported = INT64_MIN; }
 
   /// Owner: sends all remote blocks home. To be called before the owner sleeps.
   void flush_remote() noexcept;

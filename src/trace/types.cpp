@@ -72,7 +72,7 @@ std::uint16_t add_type(std::string_view text, bool is_closure) noexcept {
   return 0;
 }
 
-std::uint16_t type_cache::find_slowly(const char *label, const char *signature) noexcept {
+std::uint16_t type_cache::find_slow(const char *label, const char *signature) noexcept {
   const char *const address = label ? label : signature;
   slot &p = slot_of(address);
   if (label && p.address == label && is_named(p.type, label)) // its memory may have been used again

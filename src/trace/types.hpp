@@ -38,7 +38,7 @@ class type_cache {
     if (!label) [[likely]]
       if (const slot &p = slot_of(signature); p.address == signature && p.type != 0) [[likely]]
         return p.type;
-    return find_slowly(label, signature);
+    return find_slow(label, signature);
   }
 
  private:
@@ -51,7 +51,7 @@ class type_cache {
     const auto bits = reinterpret_cast<std::uintptr_t>(address);
     return m_slots[(bits ^ bits >> 6) % k_slots];
   }
-  WEFT_NOINLINE std::uint16_t find_slowly(const char *label, const char *signature) noexcept;
+  WEFT_NOINLINE std::uint16_t find_slow(const char *label, const char *signature) noexcept;
   slot m_slots[k_slots];
 };
 

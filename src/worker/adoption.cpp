@@ -125,7 +125,7 @@ worker &make_worker(runtime &rt, unsigned id) {
   schedule_sample(fresh->time);
   fresh->trace = tracer_of_slot(id);
   if ((fresh->trace && traces(trace_level::tasks)) || notes_spawn_sites())
-    fresh->memory->allocate_slowly();
+    fresh->memory->disable_fast_path();
   rt.ready->attach(id, *fresh->counts);
   fresh->messages = rt.manage.attach(id);
   worker *w = fresh.release();

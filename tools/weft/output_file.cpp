@@ -58,7 +58,7 @@ void output_file::flush() {
   m_used = 0;
 }
 
-void output_file::put_slowly(std::string_view text) {
+void output_file::put_slow(std::string_view text) {
   while (!text.empty()) {
     if (m_used == k_capacity)
       flush();

@@ -20,7 +20,7 @@ class output_file {
 
   void put(std::string_view text) {
     if (text.size() > k_capacity - m_used) [[unlikely]]
-      return put_slowly(text);
+      return put_slow(text);
     text.copy(m_buffer.get() + m_used, text.size());
     m_used += text.size();
   }
@@ -34,7 +34,7 @@ class output_file {
 
  private:
   static constexpr std::size_t k_capacity = 1 << 18;
-  void put_slowly(std::string_view text);
+  void put_slow(std::string_view text);
   void flush();
   [[noreturn]] void fail() const;
 

@@ -257,16 +257,16 @@ class parallel_run {
     }
     case way::commutative:
       note(fact::adds_in_turn);
-      return add_slowly(x, s, value);
+      return add_in_steps(x, s, value);
     case way::reduction:
       note(fact::adds_to_a_copy);
-      return add_slowly(weft::reduction_local(x), s, value);
+      return add_in_steps(weft::reduction_local(x), s, value);
     case way::none:
       note(fact::adds_alone);
-      return add_slowly(x, s, value);
+      return add_in_steps(x, s, value);
     }
   }
-  static void add_slowly(std::uint64_t &x, const step &s, std::uint64_t value) {
+  static void add_in_steps(std::uint64_t &x, const step &s, std::uint64_t value) {
     const std::uint64_t before = x;
     if (s.flag)
       weft::taskyield();
