@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single OpenMP constructs cost; compiled by each family's compiler, run on its own runtime and on Weft.
+// What single OpenMP constructs cost; compiled by each runtime's compiler, run on its own runtime and on Weft.
 //
 //     <program> WORKLOAD THREADS COUNT [INNER]
 //

@@ -24,7 +24,7 @@ const char k_doctor_help[] =
 
 namespace {
 
-const char *family_of(const std::string &file) { return file.substr(file.rfind('/') + 1).starts_with("libgomp") ? "GCC's" : "LLVM's"; }
+const char *vendor_of(const std::string &file) { return file.substr(file.rfind('/') + 1).starts_with("libgomp") ? "GCC's" : "LLVM's"; }
 
 bool is_ours(const std::string &file) {
   return same_file(file, openmp_library()) || file.find("/weft-omp/lib") != std::string::npos; // of another build
@@ -84,7 +84,7 @@ int examine_process(long pid) {
   for (const auto &file : runtimes) {
     const bool weft = is_ours(file);
     others |= !weft;
-    std::printf("%s: %s%s\n", file.c_str(), weft ? "Weft" : family_of(file),
+    std::printf("%s: %s%s\n", file.c_str(), weft ? "Weft" : vendor_of(file),
                 weft   ? ""
                 : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded"
                        : "; a running process keeps it: start it by `weft run --openmp`");
@@ -126,7 +126,7 @@ int examine_program(const std::string &name) {
         "--openmp`\n",
         file.c_str());
   for (const auto &runtime : now.runtimes)
-    std::printf("%s (%s): %s\n", runtime.c_str(), family_of(runtime), fate_of(runtime, with));
+    std::printf("%s (%s): %s\n", runtime.c_str(), vendor_of(runtime), fate_of(runtime, with));
   for (const auto &complaint : with.complaints)
     if (std::find(now.complaints.begin(), now.complaints.end(), complaint) == now.complaints.end())
       std::printf("missing: %s\n", complaint.c_str());

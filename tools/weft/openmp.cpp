@@ -76,8 +76,8 @@ bool is_openmp_runtime(const std::string &file) {
   const std::string name = file.substr(file.rfind('/') + 1);
   if (name.find(".so") == std::string::npos)
     return false;
-  for (const std::string_view family : {"libgomp", "libomp", "libiomp5"})
-    if (name.starts_with(family) && (name[family.size()] == '.' || name[family.size()] == '-')) // wheels put a hash behind it
+  for (const std::string_view stem : {"libgomp", "libomp", "libiomp5"})
+    if (name.starts_with(stem) && (name[stem.size()] == '.' || name[stem.size()] == '-')) // wheels put a hash behind it
       return true;
   return false;
 }

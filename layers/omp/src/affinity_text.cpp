@@ -2,7 +2,7 @@
 // OMP_AFFINITY_FORMAT: what a thread says of itself.
 #include "affinity.hpp"
 
-#include "family.hpp"
+#include "flavor.hpp"
 #include "posix.hpp"
 #include "team.hpp"
 #include "topology.hpp"

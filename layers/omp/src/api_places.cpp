@@ -2,7 +2,7 @@
 // omp_*: places and how they are shown.
 #include "affinity.hpp"
 #include "api.hpp"
-#include "family.hpp"
+#include "flavor.hpp"
 #include "team.hpp"
 #include "topology.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OMP_DISPLAY_ENV, in the form that the specification gives.
-#include "family.hpp"
+#include "flavor.hpp"
 #include "thread.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OMP_* variables, and those of GNU's and LLVM's runtimes that still mean something. What cannot be read is told and left aside.
 #include "environment.hpp"
-#include "family.hpp"
+#include "flavor.hpp"
 #include "thread.hpp"
 #include "topology.hpp"
 

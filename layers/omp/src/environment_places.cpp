@@ -2,7 +2,7 @@
 // Variables that say where threads run: OpenMP's, and those of GNU's and LLVM's runtimes.
 #include "environment.hpp"
 
-#include "family.hpp"
+#include "flavor.hpp"
 #include "thread.hpp"
 #include "topology.hpp"
 

@@ -2,7 +2,7 @@
 #include "thread.hpp"
 
 #include "affinity.hpp"
-#include "family.hpp"
+#include "flavor.hpp"
 #include "helpers.hpp"
 #include "posix.hpp"
 #include "preempt.hpp"

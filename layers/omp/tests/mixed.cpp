@@ -14,7 +14,7 @@ int omp_get_num_threads();
 int omp_get_max_threads();
 int omp_get_level();
 void omp_set_num_threads(int);
-struct lock { // room for both families'
+struct lock { // room for those of both ABIs
   void *room[4] = {};
 };
 void omp_init_lock(lock *);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The layer and programs of both compilers with ThreadSanitizer: no report of programs without a race, and a report of each race that there is.
 #
-# Left out, and why: spinners, preempted, yield (nobody who spins is interrupted), process, plugin, families (they fork, load and unload, which ThreadSanitizer restricts), limit, places, family
+# Left out, and why: spinners, preempted, yield (nobody who spins is interrupted), process, plugin, both_abis (they fork, load and unload, which ThreadSanitizer restricts), limit, places, abi_flavor
 # and the runs of the environment (settings: nothing runs side by side), llvm_entries (threadprivate through the runtime).
 find_program(weft_omp_clang-19 clang-19)
 find_program(weft_omp_gcc-12 gcc-12)

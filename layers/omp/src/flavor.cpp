@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "family.hpp"
+#include "flavor.hpp"
 
 #include <cstring>
 #include <initializer_list>
@@ -58,27 +58,27 @@ struct needs {
 };
 
 /// True ends the search.
-bool decide_by_needs(const needs &n, family &into) noexcept {
+bool decide_by_needs(const needs &n, abi_flavor &into) noexcept {
   if (!n.strings)
     return false;
   if (n.has_version("VERSION") || n.any_library(is_of_llvm_by_name))
-    return into = family::llvm, true;
-  return n.any_library(is_of_gnu_by_name) && (into = family::gnu, true);
+    return into = abi_flavor::llvm, true;
+  return n.any_library(is_of_gnu_by_name) && (into = abi_flavor::gnu, true);
 }
 
 int look_at(dl_phdr_info *object, std::size_t, void *result) noexcept {
   for (int i = 0; i < object->dlpi_phnum; ++i)
     if (const ElfW(Phdr) &part = object->dlpi_phdr[i]; part.p_type == PT_DYNAMIC)
       return decide_by_needs(needs(object->dlpi_addr, reinterpret_cast<const ElfW(Dyn) *>(object->dlpi_addr + part.p_vaddr)),
-                             *static_cast<family *>(result));
+                             *static_cast<abi_flavor *>(result));
   return 0;
 }
 
 } // namespace
 
-family program_family() noexcept {
-  static const family found = [] {
-    family f = family::gnu;
+abi_flavor program_abi() noexcept {
+  static const abi_flavor found = [] {
+    abi_flavor f = abi_flavor::gnu;
     dl_iterate_phdr(&look_at, &f);
     return f;
   }();

@@ -29,7 +29,7 @@ int inner_sum(int n, int *level) {
 #else
 static void require(int holds, const char *what) {
   if (!holds) {
-    fprintf(stderr, "families: %s\n", what);
+    fprintf(stderr, "both_abis: %s\n", what);
     exit(1);
   }
 }
@@ -50,7 +50,7 @@ int main(void) {
       require(omp_get_thread_num() == me, "and gives the thread's number back");
     }
   }
-  puts("families: ok");
+  puts("both_abis: ok");
   return 0;
 }
 #endif

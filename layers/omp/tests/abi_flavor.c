@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What programs of the two families expect of their own runtime: the schedule that the ICV begins with, when the environment is read, what a pool has room for,
+   What programs of the two ABI flavors expect of their own runtime: the schedule that the ICV begins with, when the environment is read, what a pool has room for,
    schedules of LLVM's own, and (compiled by Clang) omp_all_memory, which orders tasks that have dependences and waits for no other. */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ void omp_free(void *p, uintptr_t allocator);
 
 static void require(int holds, const char *what) {
   if (!holds) {
-    fprintf(stderr, "family: %s\n", what);
+    fprintf(stderr, "abi_flavor: %s\n", what);
     exit(1);
   }
 }
@@ -99,6 +99,6 @@ int main(void) {
 #endif
   require(sum(1000) == 499500, "runtime");
   pools();
-  puts("family: ok");
+  puts("abi_flavor: ok");
   return 0;
 }
