@@ -53,7 +53,7 @@ void give_back(nest_lock &l, thread &t) noexcept {
 }
 
 int take(old_nest_lock &l, thread &t, bool wait) noexcept {
-  const auto me = static_cast<std::uint16_t>(t.number_of_kind + 1);
+  const auto me = static_cast<std::uint16_t>(t.gtid + 1);
   if (l.owner != me) {
     if (wait)
       l.lock.lock(t);

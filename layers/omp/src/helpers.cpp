@@ -41,9 +41,9 @@ const place &place_of(unsigned turn) {
 
 void come_to_place(thread &me) {
   if (g_globals.helper_bind != k_bind_false)
-    keep_on(me, place_of(me.number_of_kind));
+    keep_on(me, place_of(me.gtid));
   if (g_globals.helper_levels >= 0) {
-    const std::string number = std::to_string(me.number_of_kind);
+    const std::string number = std::to_string(me.gtid);
     const std::string text =
         affinity_text(("OMP: Info #255: KMP_HIDDEN_HELPER_AFFINITY: pid %P tid %i thread " + number + " bound to OS proc set %A\n").c_str());
     std::fwrite(text.data(), 1, text.size(), stderr);

@@ -156,7 +156,7 @@ KMP_API void __kmpc_threadprivate_register_vec(location *, void *variable, void 
   o.count = count;
 }
 KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variable, std::size_t bytes, void ***) {
-  const std::uint64_t number = self().number_of_kind;
+  const std::uint64_t number = self().gtid;
   copies_of_threads &all = all_copies();
   origin *from = nullptr;
   {

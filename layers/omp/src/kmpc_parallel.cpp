@@ -102,7 +102,7 @@ void ask_strictly(thread &t, int severity, const char *message) {
 }
 
 void call_microtask(const region_body &b) {
-  auto number = static_cast<std::int32_t>(self().number_of_kind);
+  auto number = static_cast<std::int32_t>(self().gtid);
   std::int32_t zero = 0;
   weft_omp_call_microtask(b.f, &number, &zero, b.count, static_cast<void **>(b.arguments));
 }
@@ -175,7 +175,7 @@ KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
 }
 KMP_API void __kmpc_end_serialized_parallel(location *, std::int32_t) { end_team(self()); }
 
-KMP_API std::int32_t __kmpc_global_thread_num(location *) { return static_cast<std::int32_t>(self().number_of_kind); }
+KMP_API std::int32_t __kmpc_global_thread_num(location *) { return static_cast<std::int32_t>(self().gtid); }
 KMP_API std::int32_t __kmpc_global_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }
 KMP_API std::int32_t __kmpc_bound_thread_num(location *) { return static_cast<std::int32_t>(self().number); }
 KMP_API std::int32_t __kmpc_bound_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }

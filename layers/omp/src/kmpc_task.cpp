@@ -81,7 +81,7 @@ KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t f
   k->part = 0;
   x->data_bytes = whole + shared_bytes;
   x->destroys = (flags & k_destroys) != 0;
-  x->body_of_other = entry && !x->destroys ? entry : &run_entry;
+  x->kmp_entry = entry && !x->destroys ? entry : &run_entry;
   x->has_priority = (flags & k_priority) != 0;
   return k;
 }

@@ -54,7 +54,7 @@ std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *add
 omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, std::uint64_t first, std::uint64_t count, bool is_last) {
   omp_task &from = task_of(l.pattern);
   omp_task *const x = make_task(t, from.data_bytes, 16, clauses);
-  x->body_of_other = from.body_of_other;
+  x->kmp_entry = from.kmp_entry;
   x->destroys = from.destroys;
   x->data_bytes = from.data_bytes;
   auto *const k = static_cast<kmp_task *>(x->argument);

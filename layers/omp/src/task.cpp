@@ -90,14 +90,14 @@ void end_undeferred(thread &t, omp_task &x) {
   drop_reference(t, &x);
 }
 
-void call_body_of_other(thread &t, omp_task &x) { x.body_of_other(static_cast<int>(t.number_of_kind), static_cast<kmp_task *>(x.argument)); }
+void call_kmp_entry(thread &t, omp_task &x) { x.kmp_entry(static_cast<int>(t.gtid), static_cast<kmp_task *>(x.argument)); }
 
 [[gnu::always_inline]] inline void call_body(thread &t, omp_task &x) {
   x.on.store(&t, std::memory_order_relaxed);
   omp_task *const before = std::exchange(t.task, &x);
   if (x.is_copied || !is_cancelled(x)) {
-    if (x.body_of_other)
-      call_body_of_other(t, x);
+    if (x.kmp_entry)
+      call_kmp_entry(t, x);
     else
       x.body(x.argument);
   }
@@ -110,7 +110,7 @@ void call_whole_body(thread &t, omp_task &x) {
   while (std::exchange(x.again, false)) {
     yield_now(t);
     omp_task *const before = std::exchange(t.task, &x);
-    call_body_of_other(t, x);
+    call_kmp_entry(t, x);
     t.task = before;
   }
 }

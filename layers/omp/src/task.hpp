@@ -40,7 +40,7 @@ struct alignas(64) omp_task {
   const icvs *settings = nullptr;
   omp_team *team = nullptr; // not beside `parent`: of two neighbours in `thread`, the compiler reads both at once, of which one has just been written
   void (*body)(void *) = nullptr;
-  int (*body_of_other)(int, kmp_task *) = nullptr; // of the other ABI
+  int (*kmp_entry)(int, kmp_task *) = nullptr; // of kmp tasks
   void *argument = nullptr;
   omp_task *newer = nullptr, *older = nullptr; // where it stands; `newer` links free records, too
 
@@ -55,13 +55,13 @@ struct alignas(64) omp_task {
   bool detachable = false; // it may end later than its body: by a clause, or by an event from outside
   bool is_copied = false; // its data were copied: it runs even when cancelled
   bool has_unmarked = false; // children with dependences that do not read the address of omp_all_memory: see depend.hpp
-  bool destroys = false, has_priority = false; // of the other ABI
+  bool destroys = false, has_priority = false; // of kmp tasks
 
   // Of those who end its children.
   alignas(64) std::atomic<std::int64_t> word{0};
   std::atomic<thread *> on{nullptr}; // the runner; null once the body is over
   omp_task *next_of_loop = nullptr;
-  std::size_t data_bytes = 0; // of the other ABI
+  std::size_t data_bytes = 0; // of kmp tasks
   basic_hold_state<> holds; // of an implicit task, and of an explicit one that is detachable
   basic_block_state<thread> block;
   wait_flag waits; // the runner, until a descendant is ready

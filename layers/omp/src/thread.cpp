@@ -40,7 +40,7 @@ std::atomic<std::uint32_t> g_known{0}; // threads; a count
 /// The first thread is number 0; then come those that are kept for hidden helpers.
 void give_number(thread &t) noexcept {
   const std::uint32_t before = g_known.fetch_add(1, std::memory_order_relaxed);
-  t.number_of_kind = before == 0 ? 0 : before + g_globals.helper_numbers;
+  t.gtid = before == 0 ? 0 : before + g_globals.helper_numbers;
 }
 
 void say(const char *what, const char *format, va_list arguments) noexcept {
@@ -397,15 +397,15 @@ void light_main(void *p) {
 
 } // namespace
 
-thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind, omp_team *team, unsigned number) noexcept {
-  thread *const t = kind == 0 ? some_thread(g_light) : new (std::nothrow) thread;
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid, omp_team *team, unsigned number) noexcept {
+  thread *const t = gtid == 0 ? some_thread(g_light) : new (std::nothrow) thread;
   if (!t)
     return nullptr;
   t->light = true;
   t->life = life;
   inherit_requests(*t, me);
-  if (kind != 0)
-    t->number_of_kind = kind;
+  if (gtid != 0)
+    t->gtid = gtid;
   t->team = team;
   t->number = number;
   const char *failure = nullptr;
@@ -422,7 +422,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kin
   });
   if (failure) {
     warn("a thread cannot be made, and others do its work: %s", failure);
-    if (kind == 0)
+    if (gtid == 0)
       g_light.put(*t);
     else
       delete t;

@@ -150,7 +150,7 @@ struct thread_state {
 /// Never freed: who ends leaves it to who comes (team.hpp).
 struct alignas(64) thread : thread_state {
   void *block = nullptr;   // thread-local, of a lightweight thread
-  std::uint32_t number_of_kind = 0; // gtid of the other ABI
+  std::uint32_t gtid = 0; // LLVM's global thread id
   weft::layer::external_thread external; // of one of the program's
   bool is_known = false;    // Weft knows of it
   std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
@@ -265,8 +265,8 @@ inline void in_core(thread *me, F f) {
   set_thread_pointer(me->block);
 }
 
-/// A lightweight thread, a member of a team or not. `kind`: its number_of_kind, 0 for the next one. Null: the reason has been told.
-thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t kind = 0, omp_team *team = nullptr, unsigned number = 0) noexcept;
+/// A lightweight thread, a member of a team or not. `gtid`: 0 for the next one. Null: the reason has been told.
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid = 0, omp_team *team = nullptr, unsigned number = 0) noexcept;
 
 /// An initial thread begins a region, and has ended it. A hint for the watcher.
 inline void take_part(thread &t) noexcept {
