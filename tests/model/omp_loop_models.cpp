@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of what members of a team share of a loop: layers/omp/src/loop_parts.hpp, ordered.hpp.
+// Models of what members of a team share of a loop: layers/omp/src/static_steal.hpp, ordered.hpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/loop_parts.hpp"
 #include "layers/omp/src/ordered.hpp"
+#include "layers/omp/src/static_steal.hpp"
 
 #include <cstdint>
 
@@ -13,21 +13,21 @@ using namespace weft_model;
 using enum std::memory_order;
 using P = omp_atomics;
 
-// ---- parts; as next_dealt() of workshare.cpp
+// ---- static_steal; as next_static_steal() of workshare.cpp
 
 /// The last members of a team, from `Come` on, do not come to the loop as long as there are chunks.
 template <unsigned Members, unsigned Come, std::uint32_t Chunks>
-struct parts_once_each {
+struct each_chunk_once {
   static constexpr int threads = static_cast<int>(Come);
-  weft_omp::basic_loop_part<P> parts[Members];
+  weft_omp::basic_chunk_range<P> ranges[Members];
   int taken[Come][Chunks] = {};
-  parts_once_each() { weft_omp::deal(Chunks, Members, part_of()); }
-  auto part_of() {
-    return [this](unsigned i) -> auto & { return parts[i]; };
+  each_chunk_once() { weft_omp::split_chunks(Chunks, Members, range_of()); }
+  auto range_of() {
+    return [this](unsigned i) -> auto & { return ranges[i]; };
   }
   void run(int t) {
     const auto me = static_cast<unsigned>(t);
-    for (std::uint32_t chunk = 0; parts[me].take(chunk) || weft_omp::steal(Members, me, part_of(), chunk);) {
+    for (std::uint32_t chunk = 0; ranges[me].take(chunk) || weft_omp::steal(Members, me, range_of(), chunk);) {
       expect(chunk < Chunks, "a chunk is one of the loop's");
       ++taken[t][chunk];
     }
@@ -41,37 +41,37 @@ struct parts_once_each {
     }
   }
 };
-const passes<parts_once_each<2, 2, 2>> p1{"omp_parts_one_each"};
-const passes<parts_once_each<2, 2, 5>> p2{"omp_parts_two_members"};
-const passes<parts_once_each<3, 3, 3>> p3{"omp_parts_three_members"};
-const passes<parts_once_each<2, 1, 3>> p4{"omp_parts_member_alone"};
-const passes<parts_once_each<3, 2, 4>> p5{"omp_parts_late_member"};
+const passes<each_chunk_once<2, 2, 2>> p1{"omp_static_steal_one_each"};
+const passes<each_chunk_once<2, 2, 5>> p2{"omp_static_steal_two_members"};
+const passes<each_chunk_once<3, 3, 3>> p3{"omp_static_steal_three_members"};
+const passes<each_chunk_once<2, 1, 3>> p4{"omp_static_steal_member_alone"};
+const passes<each_chunk_once<3, 2, 4>> p5{"omp_static_steal_late_member"};
 
 /// The largest loop: who asks again and again at the end of it gets nothing more.
-struct parts_at_the_end {
+struct end_of_range {
   static constexpr int threads = 2;
-  static constexpr auto last = static_cast<std::uint32_t>(weft_omp::basic_loop_part<P>::k_most - 1);
-  weft_omp::basic_loop_part<P> part;
+  static constexpr auto last = static_cast<std::uint32_t>(weft_omp::basic_chunk_range<P>::k_most - 1);
+  weft_omp::basic_chunk_range<P> range;
   int taken[2] = {};
-  parts_at_the_end() { part.put(last, last + 1); }
+  end_of_range() { range.put(last, last + 1); }
   void run(int t) {
     std::uint32_t chunk = 0, end = 0;
     if (t == 1) {
-      if (part.give_half(chunk, end)) {
+      if (range.give_half(chunk, end)) {
         expect(chunk == last && end == last + 1, "half of one chunk is that chunk");
         ++taken[t];
       }
       return;
     }
     for (int i = 0; i < 4; ++i)
-      if (part.take(chunk)) {
+      if (range.take(chunk)) {
         expect(chunk == last, "a chunk is one of the loop's");
         ++taken[t];
       }
   }
   void check() { expect(taken[0] + taken[1] == 1, "every chunk is handed out once"); }
 };
-const passes<parts_at_the_end> p6{"omp_parts_at_the_end"};
+const passes<end_of_range> p6{"omp_static_steal_at_the_end"};
 
 // ---- ordered tickets; as next_ordered_chunk() of workshare.cpp
 
@@ -85,7 +85,7 @@ struct ordered_base : omp_events {
   }
 };
 
-/// Chunks of one iteration, dealt out in turn.
+/// Chunks of one iteration, that go to the members in turn.
 template <int Members, int Rounds>
 struct ordered_chunks : ordered_base {
   static constexpr int threads = Members;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places for the members of a team: primary, close and spread, as the specification deals them out.
+// Places for the members of a team: primary, close and spread, as the specification distributes them.
 #include "affinity.hpp"
 
 #include "posix.hpp"

@@ -68,7 +68,7 @@ constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint6
   return {begin, begin + each + (me < more)};
 }
 
-/// Chunks dealt out in turn. The caller goes from one of its chunks to the next by adding the stride to both ends, until the begin is behind the loop's last value: so that value and a round more are to be in
+/// Chunks that go to the members in turn. The caller goes from one of its chunks to the next by adding the stride to both ends, until the begin is behind the loop's last value: so that value and a round more are to be in
 /// the type. Where they are not, the loop nearly fills its type, and each member gets one run of chunks, behind which the stride leads out of the loop.
 template <class T, class S>
 bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c, std::uint64_t n, std::uint64_t me, T *low, T *high,

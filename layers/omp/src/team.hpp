@@ -45,7 +45,7 @@ struct alignas(64) member_slot {
     const std::int64_t open = made - ended;
     return open - std::exchange(published, open);
   }
-  alignas(64) loop_part parts[k_open_workshares]; // of loops that are dealt out, by the loop's slot
+  alignas(64) chunk_range chunk_ranges[k_open_workshares]; // of static_steal loops, by the loop's slot
 };
 
 using steal_policy = basic_steal_policy<member_slot>;
@@ -152,9 +152,9 @@ inline void wake_idle(thread *me, omp_team &team) noexcept {
   if (team.may_have_sleepers()) [[unlikely]]
     wake_one_idle(me, team);
 }
-/// A chunk of the member's own part of a loop that was dealt out, which is what most calls for the next chunk come to. False: see next_chunk().
+/// A chunk of the member's own range of a static_steal loop, which is what most calls for the next chunk come to. False: see next_chunk().
 [[nodiscard]] inline bool take_own_chunk(const thread &t, std::uint32_t &chunk) noexcept {
-  loop_part *const mine = t.workshare.part;
+  chunk_range *const mine = t.workshare.range;
   return mine && !t.team->workshare_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
 }
 inline member_slot &slot_of(const thread &t) noexcept { return t.team->slots[t.number]; }

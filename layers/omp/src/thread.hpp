@@ -6,9 +6,9 @@
 #pragma once
 
 #include "icv.hpp"
-#include "loop_parts.hpp"
 #include "parker_word.hpp"
 #include "spin.hpp"
+#include "static_steal.hpp"
 #include "task_pool.hpp"
 #include "tls.hpp"
 
@@ -64,7 +64,7 @@ struct workshare_state {
   std::uint64_t singles = 0;  // single regions so far
   std::uint64_t trip = 0;     // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
-  basic_loop_part<> *part = nullptr; // of a loop that was dealt out, once the member has had a chunk of it
+  basic_chunk_range<> *range = nullptr; // of a static_steal loop, once the member has had a chunk of it
   workshare *nest = nullptr; // of LLVM's doacross loops, and per dimension first value, last, step
   std::int64_t *nest_shape = nullptr;
   bool has_chunk = false;

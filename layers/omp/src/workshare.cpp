@@ -77,7 +77,7 @@ bool enter_workshare(thread &t) noexcept {
   workshare &first = t.team->workshares[number % k_open_workshares];
   mine.trip = 0;
   mine.has_chunk = false;
-  mine.part = nullptr;
+  mine.range = nullptr;
   first.lock.lock();
   workshare &s = find_slot(first, number);
   mine.current = &s;
@@ -97,7 +97,7 @@ void leave_workshare(thread &t) noexcept {
   workshare *const s = std::exchange(t.workshare.current, nullptr);
   if (!s)
     return;
-  t.workshare.part = nullptr;
+  t.workshare.range = nullptr;
   std::lock_guard lock(s->slot->lock);
   if (++s->left == t.team->size)
     s->end();
@@ -105,13 +105,13 @@ void leave_workshare(thread &t) noexcept {
 
 namespace {
 
-/// Of larger teams the members share a counter: who looks for a chunk would look at too many parts.
-constexpr unsigned k_most_parts = 64;
+/// Of larger teams the members share a counter: who looks for a chunk would look at too many ranges.
+constexpr unsigned k_most_ranges = 64;
 
-/// The parts of a loop that was dealt out, by the member's number.
-auto parts_of(const thread &t, const workshare &s) noexcept {
-  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](unsigned member) -> loop_part & {
-    return slots[member].parts[slot];
+/// The ranges of a static_steal loop, by the member's number.
+auto ranges_of(const thread &t, const workshare &s) noexcept {
+  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](unsigned member) -> chunk_range & {
+    return slots[member].chunk_ranges[slot];
   };
 }
 
@@ -141,10 +141,10 @@ void set_loop(const thread &t, workshare &s, const loop_shape &shape, long sched
   s.span = s.chunk * s.step;
   s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
   const unsigned members = t.team->size;
-  s.dealt = in_any_order && kind == k_dynamic && s.chunks <= loop_part::k_most && members <= k_most_parts &&
-            s.slot == &s; // one that hangs on it has no parts
-  if (s.dealt)
-    deal(s.chunks == 0 ? 0 : s.chunks - 1, members, parts_of(t, s));
+  s.static_steal = in_any_order && kind == k_dynamic && s.chunks <= chunk_range::k_most && members <= k_most_ranges &&
+                   s.slot == &s; // one that hangs on it has no ranges
+  if (s.static_steal)
+    split_chunks(s.chunks == 0 ? 0 : s.chunks - 1, members, ranges_of(t, s));
 }
 
 void set_memory(workshare &s, void **memory) {
@@ -181,15 +181,15 @@ bool next_static(const thread &t, workshare_state &mine, const workshare &s) noe
   return round <= s.chunks / n && mine_is < s.chunks && take_equal(mine, s, mine_is);
 }
 
-/// The last chunk is in no part: who finds no other one gets it, and nothing behind it. For lastprivate variables compilers keep what a member's last chunk left, where
+/// The last chunk is in no range: who finds no other one gets it, and nothing behind it. For lastprivate variables compilers keep what a member's last chunk left, where
 /// that is the loop's.
-bool next_dealt(const thread &t, workshare_state &mine, workshare &s) noexcept {
+bool next_static_steal(const thread &t, workshare_state &mine, workshare &s) noexcept {
   if (mine.trip != 0)
     return false;
-  const auto part_of = parts_of(t, s);
-  mine.part = &part_of(t.number);
+  const auto range_of = ranges_of(t, s);
+  mine.range = &range_of(t.number);
   std::uint32_t chunk = 0;
-  if (mine.part->take(chunk) || steal(t.team->size, t.number, part_of, chunk))
+  if (mine.range->take(chunk) || steal(t.team->size, t.number, range_of, chunk))
     return take_equal(mine, s, chunk);
   if (s.next.load(std::memory_order_relaxed) >= s.chunks || s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
     return false;
@@ -236,7 +236,7 @@ bool next_chunk(thread &t) noexcept {
   case k_guided:
     return next_guided(t, mine, s);
   default:
-    return s.dealt ? next_dealt(t, mine, s) : next_dynamic(mine, s);
+    return s.static_steal ? next_static_steal(t, mine, s) : next_dynamic(mine, s);
   }
 }
 

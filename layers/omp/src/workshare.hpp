@@ -28,14 +28,14 @@ struct workshare {
   bool busy = false;
 
   int schedule = 0;
-  bool dealt = false; // each member has a part of the chunks to itself: loop_parts.hpp
+  bool static_steal = false; // each member has a range of the chunks to itself: static_steal.hpp
   bool adds = false;  // `next` may run past the end without an overflow
   std::uint64_t total = 0, chunk = 1, multiple = 1; // guided chunks are multiples of the last
   std::uint64_t chunks = 0, span = 1;               // equal ones, and how far the loop's variable goes in one
   std::uint64_t first = 0, step = 1, last = 0; // values of the loop's variable: of iteration 0, and where the loop stops
   char apart[64]; // what all read is not in the line that all write
   std::atomic<std::uint64_t> next{
-      0}; // equal chunk, or guided iteration, that nobody has; all of them, when somebody has the last of those that were dealt out
+      0}; // equal chunk, or guided iteration, that nobody has; all of them, when somebody has the last one of a static_steal loop
   char apart_again[64];
   basic_ordered<> ordered;
   void *memory = nullptr;                      // of the region, for the program

@@ -147,7 +147,7 @@ static void schedules(void) {
   require(kind == k_guided && chunk == 9, "what was set is told");
 }
 
-/* ---- chunks that teams are dealt, at the ends of the integers ---- */
+/* ---- chunks that teams get, at the ends of the integers ---- */
 
 #ifdef __clang__
 #define TEAM_PART(SUFFIX, T, S) void __kmpc_team_static_init_##SUFFIX(void *, int, int *, T *, T *, S *, S, S);
@@ -165,7 +165,7 @@ TEAM_PART(8u, unsigned long, long)
     __kmpc_team_static_init_##SUFFIX(NULL, __kmpc_global_thread_num(NULL), &last, &low, &high, &stride, STEP, CHUNK);                                \
     require(low == (T)(FROM) && high == (T)(END), "a chunk of " #FROM " to " #TO " ends with the loop");                                             \
   }
-static void dealt(void) {
+static void chunks_of_teams(void) {
   DEAL(4, int, int, INT_MAX - 5, INT_MAX, 1, 100, INT_MAX)
   DEAL(4, int, int, INT_MIN + 5, INT_MIN, -1, 100, INT_MIN)
   DEAL(4, int, int, 0, 9, 1, 4, 3)
@@ -179,14 +179,14 @@ static void dealt(void) {
   DEAL(8u, unsigned long, long, 5, 0, -1, 100, 0)
 }
 #else
-static void dealt(void) {}
+static void chunks_of_teams(void) {}
 #endif
 
 int main(void) {
   guided();
   nestable();
   schedules();
-  dealt();
+  chunks_of_teams();
   puts("chunks: ok");
   return 0;
 }

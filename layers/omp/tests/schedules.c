@@ -90,7 +90,7 @@ static void check(const char *type, const char *way, const char *schedule, unsig
     }                                                                                                                                                \
   }
 
-/* GCC deals out such chunks by itself, in the type of the loop. */
+/* GCC computes such chunks by itself, in the type of the loop. */
 #ifdef __clang__
 static const long most_inlined = LONG_MAX;
 #define GOES_DOWN(T) 1

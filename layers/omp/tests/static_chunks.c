@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Loops that are too long to be run, at the entry points: the chunks that the members of a team get, by the instructions that Clang makes of a loop, are all of the loop and nothing beside it. Static ones are
-   dealt out in turn, as the specification says, wherever the type of the loop has room for that. And the same of loops that GCC's programs ask for chunk by chunk. */
+   handed out in turn, as the specification says, wherever the type of the loop has room for that. And the same of loops that GCC's programs ask for chunk by chunk. */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int by_begin(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Iterations [0, total - 1]. `chunk`: of equal ones dealt out in turn to n members; 0: of any. */
+/* Iterations [0, total - 1]. `chunk`: of equal ones, handed out in turn, to n members; 0: of any. */
 static void check(const char *what, uint64_t total, uint64_t chunk, int n, unsigned lasts_wanted) {
   int holds = got > 0 && got <= most && lasts == lasts_wanted;
   qsort(runs, got < most ? got : most, sizeof *runs, by_begin);
