@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stretch of a program has cost, and a counter of its own.
+// What a section of a program has cost, and a counter of its own.
 #include <weft/counters.hpp>
 #include <weft/weft.hpp>
 

@@ -32,7 +32,7 @@ std::size_t sample_of(const report_data &d, std::int64_t ns) noexcept {
   return static_cast<std::size_t>(std::clamp(at, 0.0, 0.999999) * k_samples);
 }
 
-/// The stretches of a trace, added up.
+/// The slices of a trace, added up.
 class collector {
  public:
   collector(trace_reader &r, report_data &d) : m_reader(r), m_data(d) {}
@@ -40,10 +40,10 @@ class collector {
 
  private:
   void find_bounds();
-  void use(const stretch &s);
+  void use(const slice &s);
   void count(const trace_item &i);
-  void fill(const stretch &s);
-  void add_running(const stretch &s);
+  void fill(const slice &s);
+  void add_running(const slice &s);
   void finish_cells();
   void finish_types();
 
@@ -69,7 +69,7 @@ void collector::find_bounds() {
   m_data.duration_ns = static_cast<double>(std::max<std::int64_t>(last - first, 1));
 }
 
-void collector::fill(const stretch &s) {
+void collector::fill(const slice &s) {
   if (m_cells.size() <= s.slot)
     m_cells.resize(s.slot + 1, std::vector<raw_cell>(m_data.columns));
   const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
@@ -77,9 +77,9 @@ void collector::fill(const stretch &s) {
   for (auto c = static_cast<std::size_t>(std::max(from, 0.0) / width); c < m_data.columns && static_cast<double>(c) * width < to; ++c) {
     const double part = std::min(to, static_cast<double>(c + 1) * width) - std::max(from, static_cast<double>(c) * width);
     raw_cell &cell = m_cells[s.slot][c];
-    if (s.what == stretch::idle)
+    if (s.what == slice::idle)
       cell.idle += part;
-    else if (s.what == stretch::away)
+    else if (s.what == slice::away)
       cell.away += part;
     else {
       cell.tasks += part;
@@ -92,16 +92,16 @@ void collector::fill(const stretch &s) {
 }
 
 /// Workers in tasks, in the mean of a sample.
-void collector::add_running(const stretch &s) {
+void collector::add_running(const slice &s) {
   const double width = m_data.duration_ns / static_cast<double>(k_samples);
   const double from = std::max(static_cast<double>(s.begin - m_first), 0.0) / width, to = static_cast<double>(s.end - m_first) / width;
   for (auto at = static_cast<std::size_t>(from); at < k_samples && static_cast<double>(at) < to; ++at)
     m_data.running[at] += std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
 }
 
-void collector::use(const stretch &s) {
+void collector::use(const slice &s) {
   const double ns = static_cast<double>(s.end - s.begin);
-  if (s.what == stretch::body) {
+  if (s.what == slice::body) {
     if (m_is_own[s.type % k_trace_types])
       return;
     fill(s);
@@ -128,8 +128,8 @@ void collector::use(const stretch &s) {
     return;
   }
   fill(s);
-  (s.what == stretch::idle ? m_data.idle_ns : m_data.away_ns) += ns;
-  m_data.switches += s.what == stretch::away;
+  (s.what == slice::idle ? m_data.idle_ns : m_data.away_ns) += ns;
+  m_data.switches += s.what == slice::away;
 }
 
 void collector::count(const trace_item &i) {
@@ -182,7 +182,7 @@ void collector::run() {
     m_is_own.push_back(name == "main" || name == "thread");
   }
   m_reader.rewind("adding up");
-  stretcher all(m_reader, [this](const stretch &s) { use(s); });
+  slice_builder all(m_reader, [this](const slice &s) { use(s); });
   trace_item i;
   while (m_reader.next(i)) {
     all.take(i);

@@ -12,9 +12,9 @@ namespace weft_tool {
 namespace {
 
 template <class Use>
-void for_each_stretch(trace_reader &r, const char *what, Use use) {
+void for_each_slice(trace_reader &r, const char *what, Use use) {
   r.rewind(what);
-  stretcher all(r, use);
+  slice_builder all(r, use);
   trace_item i;
   while (r.next(i))
     all.take(i);
@@ -30,20 +30,20 @@ void export_chrome(trace_reader &r, output_file &out) {
   for (const unsigned slot : r.slots())
     if (slot < 9999)
       out.print(",\n{\"ph\":\"M\",\"pid\":%ld,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}", pid, slot, slot);
-  // What a kind of stretch, or a type, always says.
+  // What a kind of slice, or a type, always says.
   const std::string head = ",\n{\"ph\":\"X\",\"pid\":" + std::to_string(pid) + ",\"tid\":";
   static constexpr std::string_view k_rest[] = {"", ",\"cat\":\"idle\",\"name\":\"idle\"}", ",\"cat\":\"kernel\",\"name\":\"off cpu\"}"};
   std::vector<std::string> tasks;
   for (std::size_t i = 0; i < std::max<std::size_t>(r.about().types.size(), 1); ++i)
     tasks.push_back(",\"cat\":\"task\",\"name\":\"" + escaped(r.type_name(static_cast<std::uint16_t>(i))) + "\",\"args\":{\"task\":");
-  for_each_stretch(r, "writing JSON", [&](const stretch &s) {
+  for_each_slice(r, "writing JSON", [&](const slice &s) {
     out.put(head);
     out.number(std::uint64_t{s.slot});
     out.put(",\"ts\":");
     out.microseconds(s.begin);
     out.put(",\"dur\":");
     out.microseconds(s.end - s.begin);
-    if (s.what != stretch::body)
+    if (s.what != slice::body)
       return out.put(k_rest[s.what]);
     out.put(tasks[s.type < tasks.size() ? s.type : 0]);
     out.number(std::uint64_t{s.task});

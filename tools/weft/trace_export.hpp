@@ -15,8 +15,8 @@ namespace weft_tool {
 int run_trace_export(const words &arguments);
 int run_trace_cut(const words &arguments);
 
-/// A stretch of time in which a worker did one thing.
-struct stretch {
+/// An interval in which a worker did one thing.
+struct slice {
   enum kind : unsigned char { body, idle, away }; // away: the kernel had taken the processor from its thread
   kind what = body;
   unsigned slot = 0;
@@ -25,14 +25,14 @@ struct stretch {
   std::int64_t begin = 0, end = 0; // ns
   bool ends_task = false;
 };
-/// Turns records into stretches, in the order of their ends. Of nested bodies only the innermost runs.
-class stretcher {
+/// Turns records into slices, in the order of their ends. Of nested bodies only the innermost runs.
+class slice_builder {
  public:
-  explicit stretcher(const trace_reader &r, std::function<void(const stretch &)> use) : m_reader(r), m_use(std::move(use)) {}
+  explicit slice_builder(const trace_reader &r, std::function<void(const slice &)> use) : m_reader(r), m_use(std::move(use)) {}
   void take(const trace_item &i);
   /// Whatever goes on at the end of the trace ends there.
   void finish();
-  /// All that goes on ends now, and goes on: who sorts stretches by their begins may write what it has.
+  /// All that goes on ends now, and goes on: who sorts slices by their begins may write what it has.
   void cut();
   [[nodiscard]] std::uint16_t type_of(std::uint32_t task) const noexcept;
 
@@ -50,7 +50,7 @@ class stretcher {
   worker &at(unsigned slot);
 
   const trace_reader &m_reader;
-  std::function<void(const stretch &)> m_use;
+  std::function<void(const slice &)> m_use;
   std::vector<worker> m_workers;
   paged_table<std::uint16_t> m_types; // of tasks that are alive
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // what stood below a frame that left

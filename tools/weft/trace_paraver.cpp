@@ -10,11 +10,11 @@ constexpr std::size_t k_most_pending = 1 << 20; // records that wait to be sorte
 enum paraver_state : unsigned { state_idle = 0, state_running = 1, state_away = 2 };
 constexpr unsigned k_type_of_task = 6400000, k_type_of_id = 6400001;
 
-/// Paraver wants records in the order of their times, stretches come in that of their ends. So they are cut from time to time: what has begun before is
+/// Paraver wants records in the order of their times, slices come in that of their ends. So they are cut from time to time: what has begun before is
 /// then known.
 class sorter {
  public:
-  sorter(trace_reader &r, output_file &out) : m_out(out), m_all(r, [this](const stretch &s) { take(s); }) {}
+  sorter(trace_reader &r, output_file &out) : m_out(out), m_all(r, [this](const slice &s) { take(s); }) {}
   void run(trace_reader &r) {
     r.rewind("writing for Paraver");
     trace_item i;
@@ -35,11 +35,11 @@ class sorter {
     unsigned thread, value;
     std::uint32_t task, order; // order: of those at one time
   };
-  void take(const stretch &s) {
+  void take(const slice &s) {
     static constexpr unsigned k_states[] = {state_running, state_idle, state_away};
     const std::int64_t begin = std::max<std::int64_t>(s.begin, 0);
     put({begin, s.end, s.slot + 1, k_states[s.what], 0, 0});
-    if (s.what != stretch::body)
+    if (s.what != slice::body)
       return;
     put({begin, -1, s.slot + 1, s.type, s.task, 0});
     put({s.end, -1, s.slot + 1, 0, 0, 0});
@@ -74,7 +74,7 @@ class sorter {
 
   output_file &m_out;
   std::vector<line> m_pending;
-  stretcher m_all;
+  slice_builder m_all;
 };
 
 unsigned threads_of(const trace_reader &r) {

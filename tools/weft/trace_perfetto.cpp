@@ -47,7 +47,7 @@ class perfetto_writer {
  public:
   perfetto_writer(const trace_reader &r, output_file &out) : m_reader(r), m_out(out) {}
   void begin();
-  void put(const stretch &s);
+  void put(const slice &s);
   void put_graph(std::int64_t ns, std::int64_t tasks);
 
  private:
@@ -114,12 +114,12 @@ void perfetto_writer::event(std::int64_t ns, const message &event) {
   emit(m_packet);
 }
 
-void perfetto_writer::put(const stretch &s) {
-  const std::uint64_t name = s.what == stretch::body ? std::uint64_t{s.type} : s.what == stretch::idle ? std::uint64_t{name_idle} : name_away;
-  const std::uint64_t track = s.slot + (s.what == stretch::away ? std::uint64_t{first_of_kernel} : first_track); // its stretches overlap with bodies
+void perfetto_writer::put(const slice &s) {
+  const std::uint64_t name = s.what == slice::body ? std::uint64_t{s.type} : s.what == slice::idle ? std::uint64_t{name_idle} : name_away;
+  const std::uint64_t track = s.slot + (s.what == slice::away ? std::uint64_t{first_of_kernel} : first_track); // its slices overlap with bodies
   m_event.clear();
   m_event.number(f_type, slice_begin).number(f_track, track).number(f_name_iid, name + 1);
-  if (s.what == stretch::body) {
+  if (s.what == slice::body) {
     m_annotation.clear();
     m_event.part(f_annotations, m_annotation.number(1, annotation_task).number(3, s.task));
   }
@@ -144,7 +144,7 @@ void export_perfetto(trace_reader &r, output_file &out) {
   std::int64_t next = first;
   live_tasks live;
   r.rewind("writing for Perfetto");
-  stretcher all(r, [&to](const stretch &s) { to.put(s); });
+  slice_builder all(r, [&to](const slice &s) { to.put(s); });
   trace_item i;
   while (r.next(i)) {
     all.take(i);

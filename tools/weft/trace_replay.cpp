@@ -23,7 +23,7 @@ struct simulated {
   std::uint32_t cause = k_nobody; // the step before: an index into the steps
 };
 
-/// A stretch of a body, for the path.
+/// A part of a body, for the path.
 struct step {
   std::uint32_t task, before;
   float ns;

@@ -537,7 +537,7 @@ TEST_F(traces, exporters_write_what_their_readers_expect) {
   EXPECT_TRUE(contains(weft({"trace", "export", "--format", "csv", m_folder}).output, ",0,root,1,main,0,0\n"));
 }
 
-TEST_F(traces, perfetto_gets_the_stretches_that_chrome_gets) {
+TEST_F(traces, perfetto_gets_the_slices_that_chrome_gets) {
   in_child(settings("graph"), false, [] { run_tasks(6); });
   for (const char *format : {"perfetto", "chrome"})
     ASSERT_TRUE(weft({"trace", "export", "--format", format, "--output", m_folder + "/" + format, m_folder}).exited(0));

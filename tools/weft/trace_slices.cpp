@@ -16,24 +16,24 @@ std::string escaped(const std::string &text) {
   return s;
 }
 
-stretcher::worker &stretcher::at(unsigned slot) {
+slice_builder::worker &slice_builder::at(unsigned slot) {
   if (m_workers.size() <= slot)
     m_workers.resize(slot + 1);
   return m_workers[slot];
 }
 
-std::uint16_t stretcher::type_of(std::uint32_t task) const noexcept { return m_types.get(task); }
+std::uint16_t slice_builder::type_of(std::uint32_t task) const noexcept { return m_types.get(task); }
 
-void stretcher::close(worker &w, unsigned slot, std::int64_t now, bool ends) {
+void slice_builder::close(worker &w, unsigned slot, std::int64_t now, bool ends) {
   if (w.running.empty())
     return;
   const std::uint32_t task = w.running.back();
   if (now >= w.since)
-    m_use({stretch::body, slot, task, type_of(task), w.since, now, ends});
+    m_use({slice::body, slot, task, type_of(task), w.since, now, ends});
   w.since = now;
 }
 
-void stretcher::begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
+void slice_builder::begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
   if (implied() && r.a == 0 && !w.running.empty()) { // the one before has ended
     close(w, slot, now, true);
     w.running.pop_back();
@@ -43,7 +43,7 @@ void stretcher::begin(worker &w, unsigned slot, const trace_record &r, std::int6
   w.since = now;
 }
 
-void stretcher::resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
+void slice_builder::resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
   if (implied() && !w.running.empty())
     close(w, slot, now, true);
   if (auto below = m_suspended.extract(r.task); !below.empty())
@@ -53,7 +53,7 @@ void stretcher::resume(worker &w, unsigned slot, const trace_record &r, std::int
   w.since = now;
 }
 
-void stretcher::take(const trace_item &i) {
+void slice_builder::take(const trace_item &i) {
   const trace_record &r = *i.record;
   const std::int64_t now = m_reader.ns(r.time);
   const auto e = static_cast<trace_event>(r.event);
@@ -93,7 +93,7 @@ void stretcher::take(const trace_item &i) {
     break;
   case trace_event::busy:
     if (w.idle_since >= 0)
-      m_use({stretch::idle, i.slot, 0, 0, w.idle_since, now, false});
+      m_use({slice::idle, i.slot, 0, 0, w.idle_since, now, false});
     w.idle_since = -1;
     break;
   case trace_event::switched_out:
@@ -101,7 +101,7 @@ void stretcher::take(const trace_item &i) {
     break;
   case trace_event::switched_in:
     if (w.away_since >= 0)
-      m_use({stretch::away, i.slot, 0, 0, w.away_since, now, false});
+      m_use({slice::away, i.slot, 0, 0, w.away_since, now, false});
     w.away_since = -1;
     break;
   default:
@@ -109,7 +109,7 @@ void stretcher::take(const trace_item &i) {
   }
 }
 
-void stretcher::cut() {
+void slice_builder::cut() {
   finish();
   for (worker &w : m_workers) {
     w.since = m_last;
@@ -120,14 +120,14 @@ void stretcher::cut() {
   }
 }
 
-void stretcher::finish() {
+void slice_builder::finish() {
   for (unsigned slot = 0; slot < m_workers.size(); ++slot) {
     worker &w = m_workers[slot];
     close(w, slot, m_last, false);
     if (w.idle_since >= 0)
-      m_use({stretch::idle, slot, 0, 0, w.idle_since, m_last, false});
+      m_use({slice::idle, slot, 0, 0, w.idle_since, m_last, false});
     if (w.away_since >= 0)
-      m_use({stretch::away, slot, 0, 0, w.away_since, m_last, false});
+      m_use({slice::away, slot, 0, 0, w.away_since, m_last, false});
   }
 }
 
