@@ -92,10 +92,10 @@ def for_each(jobs, function, items):
 
 
 def tally(results):
-    """Counts by state, and of those set apart by reason."""
+    """Counts by state, and of those excluded by reason."""
     counts = collections.Counter(r["state"] for r in results)
-    apart = collections.Counter(r["why"] for r in results if r["state"] == "apart")
-    return counts, ", ".join(f"{n} {why}" for why, n in sorted(apart.items()))
+    excluded = collections.Counter(r["why"] for r in results if r["state"] == "excluded")
+    return counts, ", ".join(f"{n} {why}" for why, n in sorted(excluded.items()))
 
 
 def write_page(path, mark, lines):

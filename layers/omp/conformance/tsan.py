@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suite's programs with ThreadSanitizer: compiled by GCC, linked by Clang 19 as the layer was, for a process has one runtime of the sanitizer; with all of its symbols to be seen, or
-the C++ library's own functions would be called where it intercepts them. And which programs are set apart."""
+the C++ library's own functions would be called where it intercepts them. And which programs are excluded."""
 import os
 import re
 import subprocess
@@ -55,7 +55,7 @@ APART = {
 
 
 def reason(name):
-    """Why a test is set apart; empty: it is not."""
+    """Why a test is excluded; empty: it is not."""
     return APART.get(name) or APART.get(os.path.basename(name)) or ""
 
 
