@@ -174,12 +174,12 @@ runnable *go_on_releasing(data_access &a, task &t, std::uint32_t bits) noexcept;
 
 struct released {
   runnable *next;       // may run now, and has been announced; or null
-  std::uint32_t deaths; // references of the task that ended with its access
+  std::uint32_t released_refs; // references of the task that ended with its access
 };
 
 /// Releases the access of a task that has one, in a chain, and no domain.
 WEFT_INLINE released release_common(task &t) noexcept {
-  const auto [caused, successor, nobody] = deliver(t.accesses()[0], k_finished | k_kids_done);
+  const auto [caused, successor, nobody] = deliver(t.accesses()[0], k_finished | k_children_done);
   runnable *next = nullptr;
   if (successor) {
     task &u = *successor->task;
@@ -200,11 +200,11 @@ WEFT_INLINE std::uint32_t release_records(task &t, ready_list &ready) noexcept {
     else
       box.end(*a);
   box.serve_cohorts();
-  return box.own_deaths();
+  return box.own_released_refs();
 }
 
 /// Gives up all accesses of a task whose body has ended: closes the domain of its children, then releases. Tasks
-/// that may run now are appended to `ready`. Returns how many references of `t` died with it here (for the caller to drop).
+/// that may run now are appended to `ready`. Returns how many references of `t` were released with it here (for the caller to drop).
 std::uint32_t release_accesses(task &t, ready_list &ready);
 
 /// Whether the task has entered an access to this object.

@@ -53,7 +53,7 @@ enum access_flag : std::uint32_t {
   k_read_ok = 1, // R
   k_write_ok = 2, // W
   k_finished = 4, // F
-  k_kids_done = 8, // K
+  k_children_done = 8, // K
   k_next_known = 16, // N
   k_next_reads = 32, // NR
   k_next_parent = 64, // NP
@@ -62,7 +62,7 @@ enum access_flag : std::uint32_t {
   k_weak = 512, // only for the children
   k_kind = k_reads | k_weak,
   k_both_ok = k_read_ok | k_write_ok,
-  k_released = k_both_ok | k_finished | k_kids_done,
+  k_released = k_both_ok | k_finished | k_children_done,
   k_dead = k_released | k_next_known,
 };
 
@@ -92,7 +92,7 @@ constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind)
 
 /// What a delivery causes. The first three are the bits of the successor, then come those of the child.
 enum caused : std::uint32_t {
-  k_to_next = k_read_ok | k_write_ok | k_kids_done,
+  k_to_next = k_read_ok | k_write_ok | k_children_done,
   k_child_shift = 4,
   k_to_child = k_both_ok << k_child_shift,
   k_satisfied = 64, // the task has one unsatisfied access less
@@ -103,7 +103,7 @@ enum caused : std::uint32_t {
 constexpr std::uint32_t given(std::uint32_t flags) noexcept {
   std::uint32_t g = 0;
   if (flags & k_next_parent)
-    g |= is_released(flags) ? k_kids_done : 0u;
+    g |= is_released(flags) ? k_children_done : 0u;
   else if (flags & k_next_known)
     g |= is_released(flags) ? k_both_ok : flags & k_reads && flags & k_next_reads ? flags & k_read_ok : 0u;
   if (flags & k_child_link)
@@ -125,7 +125,7 @@ inline constexpr auto k_given = [] {
 /// Bits that go in one message never take back what was given.
 constexpr bool given_only_grows() noexcept {
   constexpr std::uint32_t messages[] = {
-      k_read_ok, k_write_ok, k_finished, k_kids_done, k_next_known, k_next_known | k_next_reads, k_next_known | k_next_parent, k_child_link};
+      k_read_ok, k_write_ok, k_finished, k_children_done, k_next_known, k_next_known | k_next_reads, k_next_known | k_next_parent, k_child_link};
   constexpr std::uint32_t next = k_next_known | k_next_reads | k_next_parent;
   for (std::uint32_t flags = 0; flags < k_given.size(); ++flags)
     for (const std::uint32_t bits : messages)
@@ -174,8 +174,8 @@ template <class Access>
 WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
   for (;;) {
-    const bool kids_ignored = mutant(bug::access_ignores_children) && (bits & k_finished);
-    const std::uint32_t after = before | bits | (kids_ignored ? k_kids_done : 0u);
+    const bool children_ignored = mutant(bug::access_ignores_children) && (bits & k_finished);
+    const std::uint32_t after = before | bits | (children_ignored ? k_children_done : 0u);
     const auto [caused, next, child] = consequences(a, before, after, bits);
     if (comes_alone(before, bits, caused)) {
       a.flags.store(after, std::memory_order_relaxed); // O5

@@ -114,7 +114,7 @@ void open_cohort(cohort &c, mailbox &box) noexcept {
 void end_cohort(cohort &c, mailbox &box) noexcept {
   if (c.combines)
     combine_copies(*c.copies, *c.self().parent);
-  box.send(c.access(), k_finished | k_kids_done);
+  box.send(c.access(), k_finished | k_children_done);
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 // To the chain of the address a cohort is one access that writes, of a task without a body. When that access is satisfied its members
 // go, in any order; when the registrar has put something else behind it and all members have released, it is released itself.
 // So the state machine of accesses knows nothing of cohorts. A member's access is in no chain: it starts with its successor
-// known (there is none), and what its death means for the cohort is seen to in mailbox::leave_cohort().
+// known (there is none), and what its end means for the cohort is seen to in mailbox::leave_cohort().
 #pragma once
 
 #include "deps/cohort_state.hpp"

@@ -47,17 +47,17 @@ class mailbox {
     if (flags & k_finished)
       return;
     if (!a.joined || flags & k_weak)
-      return send(a, k_finished | k_kids_done);
+      return send(a, k_finished | k_children_done);
     leave_cohort(a);
     // Nobody else delivers to a member that runs. Who looks at a task with children left sees that the cohort may be gone.
-    a.flags.store(flags | k_finished | k_kids_done, std::memory_order_relaxed); // O4
-    ++m_own_deaths;
+    a.flags.store(flags | k_finished | k_children_done, std::memory_order_relaxed); // O4
+    ++m_own_released_refs;
   }
   /// The same of an access in a chain, where nobody locks. Mostly it satisfies at most the access behind it.
   WEFT_INLINE void end_in_chain(data_access &a) noexcept {
-    const auto [caused, next, nobody] = deliver(a, k_finished | k_kids_done);
+    const auto [caused, next, nobody] = deliver(a, k_finished | k_children_done);
     if (caused & k_died)
-      ++m_own_deaths;
+      ++m_own_released_refs;
     if (!next)
       return;
     task &u = *next->task;
@@ -66,7 +66,7 @@ class mailbox {
     else
       deliver_chain({next, caused & k_to_next});
   }
-  /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it died by this.
+  /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it ended by this.
   void go_on(data_access &a, task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_died && a.joined)
       leave_cohort(a);
@@ -81,7 +81,7 @@ class mailbox {
     deliver_many({d.child, (d.caused & k_to_child) >> k_child_shift}, {d.next, d.caused & k_to_next});
   }
 
-  [[nodiscard]] std::uint32_t own_deaths() const noexcept { return m_own_deaths; }
+  [[nodiscard]] std::uint32_t own_released_refs() const noexcept { return m_own_released_refs; }
   [[nodiscard]] std::uint32_t own_satisfied() const noexcept { return m_own_satisfied; }
 
  private:
@@ -125,7 +125,7 @@ class mailbox {
   }
   WEFT_INLINE void drop(task &t) noexcept {
     if (&t == m_self)
-      ++m_own_deaths;
+      ++m_own_released_refs;
     else
       drop_references(t, 1);
   }
@@ -166,7 +166,7 @@ class mailbox {
   ready_list m_cohorts; // opened by their predecessor, or left by their last member
   ready_list &m_ready;
   task *const m_self;
-  std::uint32_t m_own_deaths = 0;
+  std::uint32_t m_own_released_refs = 0;
   std::uint32_t m_own_satisfied = 0;
 };
 

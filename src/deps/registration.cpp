@@ -196,7 +196,7 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
     find_cohorts(t, d);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
-  // O5: likewise: each access that dies takes one away
+  // O5: likewise: each access that ends takes one away
   t.references.store(t.references.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   ready_list none; // entering can satisfy no task but this one
   mailbox box(none, &t);
@@ -280,7 +280,7 @@ void give_up(domain &d, data_access &own, mailbox &box) noexcept {
     last = &close_cohort(*c, box);
   d.erase(own.address);
   if (!last || domain::is_own(last))
-    return box.send(own, k_finished | k_kids_done);
+    return box.send(own, k_finished | k_children_done);
   last->successor.set(&own);
   box.send(*last, k_next_known | k_next_parent);
   box.send(own, k_finished);
@@ -320,7 +320,7 @@ WEFT_NOINLINE std::uint32_t release_objects(task &t, ready_list &ready) {
       box.end(*a);
   }
   box.serve_cohorts();
-  return box.own_deaths();
+  return box.own_released_refs();
 }
 
 } // namespace
@@ -364,11 +364,11 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
     if (t.children_domain)
       give_up(*t.children_domain, *own, box);
     else
-      box.send(*own, k_finished | k_kids_done);
+      box.send(*own, k_finished | k_children_done);
   }
   box.serve_cohorts();
-  if (const std::uint32_t deaths = box.own_deaths())
-    drop_references(t, deaths);
+  if (const std::uint32_t released_refs = box.own_released_refs())
+    drop_references(t, released_refs);
 }
 
 void children_are_complete(task &parent) noexcept { trim_domain(parent, true); }

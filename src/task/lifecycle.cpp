@@ -85,13 +85,13 @@ WEFT_NOINLINE void run_destructor(task &t) noexcept {
     this_thread_context()->current = outer; // the thread may have changed
 }
 
-/// After the body or the destructor, by its frame: nothing is left below the task. False: the last child goes on, and `deaths` are dropped.
-bool settle_children(task &t, std::uint32_t deaths) {
+/// After the body or the destructor, by its frame: nothing is left below the task. False: the last child goes on, and `released_refs` are dropped.
+bool settle_children(task &t, std::uint32_t released_refs) {
   t.next = nullptr; // nothing waits any more
   if (t.children.settle(t.owned_children))
     return true;
-  if (deaths)
-    drop_references(t, deaths);
+  if (released_refs)
+    drop_references(t, released_refs);
   return false;
 }
 
@@ -100,53 +100,53 @@ bool settle_children(task &t, std::uint32_t deaths) {
 enum class completed { by_its_body, by_others };
 
 /// A worker runs the destructor, as if the task were ready once more. False: there is no memory for that.
-WEFT_COLD bool put_off_destructor(task &t, std::uint32_t deaths) {
+WEFT_COLD bool put_off_destructor(task &t, std::uint32_t released_refs) {
   task_extra *const x = try_extra_of(t);
   if (!x)
     return false;
   x->only_destructor = true;
   t.set(detail::k_special);
-  if (deaths)
-    drop_references(t, deaths);
+  if (released_refs)
+    drop_references(t, released_refs);
   enqueue_ready(t);
   return true;
 }
 
-WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t deaths, completed how) {
-  if ((how == completed::by_others || this_thread_context()->in_callback) && put_off_destructor(t, deaths)) [[unlikely]]
+WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t released_refs, completed how) {
+  if ((how == completed::by_others || this_thread_context()->in_callback) && put_off_destructor(t, released_refs)) [[unlikely]]
     return false;
   run_destructor(t);
-  return t.children.done(t.owned_children) || settle_children(t, deaths);
+  return t.children.done(t.owned_children) || settle_children(t, released_refs);
 }
 
 /// Everything below the task is complete: destroys its callable. False: what the destructor spawned is not complete, or a worker runs the
-/// destructor later; the task is completed then, and `deaths` are dropped.
-WEFT_INLINE bool end_closure(task &t, std::uint32_t deaths, completed how) {
-  return !t.ops->destroy || is_over(t) || destroy_closure(t, deaths, how);
+/// destructor later; the task is completed then, and `released_refs` are dropped.
+WEFT_INLINE bool end_closure(task &t, std::uint32_t released_refs, completed how) {
+  return !t.ops->destroy || is_over(t) || destroy_closure(t, released_refs, how);
 }
 
 /// Everything below the task is complete, and its closure is destroyed: drops it and tells who waits. Returns the parent when that is
-/// complete by it. `deaths`: references of the task's accesses that end here as well.
-WEFT_INLINE task *drop(task &t, std::uint32_t deaths, bool by_owner) {
+/// complete by it. `released_refs`: references of the task's accesses that end here as well.
+WEFT_INLINE task *drop(task &t, std::uint32_t released_refs, bool by_owner) {
   if (task_extra *x = peek_extra(t))
     pass_on_children_error(t, *x);
   task *const parent = t.parent;
   group_state *const g = group_of(t);
-  drop_references(t, 1 + deaths);
+  drop_references(t, 1 + released_refs);
   return count_down(parent, g, by_owner);
 }
 
 /// Everything below the task is complete: destroys and drops it, and so upwards.
-void complete(task *t, completed how, std::uint32_t deaths, bool by_owner, ready_list &ready) {
+void complete(task *t, completed how, std::uint32_t released_refs, bool by_owner, ready_list &ready) {
   for (;;) {
-    if (!end_closure(*t, deaths, how)) [[unlikely]]
+    if (!end_closure(*t, released_refs, how)) [[unlikely]]
       return;
-    t = drop(*t, deaths, by_owner);
+    t = drop(*t, released_refs, by_owner);
     if (!t)
       return;
     if (is_recorded(*t))
       return recorded_is_complete(*t);
-    deaths = t->has(detail::k_wait) ? release_accesses(*t, ready) : 0;
+    released_refs = t->has(detail::k_wait) ? release_accesses(*t, ready) : 0;
     by_owner = false;
     how = completed::by_others;
   }
@@ -156,8 +156,8 @@ WEFT_COLD void complete_upwards(task &t) {
   if (is_recorded(t))
     return recorded_is_complete(t);
   ready_list ready;
-  const std::uint32_t deaths = t.has(detail::k_wait) ? release_accesses(t, ready) : 0;
-  complete(&t, completed::by_others, deaths, false, ready);
+  const std::uint32_t released_refs = t.has(detail::k_wait) ? release_accesses(t, ready) : 0;
+  complete(&t, completed::by_others, released_refs, false, ready);
   enqueue_all(ready);
 }
 
@@ -195,13 +195,13 @@ void end_task(task &t, completed how, bool by_owner, ready_list &ready) {
   if (sends_messages() && (childless || !t.has(detail::k_wait)) && posts_end(t, how, childless)) [[unlikely]]
     return;
   const bool release_now = childless || !t.has(detail::k_wait);
-  const std::uint32_t deaths = release_now ? release_accesses(t, ready) : 0;
-  if (!childless && deaths)
-    drop_references(t, deaths);
+  const std::uint32_t released_refs = release_now ? release_accesses(t, ready) : 0;
+  if (!childless && released_refs)
+    drop_references(t, released_refs);
   if (t.has(k_waited_for))
     signal_done(t);
   if (childless)
-    return complete(&t, how, deaths, by_owner, ready);
+    return complete(&t, how, released_refs, by_owner, ready);
   if (settle_children(t, 0))
     complete(&t, how, release_now ? 0 : release_accesses(t, ready), false, ready);
 }
@@ -209,8 +209,8 @@ void end_task(task &t, completed how, bool by_owner, ready_list &ready) {
 } // namespace
 
 void release_ended(task &t, ready_list &ready) {
-  if (const std::uint32_t deaths = release_accesses(t, ready))
-    drop_references(t, deaths);
+  if (const std::uint32_t released_refs = release_accesses(t, ready))
+    drop_references(t, released_refs);
   if (t.has(k_waited_for))
     signal_done(t);
 }
@@ -260,11 +260,11 @@ WEFT_INLINE bool count_later(thread_context &here, const task *parent, const gro
   return true;
 }
 
-/// Its accesses, `deaths` of them, are released and its closure is destroyed: frees the task, counts it where it is waited for.
-WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t deaths, bool in_place, const task *outer) {
+/// Its accesses, `released_refs` of them, are released and its closure is destroyed: frees the task, counts it where it is waited for.
+WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t released_refs, bool in_place, const task *outer) {
   task *const parent = t.parent;
   group_state *const g = group_of(t);
-  if (take_away(t.references, 1 + deaths))
+  if (take_away(t.references, 1 + released_refs))
     now.memory->deallocate(&t);
   if (!in_place && count_later(now, parent, g)) [[likely]]
     return;
@@ -277,14 +277,14 @@ WEFT_NOINLINE runnable *end_with_accesses(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
   ready_list ready;
-  const std::uint32_t deaths = release_accesses(t, ready);
+  const std::uint32_t released_refs = release_accesses(t, ready);
   if (!t.ops->destroy) [[likely]]
-    end_released(now, t, deaths, in_place, outer);
-  else if (end_closure(t, deaths, completed::by_its_body)) { // on another thread, perhaps
+    end_released(now, t, released_refs, in_place, outer);
+  else if (end_closure(t, released_refs, completed::by_its_body)) { // on another thread, perhaps
     if (!peek_extra(t)) [[likely]]
-      end_released(*this_thread_context(), t, deaths, in_place, outer);
+      end_released(*this_thread_context(), t, released_refs, in_place, outer);
     else // of the destructor: values of its own, or what its children have thrown
-      complete(&t, completed::by_its_body, deaths, in_place && t.parent == outer, ready);
+      complete(&t, completed::by_its_body, released_refs, in_place && t.parent == outer, ready);
   }
   return ready.empty() ? nullptr : first_of(ready);
 }
@@ -323,7 +323,7 @@ WEFT_INLINE runnable *end_fast(thread_context &now, task &t, bool in_place, cons
   const released r = t.extent != 0 ? release_common(t) : released{nullptr, 0};
   task *const parent = t.parent;
   group_state *const g = group_of(t);
-  if (take_away(t.references, 1 + r.deaths)) [[likely]] // a common task needs no more of drop_references
+  if (take_away(t.references, 1 + r.released_refs)) [[likely]] // a common task needs no more of drop_references
     now.memory->deallocate(&t);
   if (!in_place && count_later(now, parent, g)) [[likely]]
     return r.next;
@@ -581,9 +581,9 @@ void end_external_task(task &t, void (*notify)(void *receiver, void *context), v
   if (!now || !alone || mailbox::looks_closer()) [[unlikely]] {
     end_task(t, completed::by_others, false, ready);
   } else {
-    const std::uint32_t deaths = release_records(t, ready);
+    const std::uint32_t released_refs = release_records(t, ready);
     task *const parent = t.parent;
-    if (take_away(t.references, 1 + deaths))
+    if (take_away(t.references, 1 + released_refs))
       now->memory->deallocate(&t);
     if (task *done = count_down(parent, nullptr, false)) [[unlikely]]
       complete_upwards(*done);

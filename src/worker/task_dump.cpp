@@ -372,7 +372,7 @@ void task_dump::look_behind(const data_access &a, std::vector<data_access *> &to
     auto members = m_all.members.find(static_cast<const cohort *>(detail::storage(a.task)));
     if (members != m_all.members.end())
       todo.insert(todo.end(), members->second.begin(), members->second.end());
-  } else if (!(flags_of(a) & k_kids_done)) {
+  } else if (!(flags_of(a) & k_children_done)) {
     if (auto last = m_all.last_below.find(&a); last != m_all.last_below.end())
       todo.push_back(last->second);
   }

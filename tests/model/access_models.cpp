@@ -21,7 +21,7 @@ struct graph {
   struct task {
     access a;
     int index = 0;
-    int bodies = 0, deaths = 0;
+    int bodies = 0, times_ended = 0;
   };
   task tasks[Tasks];
   model_var<int> datum{0};
@@ -37,7 +37,7 @@ struct graph {
   virtual ~graph() = default;
 
   void die(access &a) {
-    expect(++a.task->deaths == 1, "an access dies once");
+    expect(++a.task->times_ended == 1, "an access ends once");
     a.successor.set(nullptr); // its memory is used again: nobody may still read it
     a.child.set(nullptr);
   }
@@ -50,7 +50,7 @@ struct graph {
     if (bits & k_both_ok && try_deliver(a, bits, k_satisfied))
       return run_body(t);
     const auto d = deliver(a, bits);
-    expect(a.task->deaths == 0, "nothing is delivered to a dead access");
+    expect(a.task->times_ended == 0, "nothing is delivered to a dead access");
     if (d.caused & k_died)
       die(a);
     if (d.child)
@@ -69,7 +69,7 @@ struct graph {
   static std::uint32_t kind_of(task &t) { return t.a.flags.load(relaxed) & k_kind; }
   static void set_kind(task &t, std::uint32_t kind) { t.a.flags.store(kind, relaxed); }
 
-  void finish(task &t) { send(t.a, k_finished | k_kids_done); }
+  void finish(task &t) { send(t.a, k_finished | k_children_done); }
 
   /// Registers t after `before`, the last access so far. True: nothing holds it, and the caller runs it.
   bool enter(task &t, access *before) {
@@ -99,7 +99,7 @@ struct graph {
   void expect_all_ran(int last) {
     for (task &t : tasks) {
       expect(t.bodies == 1, "every body has run");
-      expect(t.deaths == (t.index == last ? 0 : 1), "every access but the last of its chain is dead");
+      expect(t.times_ended == (t.index == last ? 0 : 1), "every access but the last of its chain is dead");
     }
   }
 };

@@ -59,14 +59,14 @@ byte flags[ALL];
 byte successor[ALL];
 byte child[ALL];
 bool may_run[ALL];
-byte deaths[ALL];
+byte times_ended[ALL];
 byte finished_count;
 byte readers, writers;
 
 inline die(a) {
   d_step {
-    deaths[a]++;
-    assert(deaths[a] == 1);
+    times_ended[a]++;
+    assert(times_ended[a] == 1);
     successor[a] = GONE; /* the memory is used for something else */
     child[a] = GONE
   }
@@ -96,7 +96,7 @@ inline pass_on() {
 #endif
 #ifndef FORGETS_CHILD
   if
-  :: child_bits != 0 -> assert(kid < ALL); box ! kid, child_bits
+  :: child_bits != 0 -> assert(child_of_a < ALL); box ! child_of_a, child_bits
   :: else
   fi
 #endif
@@ -109,13 +109,13 @@ inline deliver_all() {
      box ? a, bits;
      tries = 0;
      do
-     :: atomic { before = flags[a]; assert(deaths[a] == 0); assert((before & bits) == 0) }; /* I3, I1 */
+     :: atomic { before = flags[a]; assert(times_ended[a] == 0); assert((before & bits) == 0) }; /* I3, I1 */
         atomic {
           after = before | bits;
           next_bits = due_to_next(after, a) & ~due_to_next(before, a);
           child_bits = due_to_child(after) & ~due_to_child(before);
           next = successor[a];
-          kid = child[a];
+          child_of_a = child[a];
           tries++;
           assert(tries <= 8) /* wait-free: the paper's Lemma 2.3 */
         };
@@ -127,7 +127,7 @@ inline deliver_all() {
         }
      od;
 #ifdef READS_LATE
-     atomic { next = successor[a]; kid = child[a] };
+     atomic { next = successor[a]; child_of_a = child[a] };
      pass_on()
 #endif
   :: empty(box) -> break
@@ -149,7 +149,7 @@ inline enter(t, last) {
 #define LOCALS \
   chan box = [6] of { byte, byte }; \
   xr box; xs box; \
-  byte a, bits, before, after, next_bits, child_bits, next, kid, tries
+  byte a, bits, before, after, next_bits, child_bits, next, child_of_a, tries
 
 inline body(t) {
   atomic {
@@ -228,4 +228,4 @@ active proctype registrar() {
 
 #define ALL_OVER (finished_count == ALL + 1)
 /* Every body runs, and every access but none dies, once. */
-ltl progress { <> (ALL_OVER && deaths[0] == 1 && deaths[1] == 1 && deaths[T - 1] == 1 && deaths[ALL - 1] == 1) }
+ltl progress { <> (ALL_OVER && times_ended[0] == 1 && times_ended[1] == 1 && times_ended[T - 1] == 1 && times_ended[ALL - 1] == 1) }
