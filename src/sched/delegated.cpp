@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy `delegated`: a delegated_queue with one gate per worker (or as many as the setting says) and one for other threads.
+// Policy `delegated`: a delegated_queue with one inbox per worker (or as many as the setting says) and one for other threads.
 // Its ablation, sched.lock = ticket: the same queues, every worker takes the lock itself.
 #include "sched/delegated_queue.hpp"
 #include "sched/policies.hpp"
@@ -28,7 +28,7 @@ class delegated final : public policy {
   void attach(unsigned, counter_block &) override {}
 
   void add(runnable *r, unsigned id, origin from) override {
-    const std::size_t last = m_queue.gates() - 1;
+    const std::size_t last = m_queue.inboxes() - 1;
     m_queue.add(r, id == k_outside ? last : id % last, from == origin::fresh ? id : k_outside);
   }
 

@@ -2,20 +2,20 @@
 // The scheduler of Alvarez et al., section 3: ready work enters through bounded SPSC queues; a delegation ticket lock guards a
 // plain ready queue, and its owner serves those who wait for it.
 //
-// Roles       Anyone: add, through a gate that it shares with some others. A worker, with its own id: ask. Who asks with an id
+// Roles       Anyone: add, through an inbox that it shares with some others. A worker, with its own id: ask. Who asks with an id
 //             that the lock does not know takes the lock as it is; with `delegates` false everybody does.
-// Word        Gates (spin_lock of the producers, spsc_queue); the lock; m_ready and m_wishes plain; m_queued: what stands in
-//             m_ready, or one more while the gates are drained.
-// Invariants  I1  An item is in one gate, or in m_ready, or was returned by one ask.
-//             I2  m_ready and the consumer's side of the gates belong to the owner of the lock.
+// Word        Inboxes (spin_lock of the producers, spsc_queue); the lock; m_ready and m_wishes plain; m_queued: what stands in
+//             m_ready, or one more while the inboxes are drained.
+// Invariants  I1  An item is in one inbox, or in m_ready, or was returned by one ask.
+//             I2  m_ready and the consumer's side of the inboxes belong to the owner of the lock.
 //             I3  A wish is written before its ticket is known, and read while its writer waits.
 //             I4  Who asks, and for whom an item is left that it knows was added, gets one: an item that was drained is
-//                 announced in m_queued before its gate can be seen empty (O1). So a worker that was woken for an item, or
+//                 announced in m_queued before its inbox can be seen empty (O1). So a worker that was woken for an item, or
 //                 looks again before it sleeps, does not miss it.
-// Orders      O1  the gates' heads, loaded with acquire in spsc_queue::empty, carry m_queued; its own operations are relaxed.
-//             The rest is ordered by the locks and the gates.
-// Progress    Blocking. A producer that finds its gate full drains it, or waits for the owner, who will.
-// Source      Listing 5 of the paper. There the owner lets the next one in when it has nothing; here it looks into the gates
+// Orders      O1  the inboxes' heads, loaded with acquire in spsc_queue::empty, carry m_queued; its own operations are relaxed.
+//             The rest is ordered by the locks and the inboxes.
+// Progress    Blocking. A producer that finds its inbox full drains it, or waits for the owner, who will.
+// Source      Listing 5 of the paper. There the owner lets the next one in when it has nothing; here it looks into the inboxes
 //             again first, and a wish may be refused.
 // Checked by  tests/model/composed_models.cpp: delegated_*
 #pragma once
@@ -37,16 +37,16 @@ namespace rt {
 template <class Item, class Ready, class Wish, class P = real_atomics>
 class delegated_queue {
  public:
-  delegated_queue(std::size_t gates, std::size_t capacity, std::size_t workers, bool delegates)
+  delegated_queue(std::size_t inboxes, std::size_t capacity, std::size_t workers, bool delegates)
       : m_lock(workers), m_wishes(std::make_unique<wish_slot[]>(m_lock.size())), m_delegates(delegates) {
-    for (std::size_t i = 0; i < gates; ++i)
-      m_gates.push_back(std::make_unique<gate>(capacity));
+    for (std::size_t i = 0; i < inboxes; ++i)
+      m_inboxes.push_back(std::make_unique<inbox>(capacity));
   }
 
-  [[nodiscard]] std::size_t gates() const noexcept { return m_gates.size(); }
+  [[nodiscard]] std::size_t inboxes() const noexcept { return m_inboxes.size(); }
 
-  void add(Item item, std::size_t gate_index, unsigned adder) {
-    gate &g = *m_gates[gate_index];
+  void add(Item item, std::size_t inbox_index, unsigned adder) {
+    inbox &g = *m_inboxes[inbox_index];
     for (;;) {
       g.producers.lock();
       const bool added = g.queue.push({item, adder});
@@ -93,7 +93,7 @@ class delegated_queue {
   /// A hint, for any thread.
   [[nodiscard]] std::size_t length() const noexcept {
     std::size_t n = m_queued.load(std::memory_order_relaxed); // O1
-    for (auto &g : m_gates)
+    for (auto &g : m_inboxes)
       n += g->queue.length();
     return n;
   }
@@ -101,14 +101,14 @@ class delegated_queue {
   /// A guess.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t n = m_queued.load(std::memory_order_relaxed);
-    for (auto &g : m_gates)
+    for (auto &g : m_inboxes)
       n += g->queue.size();
     return n;
   }
 
  private:
   [[nodiscard]] bool has_arrivals() const noexcept {
-    for (auto &g : m_gates)
+    for (auto &g : m_inboxes)
       if (!g->queue.empty())
         return true;
     return false;
@@ -118,8 +118,8 @@ class delegated_queue {
     Item item;
     unsigned adder;
   };
-  struct alignas(k_apart) gate {
-    explicit gate(std::size_t capacity) : queue(capacity) {}
+  struct alignas(k_apart) inbox {
+    explicit inbox(std::size_t capacity) : queue(capacity) {}
     spin_lock<P> producers;
     spsc_queue<arrival, P> queue;
   };
@@ -158,13 +158,13 @@ class delegated_queue {
   void drain() {
     if (!mutant(bug::delegated_drain_unannounced))
       m_queued.store(m_ready.size() + 1, std::memory_order_relaxed); // O1
-    for (auto &g : m_gates)
+    for (auto &g : m_inboxes)
       g->queue.consume_all([this](arrival a) { m_ready.add(a.item, a.adder); });
     publish_top();
     m_queued.store(m_ready.size(), std::memory_order_relaxed); // O1
   }
 
-  std::vector<std::unique_ptr<gate>> m_gates;
+  std::vector<std::unique_ptr<inbox>> m_inboxes;
   delegation_lock<Item, P> m_lock;
   const std::unique_ptr<wish_slot[]> m_wishes; // by worker
   Ready m_ready;

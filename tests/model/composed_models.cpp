@@ -71,14 +71,14 @@ struct once_each {
 // --- scheduler: SPSC queues, delegation lock, ready queue, eventcount
 
 /// Two workers ask for two items that both know of: neither may be sent away without one.
-template <bool Delegates, int Gates>
+template <bool Delegates, int Inboxes>
 struct delegated_knows {
   static constexpr int threads = 2;
   once_each<2> items;
-  model_delegated queue{Gates, 2, 2, Delegates};
+  model_delegated queue{Inboxes, 2, 2, Delegates};
   delegated_knows() {
     queue.add(&items.tokens[0], 0, 0);
-    queue.add(&items.tokens[1], Gates - 1, 1);
+    queue.add(&items.tokens[1], Inboxes - 1, 1);
   }
   void run(int t) {
     int *item = queue.ask(static_cast<unsigned>(t), {});
@@ -88,10 +88,10 @@ struct delegated_knows {
   void check() { items.all_taken(); }
 };
 const passes<delegated_knows<true, 1>> d1{"delegated_queue_knows"};
-const passes<delegated_knows<true, 2>> d2{"delegated_queue_knows_two_gates"};
+const passes<delegated_knows<true, 2>> d2{"delegated_queue_knows_two_inboxes"};
 const passes<delegated_knows<false, 1>> d3{"delegated_queue_knows_ticket"};
 
-/// A producer with a gate for one item; it drains the gate itself or waits for the worker who does.
+/// A producer with an inbox for one item; it drains the inbox itself or waits for the worker who does.
 struct delegated_overflows {
   static constexpr int threads = 2;
   once_each<2> items;
