@@ -294,15 +294,15 @@ const passes<barrier_of_a_bigger_team> t10{"omp_barrier_of_a_bigger_team"};
 struct team_grows {
   static constexpr int threads = 2;
   template <class T>
-  using shown = weft_omp::shown<T, P::atomic<T>>;
+  using published_value = weft_omp::published_value<T, P::atomic<T>>;
   struct list {
     model_var<unsigned> room{0};
-    shown<int *> members[2];
+    published_value<int *> members[2];
   };
   int first = 0, second = 0;
   list small, large;
   words w;
-  shown<list *> members{&small};
+  published_value<list *> members{&small};
   team_grows() {
     small.room.set(1);
     small.members[0] = &first;

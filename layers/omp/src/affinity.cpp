@@ -16,7 +16,7 @@
 
 namespace weft_omp {
 
-constinit loose<bool> g_binds{false};
+constinit relaxed_value<bool> g_binds{false};
 
 namespace {
 
@@ -54,7 +54,7 @@ unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
 }
 
 thread_placement placement_at(unsigned place, const partition &p) noexcept {
-  return {static_cast<int>(place), p.first, p.count, loose<const std::vector<int> *>(&g_globals.places[place])};
+  return {static_cast<int>(place), p.first, p.count, relaxed_value<const std::vector<int> *>(&g_globals.places[place])};
 }
 
 thread_placement spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {

@@ -14,13 +14,13 @@ namespace {
 struct nest_lock {
   word_lock lock;
   int count;
-  loose<void *> owner; // read by who may not be it
+  relaxed_value<void *> owner; // read by who may not be it
 };
 static_assert(sizeof(nest_lock) == 16);
 
 struct old_nest_lock { // the owner is a thread, by number + 1
   word_lock lock;
-  loose<std::uint16_t> owner;
+  relaxed_value<std::uint16_t> owner;
   std::uint16_t count;
 };
 static_assert(sizeof(old_nest_lock) == 8);

@@ -20,13 +20,13 @@ inline void cpu_pause() noexcept {
 /// The kernel may run another thread of its own. sched_yield() is this layer's: see yield.cpp.
 inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 
-/// A number that some read while it may change, and that orders nothing.
+/// A value that some read while it may change, with relaxed order: it publishes nothing else.
 template <class T, class Atomic = std::atomic<T>>
-class loose {
+class relaxed_value {
  public:
-  constexpr explicit loose(T v = T{}) noexcept : m_value(v) {}
-  loose(const loose &other) noexcept : m_value(static_cast<T>(other)) {}
-  loose &operator=(const loose &other) noexcept {
+  constexpr explicit relaxed_value(T v = T{}) noexcept : m_value(v) {}
+  relaxed_value(const relaxed_value &other) noexcept : m_value(static_cast<T>(other)) {}
+  relaxed_value &operator=(const relaxed_value &other) noexcept {
     *this = static_cast<T>(other);
     return *this;
   }
@@ -40,13 +40,13 @@ class loose {
   Atomic m_value;
 };
 
-/// What some read while it may change: who sees a value sees what was written before that. Written by one at a time.
+/// What some read while it may change, stored with release and loaded with acquire: a reader of a value sees what was written before it. One writer at a time.
 template <class T, class Atomic = std::atomic<T>>
-class shown {
+class published_value {
  public:
-  constexpr explicit shown(T v = T{}) noexcept : m_value(v) {}
-  shown(const shown &) = delete;
-  shown &operator=(const shown &) = delete;
+  constexpr explicit published_value(T v = T{}) noexcept : m_value(v) {}
+  published_value(const published_value &) = delete;
+  published_value &operator=(const published_value &) = delete;
   operator T() const noexcept { return m_value.load(std::memory_order_acquire); } // O8 of barrier_words.hpp
   T operator->() const noexcept { return *this; }
   T operator=(T v) noexcept {

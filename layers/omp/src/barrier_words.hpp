@@ -50,8 +50,8 @@ struct barrier_words {
   static constexpr std::uint64_t k_arrived = 1, k_ended = std::uint64_t{1} << 20, k_passed = std::uint64_t{1} << 40, k_count = k_ended - 1;
   static constexpr std::uint64_t k_nobody = std::uint64_t{1} << 19; // so much the numbers of idle members are above what they count: I4
 
-  shown<unsigned, atomic<unsigned>> size{1}; // O8
-  loose<bool, atomic<bool>> oversubscribed{false};
+  published_value<unsigned, atomic<unsigned>> size{1}; // O8
+  relaxed_value<bool, atomic<bool>> oversubscribed{false};
   alignas(64) atomic<std::uint64_t> phase{nobody_idle(0)};
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region

@@ -20,10 +20,10 @@ void reserve_members(omp_team &c, unsigned size) {
   if (size <= c.capacity)
     return;
   const unsigned room = std::max(size, 2 * c.capacity);
-  auto *const members = new shown<thread *>[room];
+  auto *const members = new published_value<thread *>[room];
   for (unsigned i = 0; i < c.capacity; ++i)
     members[i] = static_cast<thread *>(c.members[i]);
-  left_for_good(static_cast<shown<thread *> *>(c.members));
+  left_for_good(static_cast<published_value<thread *> *>(c.members));
   left_for_good(static_cast<member_slot *>(c.slots));
   c.members = members; // O8: the former stay, for who is late
   c.slots = new member_slot[room]; // O8: the same

@@ -35,7 +35,7 @@ struct alignas(64) barrier_leaf {
 /// What a member has to itself of its team's tasks and loops.
 struct alignas(64) member_slot {
   task_stack ready;
-  loose<std::int64_t> made, ended; // tasks that it made, and that ended on it
+  relaxed_value<std::int64_t> made, ended; // tasks that it made, and that ended on it
   std::int64_t published = 0;      // of the difference, to the team
   barrier_leaf *leaf = nullptr;         // of an oversubscribed team
 
@@ -71,11 +71,11 @@ struct fork_message : region_body {
 //             leaving: retired.hpp.
 struct omp_team : barrier_words<> {
   bool shows_affinity = false;
-  loose<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
+  relaxed_value<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
   unsigned capacity = 0;
-  shown<shown<thread *> *> members; // O8. [capacity]; the first is who began the region
+  published_value<published_value<thread *> *> members; // O8. [capacity]; the first is who began the region
   omp_task *implicit = nullptr; // [capacity]
-  shown<member_slot *> slots; // O8. [capacity]
+  published_value<member_slot *> slots; // O8. [capacity]
 
   alignas(64) basic_fork_mailbox<fork_message> fork_mailbox; // one line brings a member all that it needs
   static_assert(sizeof(fork_mailbox) <= 64);

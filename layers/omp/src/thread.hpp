@@ -75,7 +75,7 @@ struct workshare_state {
 struct thread_placement {
   int place = -1;                          // number, from 0
   unsigned first = 0, count = 0;           // places; none: all
-  loose<const std::vector<int> *> cpus;    // null: any. Who is late follows the next region's, perhaps
+  relaxed_value<const std::vector<int> *> cpus;    // null: any. Who is late follows the next region's, perhaps
 };
 
 /// The placement that a thread displayed last.
@@ -112,10 +112,10 @@ struct region_body {
 
 /// What a lightweight thread has asked of the kernel (posix.hpp).
 struct requests {
-  loose<const std::vector<int> *> cpus, usual_cpus; // null: none in particular. The latter: a program's thread had them before it used OpenMP
-  int policy = 0, priority = 0;         // both 0: as the workers'
-  std::uint64_t mask = 0;               // blocked signals
-  bool has_mask = false;                // else the workers' holds, and `mask` is told
+  relaxed_value<const std::vector<int> *> cpus, usual_cpus; // null: none in particular. The latter: a program's thread had them before it used OpenMP
+  int policy = 0, priority = 0; // both 0: as the workers'
+  std::uint64_t mask = 0; // blocked signals
+  bool has_mask = false; // else the workers' holds, and `mask` is told
 };
 
 /// What a thread begins with, also one whose data another thread has had.
@@ -128,17 +128,17 @@ struct thread_state {
   workshare_state workshare;
   thread_placement placement;
   requests asks;
-  loose<int> tid_below{0}; // of the kernel thread that a lightweight thread was on last; a hint
+  relaxed_value<int> tid_below{0}; // of the kernel thread that a lightweight thread was on last; a hint
   displayed_placement displayed;
   unsigned teams = 1, teams_number = 0; // of a teams region
   void *carrier = nullptr; // thread pointer of the kernel thread below
-  omp_team *hot = nullptr;     // of regions that this thread, as a member, begins
+  omp_team *hot = nullptr; // of regions that this thread, as a member, begins
   void (*life)(thread &) = nullptr; // of a lightweight thread
   bool light = false;
   bool hosts_weft_task = false; // stands for a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
   bool in_weft = false; // of one without a block of its own
-  bool pinned = false;   // what runs keeps its kernel thread until it waits: see preempt.cpp
-  std::uintptr_t spot = 0;  // where it was seen, and how often in a row
+  bool pinned = false; // what runs keeps its kernel thread until it waits: see preempt.cpp
+  std::uintptr_t spot = 0; // where it was seen, and how often in a row
   unsigned seen_there = 0;
   unsigned fruitless_spins = 0, spins_tried = 0; // see adaptive_spin
   unsigned yields = 0;
@@ -149,10 +149,10 @@ struct thread_state {
 
 /// Never freed: who ends leaves it to who comes (team.hpp).
 struct alignas(64) thread : thread_state {
-  void *block = nullptr;   // thread-local, of a lightweight thread
+  void *block = nullptr; // thread-local, of a lightweight thread
   std::uint32_t gtid = 0; // LLVM's global thread id
   weft::layer::external_thread external; // of one of the program's
-  bool is_known = false;    // Weft knows of it
+  bool is_known = false; // Weft knows of it
   std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
   thread *next_retired = nullptr;
   record_pool pool;
@@ -232,7 +232,7 @@ class adaptive_spin {
 };
 
 /// Whether any thread is kept on some cpus, or has asked for something else that kernel threads have.
-extern loose<bool> g_binds;
+extern relaxed_value<bool> g_binds;
 /// The kernel thread below is to be on the cpus of the OpenMP thread. With the kernel thread's block.
 void follow_binding(thread &me) noexcept;
 /// A lightweight thread has come to a kernel thread, perhaps another one. With the kernel thread's block; not inlined, for that is where the compiler's
