@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/retired.hpp, fork_mailbox.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
+// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/free_list.hpp, fork_mailbox.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
 // team.cpp, and the end of light_main() of thread.cpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/fork_mailbox.hpp"
-#include "layers/omp/src/retired.hpp"
+#include "layers/omp/src/free_list.hpp"
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ using P = omp_atomics;
 
 struct member {
   omp_model_thread own_parker;
-  P::plain<member *> next_retired;
+  P::plain<member *> next_free;
 };
 
 template <int Members>
@@ -25,7 +25,7 @@ struct dismissed_team {
   weft_omp::basic_leaving_count<P> leaving;
   P::plain<member *> members[Members];
   P::plain<int> regions{1}; // what those that use it write
-  P::plain<dismissed_team *> next_retired;
+  P::plain<dismissed_team *> next_free;
 };
 
 /// Thread 0 ends and dismisses the members that come behind it; each leaves its data, and the last of all leaves the team.
@@ -35,8 +35,8 @@ struct dismissal {
   static constexpr int none = 99; // an order that nobody is to see
   team c;
   member all[Members];
-  weft_omp::basic_retired<team, P> teams;
-  weft_omp::basic_retired<member, P> ended;
+  weft_omp::basic_free_list<team, P> teams;
+  weft_omp::basic_free_list<member, P> ended;
   model_var<int> work[Members];
   void drop() {
     if (!c.leaving.leave())

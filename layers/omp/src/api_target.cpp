@@ -64,7 +64,7 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
   t.teams_number = before.teams_number;
   t.workshare = before.workshare;
   t.placement = before.placement;
-  retire_team(*c);
+  put_free_team(*c);
 }
 
 constexpr unsigned k_firstprivate = 12; // of the low 8 bits of a kind

@@ -2,8 +2,8 @@
 #include "team.hpp"
 
 #include "affinity.hpp"
+#include "free_list.hpp"
 #include "oversubscribed.hpp"
-#include "retired.hpp"
 #include "sanitizer.hpp"
 #include "thread_count.hpp"
 
@@ -109,11 +109,11 @@ void join_team(omp_team &c, thread &m, unsigned number, bool in_workshare) noexc
 
 namespace {
 
-retired<omp_team> g_retired;
+free_list<omp_team> g_free_teams;
 std::atomic<unsigned> g_leaving{0}; // members of all teams that were dismissed and have not left; a count
 
 omp_team &some_team() {
-  omp_team *const c = g_retired.take();
+  omp_team *const c = g_free_teams.take();
   if (c)
     return *c;
   auto *const made = new omp_team;
@@ -124,13 +124,13 @@ omp_team &some_team() {
 } // namespace
 
 void forget_teams_of_parent(const thread *t) noexcept {
-  g_retired.forget();
+  g_free_teams.forget();
   g_leaving.store(0, std::memory_order_relaxed);
   new (&g_busy) basic_thread_count<>;
   for (const omp_team *c = t ? t->team : nullptr; c; c = c->outer)
     g_busy.add(c->size - 1);
 }
-void retire_team(omp_team &c) noexcept { g_retired.put(c); }
+void put_free_team(omp_team &c) noexcept { g_free_teams.put(c); }
 
 omp_team *make_initial_team(thread &t) {
   omp_team &c = some_team();
@@ -284,7 +284,7 @@ void drop_team(omp_team &c) noexcept {
   if (!c.leaving.leave())
     return;
   c.fork_mailbox.send({}, 0); // the last one is not for those who come
-  retire_team(c);
+  put_free_team(c);
 }
 
 } // namespace

@@ -4,8 +4,8 @@
 
 #include "barrier_words.hpp"
 #include "fork_mailbox.hpp"
+#include "free_list.hpp"
 #include "leaf_watch.hpp"
-#include "retired.hpp"
 #include "steal_policy.hpp"
 #include "task.hpp"
 #include "task_stack.hpp"
@@ -68,7 +68,7 @@ struct fork_message : region_body {
 //             region leaves a team to the next one. A team is left when all members that were dismissed have gone.
 // Orders      O5  copied store release, load acquire: the data that it points to.
 //             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
-//             leaving: retired.hpp.
+//             leaving: free_list.hpp.
 struct omp_team : barrier_words<> {
   bool shows_affinity = false;
   relaxed_value<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
@@ -89,7 +89,7 @@ struct omp_team : barrier_words<> {
   unsigned level = 0, active_level = 0;
   icvs settings; // of the implicit tasks
   omp_team *hot = nullptr; // of regions that member 0 begins
-  omp_team *next_retired = nullptr;
+  omp_team *next_free = nullptr;
   basic_leaving_count<> leaving;
 
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
@@ -110,7 +110,7 @@ struct omp_team : barrier_words<> {
 /// Of level 0, for a thread by itself.
 omp_team *make_initial_team(thread &t);
 /// It is no longer used; its threads wait for the next who gets it.
-void retire_team(omp_team &c) noexcept;
+void put_free_team(omp_team &c) noexcept;
 /// Of a member that was dismissed, and has used the team for the last time.
 void leave_team(omp_team &c) noexcept;
 /// In the child of a fork. `t`: the thread that forked, if OpenMP knows it; all others are the parent's.

@@ -3,11 +3,11 @@
 
 #include "affinity.hpp"
 #include "flavor.hpp"
+#include "free_list.hpp"
 #include "helpers.hpp"
 #include "posix.hpp"
 #include "preempt.hpp"
 #include "proxy_thread.hpp"
-#include "retired.hpp"
 #include "sanitizer.hpp"
 #include "team.hpp"
 
@@ -70,7 +70,7 @@ std::size_t known_threads() noexcept { return g_known.load(std::memory_order_rel
 
 namespace {
 
-retired<thread> g_light, g_of_program; // that have ended
+free_list<thread> g_light, g_of_program; // that have ended
 
 thread *numbered_thread() noexcept {
   auto *const t = new (std::nothrow) thread;
@@ -82,7 +82,7 @@ thread *numbered_thread() noexcept {
 }
 
 /// One that has ended, or a new one; null: no memory.
-thread *some_thread(retired<thread> &ended) noexcept {
+thread *some_thread(free_list<thread> &ended) noexcept {
   thread *const t = ended.take();
   if (!t)
     return numbered_thread();
@@ -158,7 +158,7 @@ void thread_ends(void *p) noexcept {
   t.task->end_implicit(t);
   empty_pool(t);
   t_self = t_of_block = nullptr;
-  retire_team(*std::exchange(t.team, nullptr));
+  put_free_team(*std::exchange(t.team, nullptr));
   g_of_program.put(t);
 }
 

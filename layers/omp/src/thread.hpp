@@ -154,7 +154,7 @@ struct alignas(64) thread : thread_state {
   weft::layer::external_thread external; // of one of the program's
   bool is_known = false; // Weft knows of it
   std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
-  thread *next_retired = nullptr;
+  thread *next_free = nullptr;
   record_pool pool;
   alignas(64) parker own_parker; // others look here at each region
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !hosts_weft_task; }

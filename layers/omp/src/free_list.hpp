@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is no longer used and never freed, since late readers may still look at it (team.hpp): the next thread that needs one takes the newest. And when a team may go there.
 //
-// Roles       retired: any thread puts and takes. leaving_count: the dismisser, which begins and leaves; the members that it dismisses, which leave.
-// Words       m_newest, with the lock, and next_retired of each. m_left: members that have not left, and the dismisser.
+// Roles       free_list: any thread puts and takes. leaving_count: the dismisser, which begins and leaves; the members that it dismisses, which leave.
+// Words       m_newest, with the lock, and next_free of each. m_left: members that have not left, and the dismisser.
 // Invariants  I1  One of those that leave is the last, and it alone puts the team away.
 //             I2  The dismisser counts, so the team is not put away while it still goes through the members.
 // Orders      O1  fetch_sub acq_rel: the next user of the team comes after everything that the dismisser and the members did with it.
@@ -20,13 +20,13 @@
 
 namespace weft_omp {
 
-/// Linked by `next_retired`.
+/// Linked by `next_free`.
 template <class T, class P = real_atomics>
-class basic_retired {
+class basic_free_list {
  public:
   void put(T &x) noexcept {
     std::lock_guard lock(m_lock);
-    x.next_retired = static_cast<T *>(m_newest);
+    x.next_free = static_cast<T *>(m_newest);
     m_newest = &x;
   }
   /// Null: there is none.
@@ -34,18 +34,18 @@ class basic_retired {
     std::lock_guard lock(m_lock);
     T *const found = m_newest;
     if (found)
-      m_newest = static_cast<T *>(found->next_retired);
+      m_newest = static_cast<T *>(found->next_free);
     return found;
   }
   /// In the child of a fork: the list may have been in somebody's hands.
-  void forget() noexcept { new (this) basic_retired; }
+  void forget() noexcept { new (this) basic_free_list; }
 
  private:
   basic_spin_lock<P> m_lock;
   typename P::template plain<T *> m_newest = nullptr;
 };
 template <class T>
-using retired = basic_retired<T>;
+using free_list = basic_free_list<T>;
 
 template <class P = real_atomics>
 class basic_leaving_count {
