@@ -37,7 +37,7 @@ struct request {
   std::uint64_t times = 0; // 0: until it ends
   bool delta = false;
   words rest;
-  std::string mistake;
+  std::string error;
 };
 
 request parse(const words &arguments, bool repeats) {
@@ -52,19 +52,19 @@ request parse(const words &arguments, bool repeats) {
     } else if (repeats && word == "--every" && has_value) {
       q.every_ns = parse_time(arguments[++i]);
       if (q.every_ns == 0)
-        q.mistake = "--every needs a time such as 100ms or 2s, not '" + arguments[i] + "'";
+        q.error = "--every needs a time such as 100ms or 2s, not '" + arguments[i] + "'";
     } else if (repeats && word == "--times" && has_value) {
       q.times = parse_count(arguments[++i]);
       if (q.times == 0)
-        q.mistake = "--times needs a number, not '" + arguments[i] + "'";
+        q.error = "--times needs a number, not '" + arguments[i] + "'";
     } else if (word.starts_with("-")) {
-      q.mistake = "'" + word + "' is unknown or needs a value" + suggestion(word, {"--json", "--csv", "--every", "--times", "--delta"});
+      q.error = "'" + word + "' is unknown or needs a value" + suggestion(word, {"--json", "--csv", "--every", "--times", "--delta"});
     } else {
       q.rest.push_back(word);
     }
   }
   if (q.times && !q.every_ns)
-    q.mistake = "--times goes with --every";
+    q.error = "--times goes with --every";
   return q;
 }
 
@@ -97,8 +97,8 @@ int list_programs(output_format f) {
 
 int run_list(const words &arguments) {
   const request q = parse(arguments, false);
-  if (!q.mistake.empty() || q.rest.size() > 2)
-    return usage_error(q.mistake.empty() ? "list takes a PID and a pattern" : q.mistake);
+  if (!q.error.empty() || q.rest.size() > 2)
+    return usage_error(q.error.empty() ? "list takes a PID and a pattern" : q.error);
   if (q.rest.empty())
     return list_programs(q.format);
   const program p(pid_of(q.rest[0]));
@@ -112,8 +112,8 @@ int run_list(const words &arguments) {
 
 int run_get(const words &arguments) {
   const request q = parse(arguments, true);
-  if (!q.mistake.empty() || q.rest.size() != 2)
-    return usage_error(q.mistake.empty() ? "get takes a PID and names of counters" : q.mistake);
+  if (!q.error.empty() || q.rest.size() != 2)
+    return usage_error(q.error.empty() ? "get takes a PID and names of counters" : q.error);
   const program p(pid_of(q.rest[0]));
   evaluator names(q.rest[1]);
   reading last = p.read();

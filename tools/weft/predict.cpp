@@ -29,7 +29,7 @@ struct question {
   std::vector<std::pair<std::string, double>> scales;
   double overhead = -1;
   bool json = false;
-  std::string folder, mistake;
+  std::string folder, error;
 };
 
 bool take_workers(question &q, const std::string &text) {
@@ -64,22 +64,22 @@ question read_question(const words &arguments) {
       q.json = true;
     else if (w == "--workers" && has_value) {
       if (!take_workers(q, arguments[++at]))
-        return q.mistake = "--workers needs numbers from 1, separated by commas, not '" + arguments[at] + "'", q;
+        return q.error = "--workers needs numbers from 1, separated by commas, not '" + arguments[at] + "'", q;
     } else if (w == "--scale" && has_value) {
       if (!take_scale(q, arguments[++at]))
-        return q.mistake = "--scale needs TYPE=FACTOR, not '" + arguments[at] + "'", q;
+        return q.error = "--scale needs TYPE=FACTOR, not '" + arguments[at] + "'", q;
     } else if (w == "--overhead" && has_value) {
       char *end = nullptr;
       q.overhead = std::strtod(arguments[++at].c_str(), &end);
       if (*end != '\0' || !(q.overhead >= 0))
-        return q.mistake = "--overhead needs nanoseconds, not '" + arguments[at] + "'", q;
+        return q.error = "--overhead needs nanoseconds, not '" + arguments[at] + "'", q;
     } else if (w.starts_with("-") || !q.folder.empty())
-      return q.mistake = "predict does not know '" + w + "'", q;
+      return q.error = "predict does not know '" + w + "'", q;
     else
       q.folder = w;
   }
   if (q.folder.empty())
-    q.mistake = "predict needs the folder of a trace";
+    q.error = "predict needs the folder of a trace";
   return q;
 }
 
@@ -115,8 +115,8 @@ int run_predict(const words &given) {
   words arguments = given;
   begin_long_command(take_progress(arguments));
   const question q = read_question(arguments);
-  if (!q.mistake.empty())
-    return usage_error(q.mistake);
+  if (!q.error.empty())
+    return usage_error(q.error);
   trace_reader r(q.folder);
   const trace_graph g(r);
   replay_options o = measured_costs(g);

@@ -85,7 +85,7 @@ struct plan {
   bool openmp = false;
   std::string report; ///< file of the page; "" for none
   std::size_t program = 0; ///< place of its name among the arguments
-  std::string mistake;     ///< "" when the command line is right
+  std::string error;     ///< "" when the command line is right
 };
 
 int parse_seeds(const std::string &text) {
@@ -108,15 +108,15 @@ bool has(const plan &p, std::string_view key) {
 
 void check_plan(plan &p, std::size_t words) {
   if (p.program >= words)
-    p.mistake = "run needs a program";
+    p.error = "run needs a program";
   else if (has(p, "counters.interval") && !has(p, "counters.print"))
-    p.mistake = "--interval goes with --counters";
+    p.error = "--interval goes with --counters";
   else if (p.has_limit && p.seeds.seeds == 0)
-    p.mistake = "--limit goes with --seeds";
+    p.error = "--limit goes with --seeds";
   else if (p.seeds.seeds != 0 && !p.report.empty())
-    p.mistake = "--report is of one run; leave --seeds out";
+    p.error = "--report is of one run; leave --seeds out";
   else if (p.seeds.seeds != 0 && has(p, "sched.seed"))
-    p.mistake = "--seeds chooses sched.seed itself; leave one of them out";
+    p.error = "--seeds chooses sched.seed itself; leave one of them out";
 }
 
 plan read_plan(const words &arguments) {
@@ -155,23 +155,22 @@ plan read_plan(const words &arguments) {
     } else if (const auto assignment = take_option(arguments, at, "--set")) {
       const auto equals = assignment->find('=');
       if (equals == std::string::npos) {
-        p.mistake = "--set needs KEY=VALUE, not '" + *assignment + "'";
+        p.error = "--set needs KEY=VALUE, not '" + *assignment + "'";
         return p;
       }
       p.values.emplace_back(assignment->substr(0, equals), assignment->substr(equals + 1));
     } else if (const auto seeds = take_option(arguments, at, "--seeds")) {
       p.seeds.seeds = parse_seeds(*seeds);
       if (p.seeds.seeds == 0)
-        return p.mistake = "--seeds needs a number from 1 to 2147483647, not '" + *seeds + "'", p;
+        return p.error = "--seeds needs a number from 1 to 2147483647, not '" + *seeds + "'", p;
     } else if (const auto limit = take_option(arguments, at, "--limit")) {
       p.has_limit = true;
       if (!parse_limit(*limit, p.seeds.limit))
-        return p.mistake = "--limit needs a number of seconds, not '" + *limit + "'", p;
+        return p.error = "--limit needs a number of seconds, not '" + *limit + "'", p;
     } else {
       const auto &word = arguments[at];
       const bool known = std::find(std::begin(k_options), std::end(k_options), word) != std::end(k_options);
-      p.mistake =
-          known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, {std::begin(k_options), std::end(k_options)});
+      p.error = known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, {std::begin(k_options), std::end(k_options)});
       return p;
     }
   }
@@ -357,8 +356,8 @@ std::string own_library(const std::string &name) {
 
 int run_run(const words &arguments) {
   plan p = read_plan(arguments);
-  if (!p.mistake.empty())
-    return usage_error(p.mistake);
+  if (!p.error.empty())
+    return usage_error(p.error);
   put_into_environment(p.values);
   if (p.locks)
     watch_locks();

@@ -94,7 +94,7 @@ bool shows_colours() {
 struct request {
   std::uint64_t every_ns = 1'000'000'000;
   bool once = false, json = false;
-  std::string pid, mistake;
+  std::string pid, error;
 };
 
 request parse(const words &arguments) {
@@ -108,9 +108,9 @@ request parse(const words &arguments) {
     } else if (word == "--every" && i + 1 < arguments.size()) {
       q.every_ns = parse_time(arguments[++i]);
       if (q.every_ns < 1'000'000)
-        q.mistake = "--every needs a time such as 100ms or 2s, not '" + arguments[i] + "'";
+        q.error = "--every needs a time such as 100ms or 2s, not '" + arguments[i] + "'";
     } else if (word.starts_with("-") || !q.pid.empty()) {
-      q.mistake = "top does not know '" + word + "'" + suggestion(word, {"--once", "--json", "--every"});
+      q.error = "top does not know '" + word + "'" + suggestion(word, {"--once", "--json", "--every"});
     } else {
       q.pid = word;
     }
@@ -163,8 +163,8 @@ int watch(const program &p, const request &q) {
 
 int run_top(const words &arguments) {
   const request q = parse(arguments);
-  if (!q.mistake.empty())
-    return usage_error(q.mistake);
+  if (!q.error.empty())
+    return usage_error(q.error);
   if (!q.pid.empty())
     return watch(program(pid_of(q.pid)), q);
   const std::string path = choose_program();

@@ -86,7 +86,7 @@ class unfinished_folder {
 };
 
 struct cut_request {
-  std::string from, to, output, folder, mistake;
+  std::string from, to, output, folder, error;
 };
 
 cut_request read_request(const words &arguments) {
@@ -97,17 +97,17 @@ cut_request read_request(const words &arguments) {
     if (value && at + 1 < arguments.size())
       *value = arguments[++at];
     else if (w.starts_with("-") || !q.folder.empty())
-      return q.mistake = "trace cut does not know '" + w + "'", q;
+      return q.error = "trace cut does not know '" + w + "'", q;
     else
       q.folder = w;
   }
   while (q.output.size() > 1 && q.output.back() == '/')
     q.output.pop_back();
   if (q.folder.empty() || q.output.empty())
-    q.mistake = "trace cut needs --output FOLDER and the folder of a trace";
+    q.error = "trace cut needs --output FOLDER and the folder of a trace";
   for (const std::string *t : {&q.from, &q.to})
     if (!t->empty() && *t != "0" && parse_time(*t) == 0)
-      q.mistake = "'" + *t + "' is no time; write 100ms or 2s";
+      q.error = "'" + *t + "' is no time; write 100ms or 2s";
   return q;
 }
 
@@ -135,8 +135,8 @@ void copy_records(trace_reader &r, const std::string &output, std::uint64_t from
 
 int run_trace_cut(const words &arguments) {
   const cut_request q = read_request(arguments);
-  if (!q.mistake.empty())
-    return usage_error(q.mistake);
+  if (!q.error.empty())
+    return usage_error(q.error);
   trace_reader r(q.folder);
   unfinished_folder folder(q.output);
   const bool whole = q.from.empty() && q.to.empty();
