@@ -223,7 +223,9 @@ WEFT_NOINLINE void submit_no_access_general(task *t) {
 }
 
 /// Nothing about the task or its parent asks for more than the common way.
-WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept { return t.is_plain(k_special | k_undeferred) && !parent.leads_astray(); }
+WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
+  return t.is_plain(k_special | k_undeferred) && !parent.children_need_general_path();
+}
 
 WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) {
   count_child(t, parent);
@@ -338,7 +340,7 @@ void submit_one_access_general(task *t, const access &only) {
     return task_submit(t, only);
   task &parent = *t->parent;
   if (sends_messages() && is_common(*t, parent)) // the common way is closed only to those who post
-    if (data_access **const last = slot_for_common(parent, only, mailbox::looks_closer_without_messages()))
+    if (data_access **const last = slot_for_common(parent, only, mailbox::needs_general_path_without_messages()))
       if (acts_itself(*this_thread_context()))
         return submit_one_access(t, only, *last);
   submit_general(t, &only, 1, nullptr, 0);

@@ -87,10 +87,10 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
   return known ? entered::satisfied : entered::linked;
 }
 
-/// The slot of an access that can be entered by enter_common(); else null. `closer`: something is to be done that this does not do.
-WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a, bool closer = mailbox::looks_closer()) noexcept {
+/// The slot of an access that can be entered by enter_common(); else null. `general`: something is to be done that this does not do.
+WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a, bool general = mailbox::needs_general_path()) noexcept {
   domain *d = parent.children_domain;
-  if (!d || kind_of(a.mode) & (k_weak | k_shares) || closer) [[unlikely]]
+  if (!d || kind_of(a.mode) & (k_weak | k_shares) || general) [[unlikely]]
     return nullptr;
   data_access **last = d->find_slot_in_sight(a.address);
   return last && domain::is_plain(*last) ? last : nullptr;
@@ -106,7 +106,7 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
   static constexpr sharing ways[] = {none, none, none, none, none, none, concurrent, commutative, none, none, reduction, none};
   domain *d = parent.children_domain;
   const sharing how = ways[static_cast<std::size_t>(only.mode)];
-  if (!d || how == none || mailbox::looks_closer_without_messages() || !only.address) [[unlikely]] // what shares is not posted
+  if (!d || how == none || mailbox::needs_general_path_without_messages() || !only.address) [[unlikely]] // what shares is not posted
     return {};
   const detail::reduction_spec *const wanted = how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
   const void *const address = wanted ? wanted->address : only.address;

@@ -73,13 +73,13 @@ class message_stack {
 
 void use_locked_dependencies(bool on) noexcept {
   mailbox::s_locked = on;
-  mailbox::s_slow = mailbox::s_locked || mailbox::s_checks;
+  mailbox::s_general_always = mailbox::s_locked || mailbox::s_checks;
   mailbox::look_closer();
 }
 
 void check_declarations(bool on) noexcept {
   mailbox::s_checks = on;
-  mailbox::s_slow = mailbox::s_locked || mailbox::s_checks;
+  mailbox::s_general_always = mailbox::s_locked || mailbox::s_checks;
   mailbox::look_closer();
 }
 

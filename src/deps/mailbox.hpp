@@ -132,11 +132,11 @@ class mailbox {
 
  public:
   /// Something is to be done with every access that the common way does not do.
-  [[nodiscard]] static bool looks_closer() noexcept {
-    return s_closer.load(std::memory_order_acquire); // O1 of messages.hpp
+  [[nodiscard]] static bool needs_general_path() noexcept {
+    return s_general.load(std::memory_order_acquire); // O1 of messages.hpp
   }
   /// The same where messages are the only reason that there may be.
-  [[nodiscard]] static bool looks_closer_without_messages() noexcept { return s_slow; }
+  [[nodiscard]] static bool needs_general_path_without_messages() noexcept { return s_general_always; }
   [[nodiscard]] static bool checks() noexcept { return s_checks; }
   [[nodiscard]] static bool locks() noexcept { return s_locked; }
 
@@ -155,13 +155,13 @@ class mailbox {
   friend void check_declarations(bool on) noexcept;
   friend void use_messages(bool on) noexcept;
   static void look_closer() noexcept {
-    s_closer.store(s_slow || s_messages, std::memory_order_release); // O1 of messages.hpp
+    s_general.store(s_general_always || s_messages, std::memory_order_release); // O1 of messages.hpp
   }
   static inline bool s_locked = false;
   static inline bool s_checks = false;
-  static inline bool s_slow = false; // one of the two
+  static inline bool s_general_always = false; // one of the two
   static inline bool s_messages = false;
-  static inline std::atomic<bool> s_closer{false}; // any of these
+  static inline std::atomic<bool> s_general{false}; // any of these
 
   ready_list m_cohorts; // opened by their predecessor, or left by their last member
   ready_list &m_ready;

@@ -258,7 +258,7 @@ bool enter_posted(task &t) {
   domain &d = *t.parent->children_domain;
   data_access &only = t.accesses()[0];
   const std::uint32_t kind = kind_of(only);
-  if (t.extent != 1 || kind & k_weak || mailbox::looks_closer_without_messages())
+  if (t.extent != 1 || kind & k_weak || mailbox::needs_general_path_without_messages())
     return enter_named(t, d, k_weak);
   data_access **const last = d.find_slot(only.address);
   if (!last || !domain::is_plain(*last))

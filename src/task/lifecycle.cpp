@@ -312,10 +312,10 @@ WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
 WEFT_NOINLINE runnable *end_general(task &t, task *outer, bool in_place);
 
 /// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
-WEFT_INLINE bool ends_fast(const task &t, bool (*looks_closer)() noexcept = &mailbox::looks_closer) noexcept {
+WEFT_INLINE bool ends_fast(const task &t, bool (*needs_general_path)() noexcept = &mailbox::needs_general_path) noexcept {
   const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
   // The count of children last: destructors of what a taskiter has recorded may spawn below it on another thread meanwhile.
-  return bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) && (t.extent == 0 || (t.extent == 1 && !looks_closer())) &&
+  return bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) && (t.extent == 0 || (t.extent == 1 && !needs_general_path())) &&
          t.children.done(t.owned_children);
 }
 
@@ -343,7 +343,7 @@ WEFT_INLINE runnable *end_locally(task &t, task *outer, bool in_place) {
 WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
   const bool posts = !acts_itself(now);
-  if (!posts && ends_fast(t, &mailbox::looks_closer_without_messages)) {
+  if (!posts && ends_fast(t, &mailbox::needs_general_path_without_messages)) {
     now.current = outer;
     return end_fast(now, t, in_place, outer);
   }
@@ -578,7 +578,7 @@ void end_external_task(task &t, void (*notify)(void *receiver, void *context), v
   ready_list ready;
   thread_context *const now = this_thread_context();
   const bool alone = t.children.done(t.owned_children) && !t.children_domain && !peek_extra(t);
-  if (!now || !alone || mailbox::looks_closer()) [[unlikely]] {
+  if (!now || !alone || mailbox::needs_general_path()) [[unlikely]] {
     end_task(t, completed::by_others, false, ready);
   } else {
     const std::uint32_t released_refs = release_records(t, ready);

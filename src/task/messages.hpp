@@ -2,7 +2,7 @@
 // What a worker posts to a manager instead of doing it itself. The module manage supplies the functions.
 // docs/design/managers.md
 //
-// O1: looks_closer() of mailbox.hpp and sends_messages() are stored with release and loaded with acquire: who takes the common way
+// O1: needs_general_path() of mailbox.hpp and sends_messages() are stored with release and loaded with acquire: who takes the common way
 // again sees what managers have done to the domain, and who sends a message sees that the common way is closed.
 #pragma once
 

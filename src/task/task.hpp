@@ -112,8 +112,8 @@ struct task : runnable {
     };
     return (bits(what, flags, priority, 0) & bits(kind{}, but, -1, 0)) == 0;
   }
-  /// Its children take a longer way: it is final, or confined to some workers. In one comparison.
-  [[nodiscard]] bool leads_astray() const noexcept {
+  /// Its children take the general path: it is final, or confined to some workers. In one comparison.
+  [[nodiscard]] bool children_need_general_path() const noexcept {
     struct head {
       kind what;
       std::uint8_t flags;

@@ -49,7 +49,8 @@ void clear_birth_mark(task &t) noexcept {
 
 bool trace_common_creation(tracer &x, task &t, const access *only) noexcept {
   const task &parent = *t.parent;
-  if (!t.has(detail::k_special) || !t.is_plain(detail::k_undeferred) || peek_extra(t) || parent.leads_astray() || !traces(trace_level::tasks))
+  if (!t.has(detail::k_special) || !t.is_plain(detail::k_undeferred) || peek_extra(t) || parent.children_need_general_path() ||
+      !traces(trace_level::tasks))
     return false;
   const bool names = only && traces(trace_level::graph);
   if (names && (t.group || only->mode > access_mode::inout || !only->address || only->bytes >= k_one_bytes || orders_regions(parent))) [[unlikely]]
