@@ -249,7 +249,7 @@ WEFT_NOINLINE void offer_general(task *t) {
 /// The last of a common spawn. All calls here and in the functions that end with it are the last of theirs: no stack frame is needed.
 WEFT_INLINE void end_spawn() {
   runtime &rt = the_runtime();
-  if (rt.idle.somebody_sleeps() || rt.producers.over()) [[unlikely]]
+  if (rt.idle.has_sleepers() || rt.producers.over()) [[unlikely]]
     after_spawn();
 }
 

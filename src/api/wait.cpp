@@ -272,7 +272,7 @@ void join_push(join_job *job) {
   if (!w->joins.try_push(job)) [[unlikely]]
     return join_push_slow(job);
   runtime &rt = the_runtime();
-  if (rt.idle.somebody_sleeps() || rt.cfg.sched_seed != 0) [[unlikely]]
+  if (rt.idle.has_sleepers() || rt.cfg.sched_seed != 0) [[unlikely]]
     after_join_push();
 }
 

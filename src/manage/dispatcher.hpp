@@ -87,7 +87,7 @@ void services_before_fork();
 void services_after_fork_in_parent();
 void services_after_fork_in_child();
 /// Whether the timer is to call the services of a poll point.
-[[nodiscard]] inline bool timer_has_services() noexcept { return anyone_at(poll_point::timer) || anyone_at(poll_point::idle); }
+[[nodiscard]] inline bool timer_has_services() noexcept { return has_services_at(poll_point::timer) || has_services_at(poll_point::idle); }
 
 /// A call that runs longer is reported with its name; 0: none is.
 void set_slow_call_ns(std::uint64_t ns) noexcept;

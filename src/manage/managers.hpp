@@ -21,7 +21,7 @@ namespace rt {
 /// There is a message: wakes a worker that may manage.
 void wake_for_message() noexcept;
 /// A worker sleeps for want of work, or looks for some. A guess.
-[[nodiscard]] bool somebody_idles() noexcept;
+[[nodiscard]] bool any_worker_idles() noexcept;
 /// Tasks that all workers have begun.
 [[nodiscard]] std::uint64_t tasks_begun() noexcept;
 /// How many ready tasks stand in the worker's own queue; ~0 when it has none of its own.
@@ -56,7 +56,7 @@ class managers {
   [[nodiscard]] bool nothing_queued() const noexcept;
   /// There is a thread that only manages; it has messages in hand. For the watcher.
   [[nodiscard]] bool has_thread() const noexcept { return m_has_thread.load(std::memory_order_acquire); } // O3
-  [[nodiscard]] bool is_about() const noexcept { return is_central() && has_thread() && !m_bell.announced(0); }
+  [[nodiscard]] bool is_active() const noexcept { return is_central() && has_thread() && !m_bell.announced(0); }
   /// Not every worker may manage; those that may.
   [[nodiscard]] bool is_restricted() const noexcept { return !m_chosen.empty(); }
   [[nodiscard]] const std::vector<unsigned> &chosen() const noexcept { return m_chosen; }

@@ -80,7 +80,7 @@ bool managers::thinks_it_acts_itself(thread_context &e) noexcept {
   std::size_t ready = ready_at(e);
   if (ready < m_backlog && enter_own(*e.messages, m_backlog - ready) != 0)
     ready = ready_at(e);
-  const bool itself = ready < m_backlog || (ready != ~std::size_t{0} && !somebody_idles());
+  const bool itself = ready < m_backlog || (ready != ~std::size_t{0} && !any_worker_idles());
   const auto more = static_cast<std::int32_t>(m_max_ops) - 1;
   e.pace = itself ? more : -more;
   return itself;

@@ -130,7 +130,7 @@ stall_detector::assessment stall_detector::look(std::uint64_t now) {
     m_records.resize(m_world.slots());
   } catch (const std::bad_alloc &) { // new ones are assessed when there is memory to remember them
   }
-  const bool taken_care_of = m_world.somebody_looks();
+  const bool taken_care_of = m_world.any_worker_searches();
   const bool ready = !taken_care_of && m_world.work_waits();
   const bool waits = ready || (!taken_care_of && m_world.chores_wait());
   if (!ready)

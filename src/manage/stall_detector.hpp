@@ -42,7 +42,7 @@ class watched {
   /// False: no worker that counts stands there.
   [[nodiscard]] virtual bool read(unsigned slot, reading &r) const = 0;
   /// An idle worker is there, or one that looks for work: it will take what is ready.
-  [[nodiscard]] virtual bool somebody_looks() const = 0;
+  [[nodiscard]] virtual bool any_worker_searches() const = 0;
   [[nodiscard]] virtual bool work_waits() const = 0;
   /// What only a worker without work does: polling services, letting producers go on.
   [[nodiscard]] virtual bool chores_wait() const = 0;

@@ -93,13 +93,13 @@ std::uint64_t timer::poll_now() {
   m_polling = true;
   pthread_mutex_unlock(&m_mutex);
   thread_context *const e = m_adopt();
-  if (e && anyone_at(poll_point::timer))
+  if (e && has_services_at(poll_point::timer))
     services(poll_point::timer).poll(*e);
   std::uint64_t next = now_ns() + period;
   service_list &idle = services(poll_point::idle);
-  if (anyone_at(poll_point::idle) && now_ns() - idle.polled_ns() < period)
-    next = anyone_at(poll_point::timer) ? next : next + (k_trust - 1) * period;
-  else if (e && anyone_at(poll_point::idle))
+  if (has_services_at(poll_point::idle) && now_ns() - idle.polled_ns() < period)
+    next = has_services_at(poll_point::timer) ? next : next + (k_trust - 1) * period;
+  else if (e && has_services_at(poll_point::idle))
     idle.poll(*e); // no worker idles
   pthread_mutex_lock(&m_mutex);
   m_polling = false;

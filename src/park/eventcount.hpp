@@ -124,9 +124,9 @@ class eventcount {
 
   /// Wakes a sleeper that nobody has chosen yet, unless somebody searches. False when it woke none. Costs one load while nobody
   /// sleeps or somebody searches.
-  bool notify_one() noexcept { return somebody_sleeps() && choose_any(); }
+  bool notify_one() noexcept { return has_sleepers() && choose_any(); }
   /// notify_one() in two halves: whether the second is needed (somebody sleeps and nobody searches), and the second.
-  [[nodiscard]] bool somebody_sleeps() noexcept {
+  [[nodiscard]] bool has_sleepers() noexcept {
     P::light_barrier(); // O1
     return wants_one(m_state.load(std::memory_order_relaxed));
   }

@@ -15,7 +15,7 @@ struct thread_context;
 inline constexpr std::size_t k_poll_points = 4;
 inline std::atomic<std::uint32_t> g_services_at[k_poll_points]; // how many; a hint
 
-[[nodiscard]] inline bool anyone_at(poll_point where) noexcept {
+[[nodiscard]] inline bool has_services_at(poll_point where) noexcept {
   return g_services_at[static_cast<std::size_t>(where)].load(std::memory_order_relaxed) != 0;
 }
 
@@ -24,7 +24,7 @@ void poll_services_now(poll_point where) noexcept;
 
 /// Between tasks, or where a task must wait: runs the services of the poll point on the calling worker's stack.
 inline void poll_services(poll_point where) noexcept {
-  if (anyone_at(where)) [[unlikely]]
+  if (has_services_at(where)) [[unlikely]]
     poll_services_now(where);
 }
 

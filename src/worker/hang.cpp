@@ -132,11 +132,11 @@ bool hang_check::nothing_is_pending() const {
 }
 
 /// Whether a thread that has to do with Weft does not sleep for want of work; while the gate is closed it cannot leave that sleep.
-bool hang_check::somebody_is_about() const {
-  if (m_runtime.gate.readers() || m_runtime.manage.is_about())
+bool hang_check::any_thread_active() const {
+  if (m_runtime.gate.readers() || m_runtime.manage.is_active())
     return true;
   for (unsigned i = 0; i < m_runtime.spare_threads.slots(); ++i)
-    if (is_about(m_runtime, i))
+    if (is_active(m_runtime, i))
       return true;
   return false;
 }
@@ -167,7 +167,7 @@ bool hang_check::look() {
   const std::uint64_t now = progress();
   if (now == m_reported || !nothing_is_pending())
     return false;
-  if (somebody_is_about())
+  if (any_thread_active())
     return true;
   wait_graph g = take_task_dump(m_runtime);
   if (g.edges().empty())
@@ -200,7 +200,7 @@ constexpr std::uint64_t k_safepoint_limit_ns = 500'000'000; // that workers may 
 std::vector<std::string> who_is_about(runtime &rt) {
   std::vector<std::string> notes;
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
-    if (is_about(rt, i))
+    if (is_active(rt, i))
       notes.push_back("worker " + std::to_string(i) + " has begun no task for " + std::to_string(k_safepoint_limit_ns / 1'000'000) +
                       " ms: it runs a long one, or the program's own code; so nothing is known of tasks");
   if (notes.empty())
@@ -246,7 +246,7 @@ bool hang_check::examine() {
   m_examinations.fetch_add(1, std::memory_order_relaxed); // a count
   if (!nothing_is_pending())
     return false;
-  if (somebody_is_about())
+  if (any_thread_active())
     return true;
   m_runtime.gate.close();
   bool again = false;

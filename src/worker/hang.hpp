@@ -42,7 +42,7 @@ class hang_check {
 
  private:
   [[nodiscard]] bool nothing_is_pending() const;
-  [[nodiscard]] bool somebody_is_about() const;
+  [[nodiscard]] bool any_thread_active() const;
   [[nodiscard]] bool others_may_act() const;
   [[nodiscard]] bool limit_is_over() const;
   [[nodiscard]] std::uint64_t progress() const;

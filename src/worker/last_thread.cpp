@@ -25,7 +25,7 @@ constexpr long k_first_pause_ns = 100'000, k_longest_pause_ns = 50'000'000;
 
 std::atomic<int> g_stands_in{0}; // process in which somebody stands for the first thread
 
-bool somebody_stands_in() noexcept { return g_stands_in.load(std::memory_order_relaxed) == getpid(); }
+bool stand_in_runs() noexcept { return g_stands_in.load(std::memory_order_relaxed) == getpid(); }
 
 /// Of the program's threads.
 unsigned adopted_threads(runtime &rt) {
@@ -61,8 +61,7 @@ void *stand_in(void *) noexcept {
 } // namespace
 
 unsigned known_threads(runtime &rt) noexcept {
-  unsigned n =
-      rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + somebody_stands_in();
+  unsigned n = rt.watch.has_thread() + rt.clock.has_thread() + rt.manage.has_thread() + trace_has_thread() + reporting_threads() + stand_in_runs();
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
     if (const worker *w = rt.slots[i].load(std::memory_order_acquire)) // O4: pairs with make_worker
       n += w->tid.load(std::memory_order_relaxed) > 0 && !w->keeps_time.load(std::memory_order_relaxed);

@@ -169,7 +169,7 @@ void wake_for_message() noexcept {
       return;
 }
 
-bool somebody_idles() noexcept {
+bool any_worker_idles() noexcept {
   runtime &rt = the_runtime();
   return rt.idle.idle() != 0 || rt.idle.searching() != 0;
 }

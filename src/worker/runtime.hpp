@@ -50,7 +50,7 @@ struct alignas(128) worker : thread_context {
   static constexpr int k_begins = -1;
   std::atomic<int> tid{0};     // of the thread that stands in it; k_begins until that has come so far
   /// Its thread ends. Who looks at what has been left, and sees that, sees what the thread did.
-  void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_about
+  void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_active
   std::atomic<bool> at_safepoint{false}; // see worker/safepoint.hpp
   spare *stand_in = nullptr;   // not null: it is one
   task root;                   // stands for the thread

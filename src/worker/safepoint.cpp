@@ -18,7 +18,7 @@ bool all_have_stopped(runtime &rt) noexcept {
   if (rt.gate.readers())
     return false;
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
-    if (is_about(rt, i))
+    if (is_active(rt, i))
       return false;
   return true;
 }
@@ -30,7 +30,7 @@ void resume() noexcept {
 
 } // namespace
 
-bool is_about(runtime &rt, unsigned slot) noexcept {
+bool is_active(runtime &rt, unsigned slot) noexcept {
   worker *w = rt.slots[slot].load(std::memory_order_acquire); // O1 of runtime.cpp
   if (!w || w->keeps_time.load(std::memory_order_relaxed) || !w->tid.load(std::memory_order_acquire)) // O4 of runtime.hpp
     return false;

@@ -14,7 +14,7 @@ class runtime;
 [[nodiscard]] bool try_stop_workers(runtime &rt, std::uint64_t limit_ns);
 void resume_workers(runtime &rt) noexcept;
 /// The worker in that slot neither sleeps nor has stopped.
-[[nodiscard]] bool is_about(runtime &rt, unsigned slot) noexcept;
+[[nodiscard]] bool is_active(runtime &rt, unsigned slot) noexcept;
 
 } // namespace rt
 } // namespace weft::inline v0

@@ -9,7 +9,7 @@
 //                 proves nothing, and the one afterwards all.
 //             I2  A worker that is stopped or asleep holds nothing in hand but the task it is about to begin.
 //             I3  A worker that has stopped goes on after resume().
-// Orders      O1  at_safepoint set, release, with the watcher's load, acquire (is_about): what the worker has done is seen.
+// Orders      O1  at_safepoint set, release, with the watcher's load, acquire (is_active): what the worker has done is seen.
 //             A worker that goes on learns from the gate that the watcher has ended its look: m_requested is relaxed throughout.
 // Progress    Blocking, for as long as the watcher looks.
 // Reclamation None.

@@ -179,7 +179,7 @@ enum class mood { patient, asks, settled };
 std::int64_t next_look(const worker &w, mood m) noexcept {
   const settings &cfg = the_runtime().cfg;
   std::uint64_t later = 0;
-  if (anyone_at(poll_point::idle))
+  if (has_services_at(poll_point::idle))
     later = poll_period_ns(the_runtime());
   else if (w.stand_in)
     later = std::min(k_linger_ns, kept_ns(cfg));
@@ -220,7 +220,7 @@ slept sleep(worker &w, mood m) {
   rt.gate.pass();
   if (traced)
     w.trace->ring.put(trace_event::wake, 0, 0);
-  return {look(w), !chosen && !anyone_at(poll_point::idle)};
+  return {look(w), !chosen && !has_services_at(poll_point::idle)};
 }
 
 /// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
@@ -237,7 +237,7 @@ runnable *wait_for_some(worker &w) {
       return look(w);
     if (rt.producers.holds_any())
       continue;
-    if (anyone_at(poll_point::idle) && services(poll_point::idle).poll(w))
+    if (has_services_at(poll_point::idle) && services(poll_point::idle).poll(w))
       continue;
     const slept s = sleep(w, m);
     if (s.found)

@@ -35,7 +35,7 @@ void flush_child_count_now(worker &w);
 
 /// Between tasks: services may take long.
 WEFT_INLINE void poll_services_between_tasks(worker &w) {
-  if (!anyone_at(poll_point::scheduling_point)) [[likely]]
+  if (!has_services_at(poll_point::scheduling_point)) [[likely]]
     return;
   flush_child_count(w);
   poll_services(poll_point::scheduling_point);

@@ -58,7 +58,7 @@ bool spare_pool::read(unsigned slot, reading &r) const {
   return true;
 }
 
-bool spare_pool::somebody_looks() const { return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0; }
+bool spare_pool::any_worker_searches() const { return m_runtime.idle.idle() > 0 || m_runtime.idle.searching() > 0; }
 
 bool spare_pool::has_work() const {
   if (m_runtime.ready->has_work() || (has_managers() && !m_runtime.manage.nothing_queued()))
@@ -71,7 +71,7 @@ bool spare_pool::has_work() const {
 
 void spare_pool::publish() { publish_counters(m_runtime, false); }
 
-bool spare_pool::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || anyone_at(poll_point::idle)); }
+bool spare_pool::chores_wait() const { return m_allowed && (m_runtime.producers.holds_any() || has_services_at(poll_point::idle)); }
 
 std::uint64_t spare_pool::cpu_ns(int tid) const { return thread_cpu_ns(tid); }
 bool spare_pool::sleeps(int tid) const { return thread_sleeps(tid); }

@@ -50,7 +50,7 @@ class spare_pool final : public watched {
 
   unsigned slots() const override;
   bool read(unsigned slot, reading &r) const override;
-  bool somebody_looks() const override;
+  bool any_worker_searches() const override;
   bool work_waits() const override { return m_allowed && has_work(); }
   bool chores_wait() const override;
   [[nodiscard]] bool has_work() const;

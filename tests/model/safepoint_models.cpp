@@ -16,7 +16,7 @@ struct safepoint_base {
     model_atomic<bool> at_safepoint{false};
     model_atomic<int> asleep{0}; // its announcement, as in the eventcount
     model_var<int> tasks{0}; // what it has in hand and in its queue
-    [[nodiscard]] bool is_about() const { return !at_safepoint.load(acquire) && !asleep.load(acquire); } // as is_about() of worker/safepoint.cpp
+    [[nodiscard]] bool is_active() const { return !at_safepoint.load(acquire) && !asleep.load(acquire); } // as is_active() of worker/safepoint.cpp
   };
   sleep_gate<P> gate;
   safepoint_core<P> safepoint;
@@ -35,7 +35,7 @@ struct safepoint_base {
   }
   bool all_have_stopped() {
     for (int i = 0; i < count; ++i)
-      if (workers[i].is_about())
+      if (workers[i].is_active())
         return false;
     return true;
   }

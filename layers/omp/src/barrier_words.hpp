@@ -52,7 +52,7 @@ struct barrier_words {
 
   published_value<unsigned, atomic<unsigned>> size{1}; // O8
   relaxed_value<bool, atomic<bool>> oversubscribed{false};
-  alignas(64) atomic<std::uint64_t> phase{nobody_idle(0)};
+  alignas(64) atomic<std::uint64_t> phase{none_idle(0)};
   alignas(64) atomic<std::int64_t> tasks{0};
   atomic<bool> has_tasks{false}; // in this region
   atomic<std::uint32_t> parked{0};
@@ -61,7 +61,7 @@ struct barrier_words {
   atomic<bool> workshare_cancelled{false};
 
   static constexpr std::uint64_t passed_of(std::uint64_t seen) noexcept { return seen / k_passed; }
-  static constexpr std::uint64_t nobody_idle(std::uint64_t passed) noexcept { return passed * k_passed + k_nobody * (k_arrived + k_ended); }
+  static constexpr std::uint64_t none_idle(std::uint64_t passed) noexcept { return passed * k_passed + k_nobody * (k_arrived + k_ended); }
   /// Barriers that are over, of a member that is not idle.
   [[nodiscard]] std::uint64_t passed() const noexcept { return passed_of(phase.load(std::memory_order_relaxed)); }
 
@@ -115,7 +115,7 @@ struct barrier_words {
     for (unsigned members = size; is_due(seen, members); members = mutant(bug::omp_barrier_size_of_before) ? members : size) { // I3, O8
       const bool of_region = all_ended(seen, members), releases = oversubscribed;
       forget(workshare_cancelled);
-      if (phase.compare_exchange_weak(seen, nobody_idle(passed_of(seen) + 1), std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
+      if (phase.compare_exchange_weak(seen, none_idle(passed_of(seen) + 1), std::memory_order_seq_cst, std::memory_order_acquire)) { // O1, I3
         if (releases)
           release_up_to(passed_of(seen) + 1);
         return of_region ? barrier_end::of_region : barrier_end::inside;

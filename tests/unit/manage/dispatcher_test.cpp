@@ -109,14 +109,14 @@ TEST(registry, what_a_thread_was_calling_at_a_fork_is_forgotten_in_the_child) {
 TEST(dispatcher, nobody_polls_for_what_is_called_on_demand) {
   static service_entry asked("asked", poll_point::idle, 0, [](void *) { return true; }, nullptr, called::on_demand);
   services(poll_point::idle).add(asked);
-  EXPECT_FALSE(anyone_at(poll_point::idle));
+  EXPECT_FALSE(has_services_at(poll_point::idle));
   static service_entry polled("polled", poll_point::idle, 0, [](void *) { return true; }, nullptr);
   services(poll_point::idle).add(polled);
-  EXPECT_TRUE(anyone_at(poll_point::idle));
+  EXPECT_TRUE(has_services_at(poll_point::idle));
   services(poll_point::idle).remove(asked);
-  EXPECT_TRUE(anyone_at(poll_point::idle));
+  EXPECT_TRUE(has_services_at(poll_point::idle));
   services(poll_point::idle).remove(polled);
-  EXPECT_FALSE(anyone_at(poll_point::idle));
+  EXPECT_FALSE(has_services_at(poll_point::idle));
 }
 
 // On a busy machine they get no cpu for long, and users have made no such service.

@@ -44,7 +44,7 @@ struct house final : watched {
 
   unsigned slots() const override { return 0; }
   bool read(unsigned, reading &) const override { return false; }
-  bool somebody_looks() const override { return false; }
+  bool any_worker_searches() const override { return false; }
   bool work_waits() const override { return false; }
   bool chores_wait() const override { return false; }
   unsigned spares() const override { return 0; }

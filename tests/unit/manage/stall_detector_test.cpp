@@ -34,7 +34,7 @@ struct town final : watched {
     r = {static_cast<int>(slot) + 1, p.epoch, p.idle, p.is_spare, p.is_external, p.awaited};
     return !p.gone;
   }
-  bool somebody_looks() const override {
+  bool any_worker_searches() const override {
     for (const person &p : people)
       if (p.idle && !p.gone)
         return true;

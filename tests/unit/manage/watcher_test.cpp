@@ -14,7 +14,7 @@ struct desert final : watched {
   std::atomic<int> examined{0}, tid{0};
   unsigned slots() const override { return 0; }
   bool read(unsigned, reading &) const override { return false; }
-  bool somebody_looks() const override { return false; }
+  bool any_worker_searches() const override { return false; }
   bool work_waits() const override { return false; }
   bool chores_wait() const override { return false; }
   std::uint64_t cpu_ns(int) const override { return 0; }
