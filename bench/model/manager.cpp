@@ -14,7 +14,7 @@ bool managing_world::pushes_new(actor w, task_id child) {
     return true;
   case manage_mode::distributed:
   case manage_mode::automatic:
-    return m_sends && !acts_itself(w);
+    return m_sends && !acts_locally(w);
   case manage_mode::hybrid:
     break;
   }
@@ -27,7 +27,7 @@ bool managing_world::pushes_new(actor w, task_id child) {
 /// halved.
 bool managing_world::pushes_done(actor w) {
   if (distributed())
-    return m_sends && !acts_itself(w);
+    return m_sends && !acts_locally(w);
   if (m_p.mode != manage_mode::hybrid)
     return m_p.mode != manage_mode::direct;
   worker_state &me = m_actors[w];
@@ -83,12 +83,12 @@ void managing_world::send(actor from, message m) {
 bool managing_world::has_little(actor w) const noexcept { return ready_for(w) < m_p.backlog; }
 
 /// It would be the next to manage.
-bool managing_world::acts_itself(actor w) const noexcept { return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0); }
+bool managing_world::acts_locally(actor w) const noexcept { return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0); }
 
 /// Of a worker that is about to act itself: what it has posted comes first. True: it is at that.
 bool managing_world::applies_own_new(actor w) {
   worker_state &me = m_actors[w];
-  if (!distributed() || me.submits.empty() || me.submits_taken || (m_sends && !acts_itself(w)))
+  if (!distributed() || me.submits.empty() || me.submits_taken || (m_sends && !acts_locally(w)))
     return false;
   me.current = me.submits.front();
   me.submits.pop_front();

@@ -20,7 +20,7 @@ class managing_world : public world {
   [[nodiscard]] bool applies_own_new(actor w);
   [[nodiscard]] bool applies_own_done(actor w);
   [[nodiscard]] bool has_little(actor w) const noexcept;
-  [[nodiscard]] bool acts_itself(actor w) const noexcept;
+  [[nodiscard]] bool acts_locally(actor w) const noexcept;
 
   bool m_sends; // messages, but for those that workers keep because they have little to go on with
 

@@ -153,7 +153,7 @@ bool enter(task &t, const access *list, std::size_t count) {
     if (data_access **last = slot_for_common(*t.parent, *list)) {
       const auto [behind, before, link] = enter_common(t, *list, *last);
       if (behind)
-        return link && go_on_entering(t, *behind, *before, link);
+        return link && continue_entering(t, *behind, *before, link);
       if (before)
         drop_references(*before, 1);
       return true;

@@ -314,8 +314,8 @@ WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
   offer(w, t);
 }
 
-WEFT_NOINLINE void go_on_submitting(task *t, data_access *behind, task *before, std::uint32_t link) {
-  if (go_on_entering(*t, *behind, *before, link))
+WEFT_NOINLINE void continue_submitting(task *t, data_access *behind, task *before, std::uint32_t link) {
+  if (continue_entering(*t, *behind, *before, link))
     offer(*this_worker_or_null(), t);
   else
     end_waiting_spawn();
@@ -331,7 +331,7 @@ WEFT_INLINE void submit_one_access(task *t, const access &only, data_access *&la
   }
   count(counts.waited);
   if (link) [[unlikely]]
-    return go_on_submitting(t, behind, before, link);
+    return continue_submitting(t, behind, before, link);
   end_waiting_spawn();
 }
 
@@ -341,7 +341,7 @@ void submit_one_access_general(task *t, const access &only) {
   task &parent = *t->parent;
   if (sends_messages() && is_common(*t, parent)) // the common way is closed only to those who post
     if (data_access **const last = slot_for_common(parent, only, mailbox::needs_general_path_without_messages()))
-      if (acts_itself(*this_thread_context()))
+      if (acts_locally(*this_thread_context()))
         return submit_one_access(t, only, *last);
   submit_general(t, &only, 1, nullptr, 0);
 }

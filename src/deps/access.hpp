@@ -137,11 +137,11 @@ WEFT_INLINE bool is_lone_member(task &t) noexcept {
 }
 
 /// Delivers a link to `a`, an access of `before` in a chain, that causes something at once. True: `t` is satisfied by it.
-bool go_on_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept;
+bool continue_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept;
 
 /// What came of entering a common access.
 struct common_entry {
-  data_access *behind; // null: the task may run; else the link to this access is to be delivered by go_on_entering(), if it is not yet
+  data_access *behind; // null: the task may run; else the link to this access is to be delivered by continue_entering(), if it is not yet
   task *before;        // of the access that came before; null: the address was free. A reference of it is to be dropped when the task may run
   std::uint32_t link;  // to be delivered; 0: it has been
 };
@@ -170,7 +170,7 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
 
 /// Delivers to `a`, an access of `t`, what causes more than that `t` has one unsatisfied access less. Returns a task that may run now,
 /// or null; others are enqueued.
-runnable *go_on_releasing(data_access &a, task &t, std::uint32_t bits) noexcept;
+runnable *continue_releasing(data_access &a, task &t, std::uint32_t bits) noexcept;
 
 struct released {
   runnable *next;       // may run now, and has been announced; or null
@@ -186,7 +186,7 @@ WEFT_INLINE released release_common(task &t) noexcept {
     if (try_deliver(*successor, caused & k_to_next, k_satisfied)) [[likely]]
       next = take_away(u.unsatisfied, 1) && announce_ready(u) ? &u : nullptr;
     else
-      next = go_on_releasing(*successor, u, caused & k_to_next);
+      next = continue_releasing(*successor, u, caused & k_to_next);
   }
   return {next, caused & k_died ? 1u : 0u};
 }

@@ -67,13 +67,13 @@ class mailbox {
       deliver_chain({next, caused & k_to_next});
   }
   /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it ended by this.
-  void go_on(data_access &a, task &t, const delivery<data_access> &d) noexcept {
+  void continue_delivery(data_access &a, task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_died && a.joined)
       leave_cohort(a);
-    go_on(t, d);
+    continue_delivery(t, d);
   }
   /// The same for an access of `t` that stands in a chain.
-  void go_on(task &t, const delivery<data_access> &d) noexcept {
+  void continue_delivery(task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_satisfied)
       satisfied(t);
     if (d.caused & k_died)

@@ -153,18 +153,18 @@ WEFT_COLD bool strengthen(data_access *a, std::uint32_t count) noexcept {
 
 } // namespace
 
-bool go_on_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept {
+bool continue_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept {
   ready_list none;
   mailbox box(none, &t);
-  box.go_on(before, deliver(a, bits));
+  box.continue_delivery(before, deliver(a, bits));
   box.serve_cohorts();
   return box.own_satisfied() != 0;
 }
 
-runnable *go_on_releasing(data_access &a, task &t, std::uint32_t bits) noexcept {
+runnable *continue_releasing(data_access &a, task &t, std::uint32_t bits) noexcept {
   ready_list ready;
   mailbox box(ready, nullptr);
-  box.go_on(a, t, deliver(a, bits));
+  box.continue_delivery(a, t, deliver(a, bits));
   box.serve_cohorts();
   return first_of(ready);
 }
@@ -265,7 +265,7 @@ bool enter_posted(task &t) {
     return enter_named(t, d, k_weak);
   const auto [behind, before, link] = enter_common(t, only, kind, *last);
   if (behind)
-    return link && go_on_entering(t, *behind, *before, link);
+    return link && continue_entering(t, *behind, *before, link);
   if (before)
     drop_references(*before, 1);
   return true;

@@ -98,7 +98,7 @@ bool post_end(task &t, bool childless) {
   return e->messages && g_those->send_end(*e, t, childless);
 }
 
-bool thinks_it_acts_itself(thread_context &e) noexcept { return g_those->thinks_it_acts_itself(e); }
+bool chooses_to_act_locally(thread_context &e) noexcept { return g_those->chooses_to_act_locally(e); }
 
 void apply_registrations_of(domain &d) noexcept { g_those->apply_below(d); }
 

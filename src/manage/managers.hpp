@@ -43,12 +43,12 @@ class managers {
   [[nodiscard]] bool send_new(thread_context &e, task &t, domain &d);
   [[nodiscard]] bool send_end(thread_context &e, task &t, bool childless);
   void apply_below(domain &d) noexcept;
-  [[nodiscard]] bool thinks_it_acts_itself(thread_context &e) noexcept;
+  [[nodiscard]] bool chooses_to_act_locally(thread_context &e) noexcept;
   bool serve(thread_context &e);
   /// There is something to be served by `e`, between tasks or where one waits.
   [[nodiscard]] bool may_serve(const thread_context &e) const noexcept;
   /// It has posted something that nobody has applied, and has little to go on with.
-  [[nodiscard]] bool serves_itself_first(const thread_context &e) const noexcept;
+  [[nodiscard]] bool serves_own_messages_first(const thread_context &e) const noexcept;
 
   /// Guesses.
   [[nodiscard]] std::size_t queued() const noexcept;

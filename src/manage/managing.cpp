@@ -49,7 +49,7 @@ bool managers::is_asked(const thread_context &e) const noexcept {
   return (m_max_managers == 0 || m_inside.load(std::memory_order_relaxed) < m_max_managers) && !nothing_queued();
 }
 
-bool managers::serves_itself_first(const thread_context &e) const noexcept {
+bool managers::serves_own_messages_first(const thread_context &e) const noexcept {
   return m_backlog != 0 && !is_central() && e.messages && !e.messages->empty() && !e.in_callback && e.messages->may_manage;
 }
 

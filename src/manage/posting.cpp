@@ -72,7 +72,7 @@ bool managers::push(thread_context &e, message_queue<request> &q, request m) noe
 
 /// With little to go on with it would be the next to manage, and where nobody idles nobody else would come. By a pace, because thieves write to
 /// where it stands how many tasks are ready.
-bool managers::thinks_it_acts_itself(thread_context &e) noexcept {
+bool managers::chooses_to_act_locally(thread_context &e) noexcept {
   if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
     return false;
   if (e.pace < 0)
@@ -90,7 +90,7 @@ bool managers::send_new(thread_context &e, task &t, domain &d) {
   outbox &o = *e.messages;
   if (m_mode == manage_kind::hybrid && !m_siblings.allows(t.parent))
     return false;
-  if (!is_central() && acts_itself(e) && d.comes_into_sight())
+  if (!is_central() && acts_locally(e) && d.comes_into_sight())
     return false;
   if (d.queued_in != &o) { // the parent came here from another worker
     apply_registrations_below(*t.parent);

@@ -182,7 +182,7 @@ bool destroy_early(task &t) noexcept {
 /// `childless` may be so no more when it returns false.
 WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
   thread_context *const e = this_thread_context(); // null on a thread that only takes events back
-  if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_post(t) || acts_itself(*e))
+  if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_post(t) || acts_locally(*e))
     return false;
   const bool was_childless = childless;
   childless = was_childless && destroy_early(t);
@@ -342,7 +342,7 @@ WEFT_INLINE runnable *end_locally(task &t, task *outer, bool in_place) {
 /// By a message, or as if there were none.
 WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
-  const bool posts = !acts_itself(now);
+  const bool posts = !acts_locally(now);
   if (!posts && ends_fast(t, &mailbox::needs_general_path_without_messages)) {
     now.current = outer;
     return end_fast(now, t, in_place, outer);

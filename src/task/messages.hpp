@@ -25,13 +25,13 @@ inline std::atomic<bool> g_managers{false}; // messages may be queued; from the 
 [[nodiscard]] inline bool has_managers() noexcept { return g_managers.load(std::memory_order_relaxed); }
 
 /// No manager would come for what this worker posts before the worker itself does. Asked before each action that may be posted.
-[[nodiscard]] bool thinks_it_acts_itself(thread_context &e) noexcept;
-[[nodiscard]] inline bool acts_itself(thread_context &e) noexcept {
+[[nodiscard]] bool chooses_to_act_locally(thread_context &e) noexcept;
+[[nodiscard]] inline bool acts_locally(thread_context &e) noexcept {
   if (e.pace > 0) [[likely]] {
     --e.pace;
     return true;
   }
-  return thinks_it_acts_itself(e);
+  return chooses_to_act_locally(e);
 }
 
 /// The named accesses of `t`, none of which shares, are to be entered into `d`, the domain of its parent, the running task. True: `t` is

@@ -126,7 +126,7 @@ void metrics_server::accept_all() {
 }
 
 /// False when it is over: answered, or broken.
-bool metrics_server::go_on(connection &c) {
+bool metrics_server::step(connection &c) {
   for (char piece[1024]; c.answer.empty();) {
     const ssize_t n = read(c.socket, piece, sizeof piece);
     if (n < 0 && errno == EAGAIN)
@@ -151,7 +151,7 @@ bool metrics_server::go_on(connection &c) {
 void metrics_server::serve(std::size_t at) {
   bool goes_on = false;
   try {
-    goes_on = go_on(m_connections[at]);
+    goes_on = step(m_connections[at]);
   } catch (const std::exception &) { // no memory: that request is lost
   }
   if (!goes_on)

@@ -34,7 +34,7 @@ class metrics_server {
   bool listen_at(int port) noexcept;
   void run();
   void accept_all();
-  [[nodiscard]] static bool go_on(connection &c);
+  [[nodiscard]] static bool step(connection &c);
   void serve(std::size_t at);
   void end_connection(std::size_t at) noexcept;
 

@@ -132,7 +132,7 @@ runnable *look_for_ready(worker &w) {
 
 /// One look at every source of work. What others posted may make some.
 runnable *look(worker &w) {
-  if (has_managers() && the_runtime().manage.serves_itself_first(w)) [[unlikely]] {
+  if (has_managers() && the_runtime().manage.serves_own_messages_first(w)) [[unlikely]] {
     flush_child_count_now(w);
     apply_messages(w, poll_point::idle);
   }
