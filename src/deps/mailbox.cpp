@@ -95,18 +95,18 @@ void mailbox::deliver_chain(message m) noexcept {
 
 void mailbox::deliver_many(message first, message second) noexcept {
   message_stack pending;
-  const auto put_off = [&](message m) {
+  const auto defer = [&](message m) {
     if (!pending.push(m)) [[unlikely]]
       deliver_many(m, {nullptr, 0});
   };
-  put_off(second);
-  put_off(first);
+  defer(second);
+  defer(first);
   for (message m = pending.pop(); m.to; m = pending.pop()) {
     task &t = *m.to->task;
     const delivery<data_access> d = s_locked ? deliver_locked(*m.to, m.bits) : deliver(*m.to, m.bits);
     settle(*m.to, t, d.caused);
-    put_off({d.next, d.caused & k_to_next});
-    put_off({d.child, (d.caused & k_to_child) >> k_child_shift});
+    defer({d.next, d.caused & k_to_next});
+    defer({d.child, (d.caused & k_to_child) >> k_child_shift});
   }
 }
 

@@ -336,15 +336,15 @@ bool region_scope::pass_to_successors() noexcept {
 }
 
 /// The fewer hold something, the less is to be passed on: with the last of them nothing is, which needs no memory.
-void region_scope::end_put_off(region_tree &tree, ready_list &ready) {
-  for (bool one_has_ended = true; one_has_ended && tree.put_off;) {
+void region_scope::end_deferred(region_tree &tree, ready_list &ready) {
+  for (bool one_has_ended = true; one_has_ended && tree.deferred;) {
     one_has_ended = false;
-    for (region_scope *s = std::exchange(tree.put_off, nullptr); s;) {
+    for (region_scope *s = std::exchange(tree.deferred, nullptr); s;) {
       region_scope *const next = s->m_next_spare;
       if (s->try_to_end(ready))
         one_has_ended = true;
       else
-        s->put_off();
+        s->defer();
       s = next;
     }
   }

@@ -18,7 +18,7 @@ namespace rt {
 struct region_tree {
   spin_lock<> lock;
   region_scope *spare = nullptr; // scopes to be used again
-  region_scope *put_off = nullptr; // scopes whose task is over, and which there was no memory to end
+  region_scope *deferred = nullptr; // scopes whose task is over, and which there was no memory to end
   std::size_t live = 0;          // scopes that are in use; with the last the tree goes
 };
 
@@ -96,9 +96,9 @@ class region_scope : public domain {
   void end(ready_list &ready) {
     region_tree &tree = m_tree;
     if (!try_to_end(ready)) [[unlikely]]
-      put_off();
-    else if (tree.put_off) [[unlikely]]
-      end_put_off(tree, ready);
+      defer();
+    else if (tree.deferred) [[unlikely]]
+      end_deferred(tree, ready);
   }
   /// False: there is no memory, and it holds what it has not passed on.
   [[nodiscard]] bool try_to_end(ready_list &ready) {
@@ -146,11 +146,11 @@ class region_scope : public domain {
     m_tree.spare = this;
     --m_tree.live;
   }
-  WEFT_COLD void put_off() noexcept {
-    m_next_spare = m_tree.put_off;
-    m_tree.put_off = this;
+  WEFT_COLD void defer() noexcept {
+    m_next_spare = m_tree.deferred;
+    m_tree.deferred = this;
   }
-  WEFT_COLD static void end_put_off(region_tree &tree, ready_list &ready);
+  WEFT_COLD static void end_deferred(region_tree &tree, ready_list &ready);
   WEFT_NOINLINE void forget() noexcept;
   WEFT_NOINLINE bool pass_to_successors() noexcept;
   void reserve_links(const fragment &f, const region_piece &p);
@@ -168,7 +168,7 @@ class region_scope : public domain {
 
   friend class tree_guard;
   region_tree &m_tree;
-  region_scope *m_next_spare = nullptr; // or the next one that is put off
+  region_scope *m_next_spare = nullptr; // or the next deferred one
   task *m_task = nullptr;
   region_scope *m_in = nullptr; // of the parent; null: the task's own accesses are no regions
   std::uint32_t m_uses = 0;

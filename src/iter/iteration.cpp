@@ -183,7 +183,7 @@ void iteration::fail(const task &t, std::exception_ptr error) noexcept {
 
 /// The destructors of callables may wait, which a callback must not: a worker runs them on a stack of their own. False: there are none, or there
 /// is no memory for that.
-bool iteration::put_off_end() noexcept try {
+bool iteration::defer_end() noexcept try {
   if (std::none_of(m_tasks.begin(), m_tasks.end(), [](const recorded &r) { return r.body->ops->destroy != nullptr; }))
     return false;
   enqueue_ready(make_light_thread(0, [](void *p) { static_cast<iteration *>(p)->end_all(); }, this));
@@ -195,7 +195,7 @@ bool iteration::put_off_end() noexcept try {
 void iteration::finish() noexcept {
   combine_the_rest();
   const thread_context *const e = this_thread_context(); // null on a thread that only takes events back
-  if (!e || !e->in_callback || !put_off_end())
+  if (!e || !e->in_callback || !defer_end())
     end_all();
 }
 

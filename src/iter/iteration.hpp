@@ -97,7 +97,7 @@ class iteration : public cycle<real_atomics> {
   std::uint32_t fill_reductions(task &t, const use *first, std::size_t count) noexcept;
   void put_in_place();
   void combine_the_rest() noexcept;
-  [[nodiscard]] bool put_off_end() noexcept;
+  [[nodiscard]] bool defer_end() noexcept;
   void end_all() noexcept;
   struct edge {
     std::uint32_t from, to;

@@ -67,7 +67,7 @@ class mode_chooser {
 
   void after_rest(double rate) noexcept {
     if (rate < k_least_rate)
-      return;                                   // too little happens to be measured: a series is put off
+      return;                                   // too little happens to be measured: a series is deferred
     if (rate > 2 * m_rate || rate < m_rate / 2) // another phase of the program
       m_between = k_least_between;
     m_rate = rate;

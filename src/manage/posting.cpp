@@ -225,7 +225,7 @@ unsigned managers::serve_own(thread_context &e) {
 
 namespace {
 
-/// Nothing that is called meanwhile may suspend; destructors are put off.
+/// Nothing that is called meanwhile may suspend; destructors are deferred.
 class applying {
  public:
   explicit applying(thread_context *e) noexcept : m_context(e), m_outer(e ? std::exchange(e->in_callback, &k_self) : nullptr) {}

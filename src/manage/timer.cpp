@@ -109,7 +109,7 @@ std::uint64_t timer::poll_now() {
 void timer::call_or_put_off(std::uint64_t now) {
   auto node = m_calls.extract(m_calls.begin());
   call &c = *node.mapped();
-  if (c.put_off && c.put_off(c.context)) {
+  if (c.is_deferred && c.is_deferred(c.context)) {
     node.key() = now + c.period_ns;
     c.at = m_calls.insert(std::move(node));
     return;
@@ -137,7 +137,7 @@ void timer::run() {
 
 bool timer::is_busy() {
   lock_guard guard(m_mutex);
-  return m_polling || std::any_of(m_calls.begin(), m_calls.end(), [](const auto &entry) { return !entry.second->put_off; });
+  return m_polling || std::any_of(m_calls.begin(), m_calls.end(), [](const auto &entry) { return !entry.second->is_deferred; });
 }
 
 bool timer::has_thread() {

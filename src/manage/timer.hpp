@@ -18,8 +18,8 @@ class timer {
   struct call {
     void (*f)(void *context) = nullptr; // runs on the timer's thread under its lock: short, must not call the timer
     void *context = nullptr;
-    bool (*put_off)(void *context) = nullptr; // true: not yet; asked on time, in the same way. Such a call is not what one waits for
-    std::uint64_t period_ns = 0;              // for which it is put off
+    bool (*is_deferred)(void *context) = nullptr; // true: not yet; asked on time, in the same way. Such a call is not what one waits for
+    std::uint64_t period_ns = 0;              // for which it is deferred
     std::multimap<std::uint64_t, call *>::node_type room; // of a prepared call
     std::multimap<std::uint64_t, call *>::iterator at{};
     bool pending = false;

@@ -100,7 +100,7 @@ bool settle_children(task &t, std::uint32_t released_refs) {
 enum class completed { by_its_body, by_others };
 
 /// A worker runs the destructor, as if the task were ready once more. False: there is no memory for that.
-WEFT_COLD bool put_off_destructor(task &t, std::uint32_t released_refs) {
+WEFT_COLD bool defer_destructor(task &t, std::uint32_t released_refs) {
   task_extra *const x = try_extra_of(t);
   if (!x)
     return false;
@@ -113,7 +113,7 @@ WEFT_COLD bool put_off_destructor(task &t, std::uint32_t released_refs) {
 }
 
 WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t released_refs, completed how) {
-  if ((how == completed::by_others || this_thread_context()->in_callback) && put_off_destructor(t, released_refs)) [[unlikely]]
+  if ((how == completed::by_others || this_thread_context()->in_callback) && defer_destructor(t, released_refs)) [[unlikely]]
     return false;
   run_destructor(t);
   return t.children.done(t.owned_children) || settle_children(t, released_refs);
@@ -360,8 +360,8 @@ WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
   return sends_messages() ? end_amid_messages(t, outer, in_place) : end_locally(t, outer, in_place);
 }
 
-/// The destructor that was put off has run. It came as a task that is ready, and counts as none.
-WEFT_COLD runnable *end_put_off(task &t, task *outer) {
+/// The deferred destructor has run. It came as a task that is ready, and counts as none.
+WEFT_COLD runnable *end_deferred_destructor(task &t, task *outer) {
   this_thread_context()->current = outer;
   count(this_thread_context()->counts->executed, ~std::uint64_t{0});
   ready_list ready;
@@ -373,7 +373,7 @@ WEFT_COLD runnable *end_put_off(task &t, task *outer) {
 runnable *end_general(task &t, task *outer, bool in_place) {
   task_extra *const x = peek_extra(t);
   if (x && x->only_destructor)
-    return end_put_off(t, outer);
+    return end_deferred_destructor(t, outer);
   if (x && x->instead_of_end && !t.has(detail::k_cancelled)) {
     this_thread_context()->current = outer;
     count(this_thread_context()->counts->reruns);

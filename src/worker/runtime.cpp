@@ -216,7 +216,7 @@ void wait_for_functions(const runtime &rt) {
   while (functions_are_pending() || services_have_tasks())
     try {
       timer::call look;
-      look.put_off = [](void *) { return functions_are_pending() || services_may_have_tasks(); };
+      look.is_deferred = [](void *) { return functions_are_pending() || services_may_have_tasks(); };
       look.period_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(rt.cfg.poll_period).count());
       the_runtime().clock.prepare(look);
       suspend(
@@ -240,7 +240,7 @@ class reminder {
       warn("the program has ended, but tasks have not, and exit() waits for them; `weft dump %d` tells which and why: wait for tasks before the end",
            getpid());
     };
-    m_call.put_off = [](void *) { return false; }; // nobody waits for this call
+    m_call.is_deferred = [](void *) { return false; }; // nobody waits for this call
     try {
       rt.clock.prepare(m_call);
       rt.clock.at(now_ns() + hang_patience_ns(rt.cfg), m_call);
