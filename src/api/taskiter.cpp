@@ -49,7 +49,7 @@ void record_combinations(iteration &whole, bool controlled) {
   for (const iteration::combination &c : whole.combinations(controlled)) {
     task *t = task_create_with(k_combining_ops, 1, options);
     ::new (storage(t)) combining{c.copies, &whole.owner()};
-    whole.stand_behind(c.behind);
+    whole.record_behind(c.behind);
     task_submit(t, access{c.address, access_mode::inout});
   }
 }
@@ -76,7 +76,7 @@ void iterate(std::uint64_t rounds, bool (*more)(void *), void (*record)(void *),
     record_combinations(*whole, more != nullptr);
     if (more)
       record_control(*whole, t.label, more, context);
-    whole->link(rounds, more != nullptr);
+    whole->build_edges(rounds, more != nullptr);
   } catch (const std::bad_alloc &) {
     x.iterated = nullptr;
     throw_error(errc::out_of_resources, "no memory for the graph of taskiter '%s'; make an iteration smaller", label_of(t));

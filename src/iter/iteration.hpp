@@ -46,12 +46,12 @@ class iteration : public cycle<real_atomics> {
   };
   /// One for each time that tasks which reduce an object in one way give way to others. `controlled`: the end of a round does so, too.
   [[nodiscard]] std::vector<combination> combinations(bool controlled) const;
-  /// The task that is recorded next stands there.
-  void stand_behind(std::uint32_t number) noexcept { m_behind = number; }
+  /// The task that is recorded next comes after the task of this number.
+  void record_behind(std::uint32_t number) noexcept { m_behind = number; }
   [[nodiscard]] const task &owner() const noexcept { return m_owner; }
 
   /// Makes the graph. `controlled`: the last task comes after all others and before their next round. Throws std::bad_alloc.
-  void link(std::uint64_t rounds, bool controlled);
+  void build_edges(std::uint64_t rounds, bool controlled);
   /// Gives the first round away; may be over afterwards.
   void start() noexcept;
 
@@ -70,7 +70,7 @@ class iteration : public cycle<real_atomics> {
     std::size_t first_use, uses; // of m_uses
     std::uint32_t reductions;    // of the uses
     std::uint32_t number;
-    std::uint32_t behind; // stands behind the task of this number, if it is not its own
+    std::uint32_t behind; // comes after the task of this number, if it is not its own
   };
   /// Tasks of one sharing kind that come one after the other are not ordered; all others that use the address are.
   enum class sharing : std::uint8_t { none, readers, concurrent, reduction };

@@ -7,11 +7,11 @@
 #include "deps/access.hpp"
 #include "task/failure.hpp"
 #include "task/locals.hpp"
-#include "task/measured_body.hpp"
 #include "task/messages.hpp"
 #include "task/pending.hpp"
 #include "task/recorded.hpp"
 #include "task/signal_word.hpp"
+#include "task/stack_usage.hpp"
 #include "task/tracing.hpp"
 
 #include <weft/error.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "task/measured_body.hpp"
+#include "task/stack_usage.hpp"
 
 #include "mem/watermark.hpp"
 

@@ -95,7 +95,7 @@ void iteration::put_in_place() {
             [](const recorded &a, const recorded &b) { return std::pair(a.behind, a.number) < std::pair(b.behind, b.number); });
 }
 
-void iteration::link(std::uint64_t rounds, bool controlled) {
+void iteration::build_edges(std::uint64_t rounds, bool controlled) {
   if (m_regional)
     cut_into_fragments();
   put_in_place();
