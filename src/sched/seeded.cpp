@@ -17,14 +17,14 @@ namespace {
 
 /// How often, of eight times, the newest or the oldest goes first; else any. Uniform choices alone hardly
 /// ever follow one branch to its end.
-struct temper {
+struct choice_bias {
   unsigned newest, oldest;
 };
-constexpr temper k_tempers[] = {{0, 0}, {7, 0}, {0, 7}, {3, 3}}, k_in_order{0, 8};
+constexpr choice_bias k_biases[] = {{0, 0}, {7, 0}, {0, 7}, {3, 3}}, k_in_order{0, 8};
 
 class seeded final : public policy {
  public:
-  explicit seeded(std::uint64_t seed) : m_seed(seed), m_state(seed), m_temper(seed ? k_tempers[draw(4)] : k_in_order) {}
+  explicit seeded(std::uint64_t seed) : m_seed(seed), m_state(seed), m_bias(seed ? k_biases[draw(4)] : k_in_order) {}
 
   void attach(unsigned, counter_block &) override {}
 
@@ -88,9 +88,9 @@ class seeded final : public policy {
       return m_without_place.pop_front();
     if (m_ready.size() > 1) {
       const unsigned dice = draw(8);
-      if (dice < m_temper.newest)
+      if (dice < m_bias.newest)
         return take_newest();
-      if (dice >= m_temper.newest + m_temper.oldest)
+      if (dice >= m_bias.newest + m_bias.oldest)
         std::swap(m_ready.front(), m_ready[draw(static_cast<unsigned>(m_ready.size()))]);
     }
     runnable *r = m_ready.front();
@@ -109,7 +109,7 @@ class seeded final : public policy {
   intrusive_queue<runnable> m_without_place; // of what no memory was left for
   const std::uint64_t m_seed;
   std::uint64_t m_state;
-  temper m_temper;
+  choice_bias m_bias;
 };
 
 } // namespace

@@ -172,29 +172,29 @@ runnable *spin(worker &w) {
   return r;
 }
 
-/// Of an idle worker: it waits for a while, then it asks whether there is anything to wait for, once.
-enum class mood { patient, asks, settled };
+/// Of an idle worker: it waits for a while, then has it checked once whether there is anything to wait for.
+enum class idle_stage { waiting, checking, settled };
 
 /// When a sleeper looks again by itself; 0 for never.
-std::int64_t next_look(const worker &w, mood m) noexcept {
+std::int64_t next_look(const worker &w, idle_stage m) noexcept {
   const settings &cfg = the_runtime().cfg;
   std::uint64_t later = 0;
   if (has_services_at(poll_point::idle))
     later = poll_period_ns(the_runtime());
   else if (w.stand_in)
     later = std::min(k_linger_ns, kept_ns(cfg));
-  else if (m == mood::patient && cfg.watch_hang != hang_kind::off)
+  else if (m == idle_stage::waiting && cfg.watch_hang != hang_kind::off)
     later = hang_patience_ns(cfg);
   return later ? static_cast<std::int64_t>(now_ns() + later) : 0;
 }
 
-struct slept {
+struct sleep_result {
   runnable *found = nullptr;
   bool found_nothing = false; // for as long as it was willing to
 };
 
 /// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
-slept sleep(worker &w, mood m) {
+sleep_result sleep(worker &w, idle_stage m) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
   // Messages are not applied here: what they call may wait, and the worker has announced that it sleeps.
@@ -209,7 +209,7 @@ slept sleep(worker &w, mood m) {
     rt.gate.pass();
     return {};
   }
-  if (m == mood::asks)
+  if (m == idle_stage::checking)
     rt.watch.examine_soon();
   else
     count(w.counts->slept);
@@ -226,7 +226,7 @@ slept sleep(worker &w, mood m) {
 /// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
 runnable *wait_for_some(worker &w) {
   runtime &rt = the_runtime();
-  for (mood m = mood::patient;;) {
+  for (idle_stage m = idle_stage::waiting;;) {
     tidy(w);
     if (rt.producers.release_all())
       if (runnable *r = look(w))
@@ -239,15 +239,15 @@ runnable *wait_for_some(worker &w) {
       continue;
     if (has_services_at(poll_point::idle) && services(poll_point::idle).poll(w))
       continue;
-    const slept s = sleep(w, m);
+    const sleep_result s = sleep(w, m);
     if (s.found)
       return s.found;
     if (s.found_nothing && w.stand_in && rt.spare_threads.leaves(*w.stand_in))
       return nullptr;
-    if (m == mood::asks)
-      m = mood::settled;
-    else if (m == mood::patient && s.found_nothing)
-      m = mood::asks;
+    if (m == idle_stage::checking)
+      m = idle_stage::settled;
+    else if (m == idle_stage::waiting && s.found_nothing)
+      m = idle_stage::checking;
   }
 }
 

@@ -30,11 +30,11 @@ struct step {
 };
 
 /// The task has come to its next action; or, without a task, the worker looks for one.
-struct happening {
+struct sim_event {
   double when;
   std::uint32_t task;
   unsigned worker;
-  bool operator>(const happening &o) const noexcept { return when != o.when ? when > o.when : task > o.task; }
+  bool operator>(const sim_event &o) const noexcept { return when != o.when ? when > o.when : task > o.task; }
 };
 
 struct simulated_worker {
@@ -59,7 +59,7 @@ class simulation {
   void wake(unsigned worker);
   void begin();
   void go_on(std::uint32_t t, unsigned worker, double extra);
-  void act(const happening &h);
+  void act(const sim_event &h);
   void end(std::uint32_t t);
   void complete(std::uint32_t t, std::uint32_t cause);
   void notify_successors(std::uint32_t t, std::uint32_t cause);
@@ -76,7 +76,7 @@ class simulation {
   unsigned m_victim = 0;      // had something the last time
   bool m_ending = false;      // it ends a task
   std::uint32_t m_successor = k_nobody; // and goes on with this one
-  std::priority_queue<happening, std::vector<happening>, std::greater<>> m_events;
+  std::priority_queue<sim_event, std::vector<sim_event>, std::greater<>> m_events;
   double m_now = 0;
   std::uint32_t m_last_step = k_nobody;
 };
@@ -206,7 +206,7 @@ void simulation::end(std::uint32_t t) {
   m_ending = false;
 }
 
-void simulation::act(const happening &h) {
+void simulation::act(const sim_event &h) {
   m_at = h.worker;
   if (h.task == k_nobody)
     return look(h.worker);
@@ -261,7 +261,7 @@ replayed simulation::run() {
   for (std::uint64_t n = 1; !m_events.empty(); ++n) {
     if (n % k_steps == 0)
       advance(k_steps);
-    const happening h = m_events.top();
+    const sim_event h = m_events.top();
     m_events.pop();
     m_now = h.when;
     act(h);
