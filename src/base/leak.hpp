@@ -8,7 +8,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 /// What this holds is never freed, on purpose: no leak to report, though nothing may point to it any more.
-inline void left_for_good(const void *object) noexcept {
+inline void ignore_leak(const void *object) noexcept {
   if (object && __lsan_ignore_object)
     __lsan_ignore_object(object);
 }

@@ -191,7 +191,7 @@ void forget_objects(const task &parent) noexcept {
 
 void forget_objects_in_child() noexcept {
   ::new (&g_lock) std::mutex; // a thread that is gone may hold it, amid a change
-  left_for_good(std::exchange(g_named, nullptr));
+  ignore_leak(std::exchange(g_named, nullptr));
 }
 
 } // namespace rt

@@ -224,7 +224,7 @@ heap &heap_of_slot(unsigned id) {
 void forget_heaps_in_child() noexcept {
   ::new (&g_heaps_mutex) std::mutex;
   ::new (&g_region_mutex) std::mutex;
-  left_for_good(g_heaps);
+  ignore_leak(g_heaps);
   g_heaps = nullptr;
   g_region_left = 0;
   g_live.store(0, std::memory_order_relaxed); // the tasks of the parent are none of the child's

@@ -212,7 +212,7 @@ void forget_store_in_child() noexcept {
     if (s->memory.file >= 0)
       close(s->memory.file); // of the parent, who holds the lock
     s->memory.file = -1;
-    left_for_good(s);
+    ignore_leak(s);
   }
   g_store.store(nullptr, std::memory_order_relaxed);
 }

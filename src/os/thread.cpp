@@ -87,7 +87,7 @@ int thread::start(const char *name, entry run, void *argument, std::size_t stack
   auto *record = new (std::nothrow) beginning{run, argument, {}};
   if (record == nullptr)
     return ENOMEM;
-  left_for_good(record); // in a process that is forked before the thread begins
+  ignore_leak(record); // in a process that is forked before the thread begins
   std::strncpy(record->name, name, k_name_bytes - 1);
   const int failure = create(m_handle, record, stack_bytes);
   if (failure != 0)

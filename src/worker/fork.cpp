@@ -103,7 +103,7 @@ void after_fork_in_child() {
     return;
   if (g_runtime)
     disown_tasks(*g_runtime);
-  left_for_good(g_runtime);
+  ignore_leak(g_runtime);
   g_runtime = nullptr; // the threads are gone; what they held stays where it is
   if (w && (w->pool_stack || w->current != &w->root || !w->joins.empty()))
     return forbid_all_use(*w);

@@ -19,7 +19,7 @@ using namespace weft_alpi;
 constexpr std::uint64_t k_magic = 0x616c70692d312e32; // "alpi-1.2"
 
 /// A label that lives as long as the process. There are few different ones.
-const char *lasting(const char *label) {
+const char *interned(const char *label) {
   if (!label)
     return nullptr;
   static std::mutex mutex;
@@ -65,7 +65,7 @@ int alpi_task_spawn(void (*body)(void *), void *body_args, void (*completion_cal
     return ALPI_ERR_PARAMETER;
   return guarded([&] {
     weft::function_options options;
-    options.label = lasting(label);
+    options.label = interned(label);
     weft::spawn_function(body, body_args, completion_callback, completion_args, options);
   });
 }

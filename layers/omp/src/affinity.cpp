@@ -116,7 +116,7 @@ void unbind_after_fork(thread &t) noexcept {
     settle(t);
 }
 
-const std::vector<int> *lasting(const std::vector<int> &cpus) {
+const std::vector<int> *interned(const std::vector<int> &cpus) {
   static spin_lock lock;
   static auto &all = *new std::set<std::vector<int>>; // as many as a program names different ones
   std::lock_guard guard(lock);
@@ -124,7 +124,7 @@ const std::vector<int> *lasting(const std::vector<int> &cpus) {
 }
 
 void keep_on(thread &me, const std::vector<int> &cpus) {
-  me.placement.cpus = lasting(cpus);
+  me.placement.cpus = interned(cpus);
   g_binds = true;
   settle(me);
 }

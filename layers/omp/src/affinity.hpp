@@ -17,8 +17,8 @@ void place_league(thread &t, unsigned teams, unsigned number) noexcept;
 /// Threads that begin in the child are not to inherit what this one was bound to.
 void unbind_after_fork(thread &t) noexcept;
 
-/// A list of cpus for ever: kernel threads remember which they follow.
-[[nodiscard]] const std::vector<int> *lasting(const std::vector<int> &cpus);
+/// An interned list of cpus, never freed: kernel threads remember which they follow.
+[[nodiscard]] const std::vector<int> *interned(const std::vector<int> &cpus);
 /// The calling thread stays on these cpus until its region ends.
 void keep_on(thread &me, const std::vector<int> &cpus);
 /// To the cpus that the thread is to be on now.

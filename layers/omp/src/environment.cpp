@@ -297,7 +297,7 @@ void read_environment() {
 
 } // namespace
 
-void know_environment() noexcept {
+void load_environment() noexcept {
   static const bool known = (read_environment(), true);
   (void)known;
 }
@@ -315,7 +315,7 @@ void know_cutoff() noexcept {
 namespace {
 
 /// GNU's runtime reads it when it is loaded, LLVM's when it is used first: programs set variables before that.
-[[maybe_unused]] const int g_read = is_of_llvm() ? 0 : (know_environment(), 0);
+[[maybe_unused]] const int g_read = is_of_llvm() ? 0 : (load_environment(), 0);
 
 } // namespace
 } // namespace weft_omp

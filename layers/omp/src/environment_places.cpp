@@ -50,7 +50,7 @@ bool read_number(const char *&s, unsigned long long &into) noexcept {
 namespace {
 
 /// What "true" and places alone come to.
-int usual_bind() noexcept { return is_of_llvm() ? k_bind_spread : k_bind_true; }
+int default_bind() noexcept { return is_of_llvm() ? k_bind_spread : k_bind_true; }
 
 bool read_bind(globals &g) {
   const char *value = weft::layer::environment("OMP_PROC_BIND");
@@ -75,7 +75,7 @@ bool read_bind(globals &g) {
     if (*s != ',')
       return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
   }
-  std::replace(all.begin(), all.end(), int{k_bind_true}, usual_bind());
+  std::replace(all.begin(), all.end(), int{k_bind_true}, default_bind());
   g.initial.bind = all[0];
   g.bind_by_level = all;
   return true;
@@ -207,7 +207,7 @@ void read_places(globals &g) {
   if (list && !value && !(bind_said && g.initial.bind == k_bind_false) && !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
     g.places.clear();
   if (!g.places.empty() && !bind_said)
-    g.initial.bind = usual_bind();
+    g.initial.bind = default_bind();
   if (g.places.empty() && !bind_said)
     take_kmp_affinity(g);
   if (g.places.empty() && g.initial.bind != k_bind_false)

@@ -91,7 +91,7 @@ extern globals g_globals;
 [[nodiscard]] icvs &own_icvs() noexcept;
 
 /// Reads it where that has not been done.
-void know_environment() noexcept;
+void load_environment() noexcept;
 /// The same for the setting omp.cutoff, when the first task is made: Weft's settings may be said by the program. With the kernel thread's block.
 void know_cutoff() noexcept;
 void print_environment(bool verbose) noexcept;

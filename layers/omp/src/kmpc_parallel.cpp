@@ -185,7 +185,7 @@ KMP_API void __kmpc_begin(location *, std::int32_t) {}
 KMP_API void __kmpc_end(location *) {}
 KMP_API void __kmpc_flush(location *) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (thread *const t = known_self())
+  if (thread *const t = self_or_null())
     count_failed_test(*t);
 }
 

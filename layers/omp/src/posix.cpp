@@ -234,7 +234,7 @@ int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const times
 
 /// Who waits for signals by itself: null is left to the C library.
 thread *waits_here() noexcept {
-  thread *const t = k_under_tsan ? nullptr : known_self();
+  thread *const t = k_under_tsan ? nullptr : self_or_null();
   if (!t || spin_locks_held() != 0)
     return nullptr;
   return (t->block ? t->block == thread_pointer()
@@ -258,7 +258,7 @@ const std::vector<int> *list_of(std::size_t bytes, const cpu_set_t *set) {
   for (std::size_t cpu = 0; cpu < bytes * 8; ++cpu)
     if (CPU_ISSET_S(cpu, bytes, set))
       cpus.push_back(static_cast<int>(cpu));
-  return lasting(cpus);
+  return interned(cpus);
 }
 
 } // namespace
@@ -385,7 +385,7 @@ void note_request(thread &t) noexcept {
 /// Of the calling kernel thread, which has changed it itself. Weft does so for a moment, perhaps while a lightweight thread's mask holds there: that is not to become the usual one.
 void note_mask() noexcept {
   close_kernel_thread();
-  thread *const t = known_self();
+  thread *const t = self_or_null();
   const bool asked = t && t->is_of_program() && !t->in_weft;
   if (t_knows_mask) {
     t_mask = exchange_mask(SIG_BLOCK, nullptr);

@@ -142,7 +142,7 @@ void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
 
 void on_signal(int number, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
-  thread *const t = known_self(); // null or a thread of the program's where the block is a worker's
+  thread *const t = self_or_null(); // null or a thread of the program's where the block is a worker's
   auto &u = *static_cast<ucontext_t *>(p);
   if (t && t->is_of_program() && !t->in_weft && spin_locks_held() == 0)
     take_signals(*t);

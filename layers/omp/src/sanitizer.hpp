@@ -31,7 +31,7 @@ extern "C" {
 }
 
 /// What this holds is never freed, on purpose.
-inline void left_for_good(const void *object) noexcept {
+inline void ignore_leak(const void *object) noexcept {
   if (__lsan_ignore_object)
     __lsan_ignore_object(object);
 }

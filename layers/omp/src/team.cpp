@@ -23,8 +23,8 @@ void reserve_members(omp_team &c, unsigned size) {
   auto *const members = new published_value<thread *>[room];
   for (unsigned i = 0; i < c.capacity; ++i)
     members[i] = static_cast<thread *>(c.members[i]);
-  left_for_good(static_cast<published_value<thread *> *>(c.members));
-  left_for_good(static_cast<member_slot *>(c.slots));
+  ignore_leak(static_cast<published_value<thread *> *>(c.members));
+  ignore_leak(static_cast<member_slot *>(c.slots));
   c.members = members; // O8: the former stay, for who is late
   c.slots = new member_slot[room]; // O8: the same
   c.laid_out_for = 0;
@@ -117,7 +117,7 @@ omp_team &some_team() {
   if (c)
     return *c;
   auto *const made = new omp_team;
-  left_for_good(made);
+  ignore_leak(made);
   return *made;
 }
 

@@ -75,14 +75,14 @@ free_list<thread> g_light, g_of_program; // that have ended
 thread *numbered_thread() noexcept {
   auto *const t = new (std::nothrow) thread;
   if (t) {
-    left_for_good(t);
+    ignore_leak(t);
     give_number(*t);
   }
   return t;
 }
 
 /// One that has ended, or a new one; null: no memory.
-thread *some_thread(free_list<thread> &ended) noexcept {
+thread *acquire_thread(free_list<thread> &ended) noexcept {
   thread *const t = ended.take();
   if (!t)
     return numbered_thread();
@@ -183,7 +183,7 @@ void look_for_sanitizer() noexcept {
 }
 
 thread &become_thread() noexcept {
-  t_of_block = &begin_thread(some_thread(g_of_program), stack_of_thread());
+  t_of_block = &begin_thread(acquire_thread(g_of_program), stack_of_thread());
   be_known(*t_of_block);
   note_usual_cpus(*t_of_block);
   return *t_of_block;
@@ -194,7 +194,7 @@ void forget_after_fork();
 } // namespace
 
 thread *self_if_any() noexcept {
-  if (thread *const t = known_self())
+  if (thread *const t = self_or_null())
     return t;
   const weft::layer::stack_range stack = weft::layer::own_stack();
   return stack.low ? host_on(stack) : t_of_block;
@@ -204,7 +204,7 @@ thread &find_self() noexcept {
   thread *t = self_if_any();
   if (!t) {
     const int before = errno;
-    know_environment();
+    load_environment();
     static const bool first = (look_for_sanitizer(), pthread_atfork(nullptr, nullptr, &forget_after_fork) == 0);
     (void)first;
     errno = before;
@@ -398,7 +398,7 @@ void light_main(void *p) {
 } // namespace
 
 thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid, omp_team *team, unsigned number) noexcept {
-  thread *const t = gtid == 0 ? some_thread(g_light) : new (std::nothrow) thread;
+  thread *const t = gtid == 0 ? acquire_thread(g_light) : new (std::nothrow) thread;
   if (!t)
     return nullptr;
   t->light = true;

@@ -183,13 +183,13 @@ inline std::uintptr_t stack_pointer() noexcept {
 }
 
 /// The thread that runs here, where it is known. A kernel thread runs tasks of Weft's own, too, with the block of its own thread: stacks tell them apart.
-inline thread *known_self() noexcept {
+inline thread *self_or_null() noexcept {
   thread *const t = t_self;
   return t && stack_pointer() - t->stack_low < t->stack_bytes ? t : nullptr;
 }
 [[gnu::cold]] thread &find_self() noexcept;
 inline thread &self() noexcept {
-  thread *const t = known_self();
+  thread *const t = self_or_null();
   return t ? *t : find_self();
 }
 /// The same, but makes none. Null: OpenMP has not been used here.

@@ -41,7 +41,7 @@ int result_of(int failure) noexcept {
 
 /// As nanosleep(). What others run for counts, and a request to yield does not end it.
 int sleep_for(timespec asked, timespec *left) {
-  thread *const t = k_under_tsan ? nullptr : known_self(); // its own nanosleep() is not to be left
+  thread *const t = k_under_tsan ? nullptr : self_or_null(); // its own nanosleep() is not to be left
   if (!may_yield(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 || asked.tv_nsec >= k_second)
     return result_of(clock_nanosleep(CLOCK_REALTIME, 0, &asked, left)); // which is what the C library's calls
   const std::int64_t until = now_ns() + asked.tv_sec * k_second + asked.tv_nsec;
@@ -64,7 +64,7 @@ extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *
 extern "C" __attribute__((visibility("default"))) int usleep(useconds_t us) { return sleep_for({us / 1'000'000, us % 1'000'000 * 1000}, nullptr); }
 
 extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
-  thread *const t = known_self();
+  thread *const t = self_or_null();
   if (!may_yield(t)) {
     yield_kernel_thread();
     return 0;
