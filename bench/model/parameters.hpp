@@ -34,7 +34,7 @@ struct parameter_info {
 /// "name = value" or "name=value". Throws std::invalid_argument, which names what is wrong and what is
 /// allowed.
 void set(parameters &p, std::string_view assignment);
-/// `origin` stands in the messages, with the line.
+/// `origin` is in the messages, with the line.
 void read(parameters &p, std::istream &from, std::string_view origin);
 
 } // namespace manager_model

@@ -24,7 +24,7 @@ enum class errc : int {
   not_supported = 11,   ///< this build or this kernel cannot do it
 };
 
-/// The code's name, as it stands above; "unknown" for any other number.
+/// The code's name, as it is above; "unknown" for any other number.
 WEFT_API const char *to_string(errc code) noexcept;
 
 /// The one type of exception that Weft itself throws (tasks throw what they like). what() is a sentence that

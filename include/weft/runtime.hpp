@@ -38,7 +38,7 @@ struct statistics {
   std::uint64_t throttled = 0; ///< times a producer was held back
   std::uint64_t live_bytes = 0;///< task memory in use
   std::uint64_t cost = 0;      ///< sum of the cost clauses of the tasks created
-  // How it stands now, no totals; guesses while tasks run. A taskiter's rounds count as executed and not as created.
+  // How it is now, no totals; guesses while tasks run. A taskiter's rounds count as executed and not as created.
   std::uint64_t in_graph = 0;  ///< tasks whose accesses are entered and whose bodies have not begun
   std::uint64_t queued = 0;    ///< messages to managers (setting manage.mode): tasks to be entered, released or dropped
   std::uint64_t ready = 0;     ///< work that a worker could take now

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of C: a closure is the function and its argument, which stands behind it, on the heap, or with the
+// Tasks of C: a closure is the function and its argument, which is behind it, on the heap, or with the
 // caller.
 #include "api/c_guard.hpp"
 
@@ -33,7 +33,7 @@ struct c_body {
 };
 static_assert(sizeof(c_body) == 16, "the copy behind it is aligned to 16 bytes");
 
-// Up to here an argument stands in the task's block, in steps; a longer one costs a malloc beside its memcpy.
+// Up to here an argument is in the task's block, in steps; a longer one costs a malloc beside its memcpy.
 constexpr std::size_t k_inline_bytes = 1024;
 constexpr std::size_t k_step = 32;
 

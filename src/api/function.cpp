@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function is a task below functions_root(); what comes after its deep completion stands in the destructor of its closure.
+// A function is a task below functions_root(); what comes after its deep completion is in the destructor of its closure.
 #include "api/function.hpp"
 
 #include "base/error.hpp"

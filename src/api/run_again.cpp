@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task whose body is run again in place of its end: between two runs it stands in no queue, but in its own block word, in the
+// A task whose body is run again in place of its end: between two runs it is in no queue, but in its own block word, in the
 // clock, or in its event word, and no stack is kept.
 #include "base/clock.hpp"
 #include "base/error.hpp"

@@ -34,7 +34,7 @@ void taskyield() {
   worker &w = this_worker();
   poll_services(poll_point::scheduling_point);
   runnable *other = take_ready(w);
-  if (!other && !w.own_frame.full()) // the thread's own stack stands in no queue
+  if (!other && !w.own_frame.full()) // the thread's own stack is in no queue
     return;
   // What was found goes first: it is what the worker does next.
   w.handoff = other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A FIFO whose links stand in its elements. Not thread-safe; owns nothing; an element is in one queue at a
+// A FIFO whose links are in its elements. Not thread-safe; owns nothing; an element is in one queue at a
 // time.
 #pragma once
 

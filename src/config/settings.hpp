@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings: what they are stands in settings.def, what they say now in `rt::settings`. Sources, each over the
+// Settings: what they are is in settings.def, what they say now in `rt::settings`. Sources, each over the
 // one before: defaults, file, preset, environment, API.
 #pragma once
 
@@ -87,7 +87,7 @@ struct settings_input {
   std::vector<key_value> environment;
   std::vector<key_value> overrides; ///< keys and values from the API, later ones win
   const char *overriding = "API";   ///< what messages call their source
-  std::string root;                 ///< stands before the path of the file
+  std::string root;                 ///< is before the path of the file
   bool openmp_aliases = false;      ///< let OMP_NUM_THREADS and its like speak where the WEFT_ name is silent
 };
 

@@ -123,7 +123,7 @@ WEFT_INLINE data_access &join_open_cohort(task &t, cohort &c, const void *addres
   a.shared = c.how;
   a.joined = &c;
   t.extent = 1;
-  t.set(detail::k_special); // does not end as one whose access stands in a chain
+  t.set(detail::k_special); // does not end as one whose access is in a chain
   t.unsatisfied.store(1, std::memory_order_relaxed); // O5: before it is known to who opens the cohort
   t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O5
   return a;

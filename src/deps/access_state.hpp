@@ -80,7 +80,7 @@ struct basic_data_access {
   typename P::template var<basic_data_access *> child{}; // valid with L; written by the registrar before
   Task *task = nullptr;
   union {
-    cohort *joined = nullptr; // null: the access stands in the chain itself
+    cohort *joined = nullptr; // null: the access is in the chain itself
     const detail::reduction_spec *wanted; // of a reduction that is not entered yet
   };
 };

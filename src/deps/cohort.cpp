@@ -166,7 +166,7 @@ void forget_turns_in_child() noexcept {
 void find_cohorts(task &t, domain &d) {
   data_access *const records = t.accesses();
   if (t.extent == 1)
-    t.set(detail::k_special); // it does not end as one whose only access stands in a chain
+    t.set(detail::k_special); // it does not end as one whose only access is in a chain
   for (std::uint32_t i = 0; i < t.extent; ++i) {
     data_access &a = records[i];
     if (a.shared == sharing::none)

@@ -4,7 +4,7 @@
 // Rule        Who waits, waits for one exclusion that it misses, in a queue ordered by age (when the task became ready). When an
 //             exclusion is given up, those who wait for it are tried, oldest first, until one has taken it. Who then misses another
 //             one goes to that queue, and keeps its age.
-//             Tasks that need the same wait as one: behind the oldest of them, which alone stands in a queue, the others stand in a line of
+//             Tasks that need the same wait as one: behind the oldest of them, which alone is in a queue, the others are in a line of
 //             their own. Where a line is not found, a task begins another.
 // Roles       Any thread: take, for a task that is otherwise ready; give_up, for a task that has taken.
 // Word        holder, the task that has an exclusion, or null. Written under the arbiter's lock.

@@ -72,7 +72,7 @@ class mailbox {
       leave_cohort(a);
     continue_delivery(t, d);
   }
-  /// The same for an access of `t` that stands in a chain.
+  /// The same for an access of `t` that is in a chain.
   void continue_delivery(task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_satisfied)
       satisfied(t);

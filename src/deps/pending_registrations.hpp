@@ -7,7 +7,7 @@
 // Word        Children added, plain; children applied.
 // Invariants  I1  Only the parent's frame adds. So once it has seen none there are none, until it adds again.
 //             I2  A manager's increase is its last touch of the domain, and of the parent.
-//             I3  All that are queued at one time stand in one queue, and its turn orders the managers: who applies is the only one to
+//             I3  All that are queued at one time are in one queue, and its turn orders the managers: who applies is the only one to
 //                 write, and sees what was written before.
 // Orders      O1  applied: store release, with O2: what managers have done to the domain is seen; by the turn, also that of those before.
 //             O2  none: acquire load, with O1.

@@ -4,7 +4,7 @@
 // Roles       A holder: a task, or a branch of a join, on the worker that it runs on. Who ends it, on any thread: gives back. Who ends
 //             the cohort: first, when nobody takes a copy any more.
 // Word        holder of a copy: who has it, or null. A copy has a home, the worker that it was made on; what is near to a
-//             home, a hint to one of its copies, stands in a table by the number of the worker. The list of all is guarded by m_lock.
+//             home, a hint to one of its copies, is in a table by the number of the worker. The list of all is guarded by m_lock.
 // Invariants  I1  Only the worker that is its home gives out a copy, so of those that find it free nobody else gives it out as well.
 //             I2  Copies are taken out only while nobody holds one, with all hints: a hint is good.
 // Orders      O1  near store release, load acquire, with each other: the copy's home and data are written before it is found.
@@ -168,7 +168,7 @@ void combine_copies(reduction_store &store, task &parent) noexcept;
 /// All that has reduced so far below `whole` has released; more may come. Throws.
 void combine_copies_so_far(reduction_store &store, const task &whole);
 
-/// The copy that a task has taken by a strong access of its own. It stands where a weak access has the link to a child: a child
+/// The copy that a task has taken by a strong access of its own. It is where a weak access has the link to a child: a child
 /// below a strong access is satisfied at once, and needs none.
 [[nodiscard]] inline reduction_store::copy *copy_of(const data_access &a) noexcept {
   return reinterpret_cast<reduction_store::copy *>(a.child.get());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second system of dependencies: accesses are sets of bytes, and tasks are ordered where their bytes overlap.
-// What it means, and why it is right, stands in docs/design/regions.md.
+// What it means, and why it is right, is in docs/design/regions.md.
 #pragma once
 
 #include "deps/domain.hpp"

@@ -220,7 +220,7 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
 
 /// With managers. True: one of them will enter the accesses of `t`. False: nobody does anything to the domain but the caller.
 WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
-  // A task that has a domain before it runs stands between addresses and regions: nothing comes behind it before it is entered.
+  // A task that has a domain before it runs is between addresses and regions: nothing comes behind it before it is entered.
   if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) && !t.children_domain && post_new(t, d))
     return true;
   if (d.is_hidden())

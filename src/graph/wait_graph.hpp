@@ -14,7 +14,7 @@ namespace rt {
 
 enum class node_kind { task, thread, group, mutex, outside };
 
-/// Nodes wait along edges that are certain, for all of them: whoever stands in a cycle of these waits for ever.
+/// Nodes wait along edges that are certain, for all of them: whoever is in a cycle of these waits for ever.
 class wait_graph {
  public:
   enum certainty { certain, guess };
@@ -24,7 +24,7 @@ class wait_graph {
     std::string name;
     std::string spawned{};            // where, in words
     std::string state{};              // of one that waits for nothing, in words
-    std::vector<std::string> stack{}; // where it stands: functions, innermost first
+    std::vector<std::string> stack{}; // where it is: functions, innermost first
     std::vector<const void *> calls{}, spawn_calls{}; // the same as return addresses, before they have been given names
   };
   struct edge {
@@ -46,7 +46,7 @@ class wait_graph {
   /// Whether somebody waits for something that only a thread outside of Weft could do.
   [[nodiscard]] bool needs_outside() const noexcept;
 
-  /// Certain edges of a shortest cycle through some node that stands in one, in order; empty when there is none.
+  /// Certain edges of a shortest cycle through some node that is in one, in order; empty when there is none.
   [[nodiscard]] std::vector<std::size_t> cycle() const;
 
   /// "task 'a'"

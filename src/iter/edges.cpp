@@ -89,7 +89,7 @@ void iteration::connect(const std::vector<edge> &edges) {
   }
 }
 
-/// Those that were recorded late stand behind the others of their number.
+/// Those that were recorded late are behind the others of their number.
 void iteration::put_in_place() {
   std::sort(m_tasks.begin(), m_tasks.end(),
             [](const recorded &a, const recorded &b) { return std::pair(a.behind, a.number) < std::pair(b.behind, b.number); });

@@ -17,7 +17,7 @@ namespace {
 void require_own_copies(const reduction_store *own, const task &t, const task &owner) {
   if (!own)
     throw_error(errc::invalid_argument,
-                "task '%s' cannot be recorded by taskiter '%s': tasks that name regions stand beside tasks that "
+                "task '%s' cannot be recorded by taskiter '%s': tasks that name regions are beside tasks that "
                 "reduce what the taskiter itself reduces; name objects there",
                 label_of(t), label_of(owner));
 }

@@ -24,7 +24,7 @@ void wake_for_message() noexcept;
 [[nodiscard]] bool any_worker_idles() noexcept;
 /// Tasks that all workers have begun.
 [[nodiscard]] std::uint64_t tasks_begun() noexcept;
-/// How many ready tasks stand in the worker's own queue; ~0 when it has none of its own.
+/// How many ready tasks are in the worker's own queue; ~0 when it has none of its own.
 [[nodiscard]] std::size_t ready_at(const thread_context &e) noexcept;
 
 class managers {

@@ -71,7 +71,7 @@ bool managers::push(thread_context &e, message_queue<request> &q, request m) noe
 }
 
 /// With little to go on with it would be the next to manage, and where nobody idles nobody else would come. By a pace, because thieves write to
-/// where it stands how many tasks are ready.
+/// the count of ready tasks.
 bool managers::chooses_to_act_locally(thread_context &e) noexcept {
   if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is to be called, in order of priority: a list that may change while what stands in it is being called.
+// Who is to be called, in order of priority: a list that may change while what is in it is being called.
 //
 // Roles       A registration is added once and removed once. Callers: begin_next, end, for one round of calls
 // each. Registrants: add, remove; a call may be one. Onlookers: visit. Word        registration::calls: calls

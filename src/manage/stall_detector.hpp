@@ -11,7 +11,7 @@
 //
 // Where somebody has said how, a worker is asked to let go once ready work has waited for a slice and it has passed no scheduling
 // point for a slice; whoever is asked and passes one is not stuck. One that waits in the kernel for a lock while the stack of the thread itself is ready is asked at once:
-// what stands on that stack may hold the lock. What is asked may wait for any other of its kind: each spare that
+// what is on that stack may hold the lock. What is asked may wait for any other of its kind: each spare that
 // computes itself and does not let go gets one more.
 #pragma once
 
@@ -39,7 +39,7 @@ class watched {
   };
   virtual ~watched() = default;
   [[nodiscard]] virtual unsigned slots() const = 0;
-  /// False: no worker that counts stands there.
+  /// False: no worker that counts is there.
   [[nodiscard]] virtual bool read(unsigned slot, reading &r) const = 0;
   /// An idle worker is there, or one that looks for work: it will take what is ready.
   [[nodiscard]] virtual bool any_worker_searches() const = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread that sees to it that stuck workers do not stop the others. Asleep while there is a worker without work, or nothing that
-// one could do: then it stands in the eventcount of the idle workers as the last of them, so whoever adds work that no worker is
+// one could do: then it is in the eventcount of the idle workers as the last of them, so whoever adds work that no worker is
 // there for wakes it, at no cost while it is awake. Awake it looks every 10 ms, and sooner where something is in doubt.
 #pragma once
 

@@ -14,7 +14,7 @@ struct overflow_victim {
   const char *label = nullptr;
   std::string_view closure;              // of a task without label: where it was written
   const char *creator = nullptr;         // of a task without label
-  const char *thread_stack_low = nullptr; // it stands on its thread's own stack
+  const char *thread_stack_low = nullptr; // it is on its thread's own stack
   bool is_task = false;                  // not the program's own code on a thread
 };
 

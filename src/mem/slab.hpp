@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of tasks: one heap per worker, blocks in size classes, remote frees go home in batches. Blocks have no header;
-// what is known of one stands at the start of its chunk, found by masking the address.
+// what is known of one is at the start of its chunk, found by masking the address.
 //
 // Memory is kept for reuse and never returned: the throttle bounds what live tasks take, and that bounds what is kept.
 #pragma once

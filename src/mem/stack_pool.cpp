@@ -77,7 +77,7 @@ void remember(const mapping &m) noexcept {
   g_mapping_count.store(n + 1, std::memory_order_release); // O1: pairs with find_guard
 }
 
-/// With the mutex. Room for `count` stacks; only address space until somebody stands on one.
+/// With the mutex. Room for `count` stacks; only address space until somebody runs on one.
 char *map_stacks(std::size_t count, std::size_t bytes) noexcept {
   void *p = mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (p == MAP_FAILED)

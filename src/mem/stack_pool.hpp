@@ -13,7 +13,7 @@ namespace rt {
 
 class watermark;
 
-/// Describes one stack; stands at the top of its memory. Usable: [low, low + bytes).
+/// Describes one stack; is at the top of its memory. Usable: [low, low + bytes).
 struct stack {
   void *low = nullptr;   // above the guard
   std::size_t bytes = 0; // up to this descriptor

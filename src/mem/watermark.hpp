@@ -13,7 +13,7 @@ namespace rt {
 /// stack nest, and each is at least as deep as those inside of it.
 class watermark {
  public:
-  /// `innermost`: of the stack that the caller stands on. Fills everything from `low` on that was touched before.
+  /// `innermost`: of the stack that the caller is on. Fills everything from `low` on that was touched before.
   void begin(const char *low, watermark *&innermost) noexcept;
   /// Bytes that have been used below the beginning, in steps of a word; k_least stands for fewer.
   std::size_t end(watermark *&innermost) noexcept;

@@ -125,7 +125,7 @@ void evaluator::parse_formula(wanted &w) {
     w.inner = parse_counter_name(w.name.inner);
     const auto window = parse_unsigned(w.name.parameters);
     if (!w.name.parameters.empty() && !window)
-      throw_error(errc::invalid_argument, "'%s': behind '@' stands the number of intervals", w.text.c_str());
+      throw_error(errc::invalid_argument, "'%s': '@' is followed by the number of intervals", w.text.c_str());
     w.window = window ? static_cast<std::size_t>(*window) : 0;
     return;
   }

@@ -57,7 +57,7 @@ struct slot {
   counter_block *block;
   int tid = 0;
   int files[k_events];
-  std::uint64_t before[k_events]{}; // of threads that stood there earlier
+  std::uint64_t before[k_events]{}; // of threads that were there earlier
 };
 
 std::mutex g_lock;

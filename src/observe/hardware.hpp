@@ -10,7 +10,7 @@ namespace rt {
 
 /// For a store that has just been opened: finds out what can be had. `wanted` false: all is absent.
 void open_hardware(bool wanted) noexcept;
-/// The calling thread stands in slot `id` from now on.
+/// The calling thread is in slot `id` from now on.
 void count_hardware(unsigned id, counter_block &block) noexcept;
 /// Reads them into the blocks. With the lock of the publisher. `now` false: unless that was a moment ago.
 void publish_hardware(bool now) noexcept;

@@ -2,7 +2,7 @@
 // What lies in a segment of counters: header, catalogue, a block of the process, a block per worker. It describes itself, so that a reader
 // of another version finds what it knows.
 //
-// Roles       One owner per block: the worker that stands in it. One publisher at a time, of the process, with the lock of the store, for
+// Roles       One owner per block: the worker that is in it. One publisher at a time, of the process, with the lock of the store, for
 //             what is of kind level and for hardware counts. Readers, in this process and in others, only load.
 // Word        64 bits, aligned. A count only grows. A stopwatch holds the sum of what it has measured while it stands, and that sum less
 //             the time it was started while it runs: negative then, since the clock counts from the start of the machine. So its value
@@ -106,7 +106,7 @@ inline constexpr std::uint32_t k_entry_limit = 256;
 inline constexpr std::size_t k_header_bytes = 4096;
 
 /// At the end of the header's page: a reader that may write asks for the tasks that live by a number that is not in `answered`, and finds it there
-/// when they stand in the file beside (worker/last_dump.hpp).
+/// when they are in the file beside (worker/last_dump.hpp).
 struct segment_request {
   std::uint64_t asked, answered;
 };

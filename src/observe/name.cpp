@@ -31,7 +31,7 @@ void read_instance(counter_name &n, std::string_view text, std::string_view inst
     const std::string_view number = instance.substr(kind.size());
     const auto id = parse_unsigned(number);
     if (number != "*" && (!id || *id > 1'000'000))
-      refuse(text, "behind 'worker#' stands a number or '*'");
+      refuse(text, "'worker#' is followed by a number or '*'");
     n.instance = number == "*" ? counter_name::of::every_worker : counter_name::of::worker;
     n.worker = id ? static_cast<unsigned>(*id) : 0;
     return;

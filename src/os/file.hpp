@@ -15,7 +15,7 @@ inline constexpr std::size_t k_longest_file = 64 << 20;
 /// The whole of a (small) file; nullopt with errno set where it cannot be read: EFBIG beyond `most` bytes, so a device without end is not
 /// read for ever.
 std::optional<std::string> read_file(const std::string &path, std::size_t most = k_longest_file);
-/// The same of an open file, from where it stands.
+/// The same of an open file, from where it is.
 std::optional<std::string> read_all(int file, std::size_t most = k_longest_file);
 
 /// A lock that says that this process lives, whatever pid others see it under. fork does not pass it on, and it ends with the process.

@@ -30,7 +30,7 @@ struct entry {
   std::uint64_t entered = 0, device = 0, inode = 0, bytes = 0;
   std::string path;
 
-  /// What stands at the path is what was entered.
+  /// What is at the path is what was entered.
   [[nodiscard]] bool is_there() const noexcept {
     struct stat s{};
     return lstat(path.c_str(), &s) == 0 && s.st_dev == device && s.st_ino == inode && s.st_uid == geteuid();
@@ -80,7 +80,7 @@ class open_list {
       text += std::to_string(e.entered) + " " + std::to_string(e.device) + " " + std::to_string(e.inode) + " " + std::to_string(e.bytes) + " " +
               e.path + "\n";
     if (pwrite(m_file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) && text.size() < m_size)
-      static_cast<void>(!ftruncate(m_file, static_cast<off_t>(text.size()))); // else a line stands twice
+      static_cast<void>(!ftruncate(m_file, static_cast<off_t>(text.size()))); // else a line is there twice
   }
 
   std::vector<entry> entries;

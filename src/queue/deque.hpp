@@ -129,12 +129,12 @@ class work_deque {
     return {item, steal_outcome::taken};
   }
 
-  /// The numbers of the items that stand in it: [top, bottom). Who takes the last item takes its number out of use; other numbers that the
+  /// The numbers of the items that are in it: [top, bottom). Who takes the last item takes its number out of use; other numbers that the
   /// owner took back are given again.
   struct extent_type {
     std::int64_t top, bottom;
     [[nodiscard]] std::size_t size() const noexcept { return bottom > top ? static_cast<std::size_t>(bottom - top) : 0; }
-    /// One item, and none of those that stood there at `before`.
+    /// One item, and none of those that were there at `before`.
     [[nodiscard]] bool is_one_new_since(const extent_type &before) const noexcept { return size() == 1 && bottom > before.bottom; }
   };
 

@@ -4,7 +4,7 @@
 //
 // Roles       Anyone: add, through an inbox that it shares with some others. A worker, with its own id: ask. Who asks with an id
 //             that the lock does not know takes the lock as it is; with `delegates` false everybody does.
-// Word        Inboxes (spin_lock of the producers, spsc_queue); the lock; m_ready and m_wishes plain; m_queued: what stands in
+// Word        Inboxes (spin_lock of the producers, spsc_queue); the lock; m_ready and m_wishes plain; m_queued: what is in
 //             m_ready, or one more while the inboxes are drained.
 // Invariants  I1  An item is in one inbox, or in m_ready, or was returned by one ask.
 //             I2  m_ready and the consumer's side of the inboxes belong to the owner of the lock.

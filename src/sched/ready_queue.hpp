@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain code, for use behind a lock: larger priorities first, first in, first out among equals. A waiting frame has an
 // end of its own: it takes the newest task that its worker added, so that a recursion goes in depth and not in breadth.
-// Each item stands in two lists: that of its priority, and, for tasks that a worker added, that of the worker.
+// Each item is in two lists: that of its priority, and, for tasks that a worker added, that of the worker.
 #pragma once
 
 #include "base/intrusive_list.hpp"

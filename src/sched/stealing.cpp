@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policy `stealing`: one deque per worker, newest first at home, oldest first away. Work with a priority, from outside
-// or yielding stands in shared queues.
+// or yielding is in shared queues.
 #include "queue/deque.hpp"
 #include "sched/policies.hpp"
 #include "sched/shared_queue.hpp"
@@ -71,7 +71,7 @@ class stealing final : public policy {
     }
     if (runnable *r = h.deque.pop())
       return r;
-    // In turns: what yields all the time stands outside, and a victim may be busy for as long as its work is not stolen.
+    // In turns: what yields all the time is outside, and a victim may be busy for as long as its work is not stolen.
     h.steals_first = !h.steals_first;
     if (runnable *r = h.steals_first ? steal(h) : m_outside.get())
       return r;

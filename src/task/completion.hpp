@@ -25,7 +25,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The shared half stands on a cache line that the owner's spawns do not write; see task.hpp for the layout.
+/// The shared half is on a cache line that the owner's spawns do not write; see task.hpp for the layout.
 template <class P = real_atomics>
 class completion_word {
  public:

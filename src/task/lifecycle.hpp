@@ -41,7 +41,7 @@ inline bool announce_ready(task &t) { return !t.has(detail::k_special | detail::
 /// Enqueues all of the list; none is undeferred or they are announced to their creators.
 void enqueue_all(ready_list &ready);
 
-/// execute() on the stack of a frame of the current task. A frame that stands in a catch block keeps its exceptions from the task.
+/// execute() on the stack of a frame of the current task. A frame that is in a catch block keeps its exceptions from the task.
 [[nodiscard]] runnable *execute_in_place(thread_context &here, task &t) noexcept;
 
 /// The callable is being destroyed, or is gone: a destructor runs as its task, whose body and accesses are over. No other task has both flags.

@@ -10,7 +10,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr std::size_t k_spawn_site_depth = 12; // templates of the headers stand between a spawn and who wrote it
+inline constexpr std::size_t k_spawn_site_depth = 12; // templates of the headers are between a spawn and who wrote it
 
 struct spawn_site {
   const void *calls[k_spawn_site_depth];

@@ -9,7 +9,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// Of the stack that the caller stands on, whichever thread runs it.
+/// Of the stack that the caller is on, whichever thread runs it.
 watermark *&innermost_watermark() noexcept {
   thread_context &e = *this_thread_context();
   return e.pool_stack ? e.pool_stack->innermost : e.thread_innermost;
@@ -17,7 +17,7 @@ watermark *&innermost_watermark() noexcept {
 
 /// On a thread's own stack, which may be large, no more is looked at than a stack of Weft's has.
 const char *measured_low(const thread_context &e) noexcept {
-  constexpr std::size_t k_end = 128; // a canary stands there
+  constexpr std::size_t k_end = 128; // a canary is there
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const auto low = reinterpret_cast<std::uintptr_t>(e.stack_low) + k_end;
   const std::uintptr_t near = here - configured_stack_bytes();

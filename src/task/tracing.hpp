@@ -93,7 +93,7 @@ WEFT_INLINE void trace_lone_end() noexcept {
 }
 
 WEFT_COLD void trace_skipped(task &t) noexcept;
-/// A thread stands in the worker; `root` is its task.
+/// A thread is adopted by the worker; `root` is its task.
 WEFT_COLD void trace_root(tracer &x, task &root) noexcept;
 /// A join's branch that another worker has taken.
 WEFT_COLD std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept;

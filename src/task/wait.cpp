@@ -30,7 +30,7 @@ bool try_suspend(left_function publish, void *context, exhausted how, wait_reaso
   } catch (const error &e) {
     if (e.code() != errc::out_of_resources)
       throw;
-    // Nobody waits for a thread's own code, so whatever runs on top of it cannot wait for what stands below.
+    // Nobody waits for a thread's own code, so whatever runs on top of it cannot wait for what is below.
     const bool is_task = this_thread_context()->current->parent != nullptr;
     if (how == exhausted::throws && is_task)
       throw;

@@ -36,7 +36,7 @@ struct machine {
   [[nodiscard]] std::vector<int> spread_order() const;
 };
 
-/// Takes a picture. `root` stands before /proc and /sys paths; `mask` are the allowed cpus.
+/// Takes a picture. `root` is put before /proc and /sys paths; `mask` are the allowed cpus.
 machine read_machine(const std::string &root, const std::vector<int> &mask);
 
 /// The picture of this process, taken on first use with the caller's affinity mask.

@@ -9,7 +9,7 @@ namespace weft::inline v0 {
 namespace rt {
 
 void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16], const trace_clock &clock) noexcept;
-/// The calling thread stands in the slot from now on. Says once why nothing can be had.
+/// The calling thread is in the slot from now on. Says once why nothing can be had.
 void watch_this_thread(unsigned slot) noexcept;
 /// By who flushes.
 void drain_kernel_events() noexcept;

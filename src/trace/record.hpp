@@ -21,7 +21,7 @@ enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 ///   ready     nothing holds it any more; by whose end that came, or 0. Not of common tasks: what the graph tells of them is all there is
 ///   waited    the running task has waited for its children or a group, since the time `since`
 ///   abandon   a task that was created cannot be entered, and is gone
-///   root      a thread stands in the worker; its task
+///   root      a thread is adopted by the worker; its task
 ///   counted   at the end: a counter of the worker
 ///   next      `end` and `begin` in one, of bodies that began on no other frame: the body of `before` (its type in the upper half) ended at
 ///             the time `ended`, and that of `task` begins

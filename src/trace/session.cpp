@@ -140,7 +140,7 @@ void flush(void *p) noexcept {
   s.flushing.store(false, std::memory_order_relaxed); // before the thread is gone
 }
 
-/// What stands in a ring when its owner has stopped, or goes on.
+/// What is in a ring when its owner has stopped, or goes on.
 void write_rest(session &s, stream &to) {
   const auto packet = std::make_unique<char[]>(k_packet_bytes);
   const trace_ring &r = to.of->ring;

@@ -25,7 +25,7 @@ std::string_view bare(std::string_view name) noexcept {
   return blank == std::string_view::npos ? name : name.substr(blank + 1);
 }
 
-/// Part of Weft: its runtime, or a template of its headers that stands between two functions of the user.
+/// Part of Weft: its runtime, or a template of its headers that is between two functions of the user.
 enum class part { user, header, runtime };
 
 const std::string &own_module(symbols &s) {

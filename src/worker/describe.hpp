@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For reports: names for where tasks were spawned and where they stand.
+// For reports: names for where tasks were spawned and where they are.
 #pragma once
 
 #include "graph/wait_graph.hpp"

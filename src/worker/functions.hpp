@@ -12,7 +12,7 @@ task &functions_root() noexcept;
 [[nodiscard]] bool functions_are_pending() noexcept;
 
 /// For reports, while nothing runs: calls f(behind, stream, context) for whoever waits for the end of `t`, if it is a function: its
-/// completion function (`stream` is null), or what stands in its stream behind it. Supplied by the module api.
+/// completion function (`stream` is null), or what is in its stream behind it. Supplied by the module api.
 void for_each_behind(task &t, void (*f)(task &behind, const char *stream, void *context), void *context);
 
 /// fork(): the child has none of its parent's functions. Streams that were made before tell by this number.

@@ -57,7 +57,7 @@ void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
     warn("  and %zu more", left);
 }
 
-/// Where those of the cycle stand and were spawned, or, without one, the first that stand anywhere.
+/// Where those of the cycle are suspended and were spawned, or, without one, the first that are suspended.
 void say_where(const wait_graph &g) {
   constexpr std::size_t k_nodes = 8;
   std::vector<std::size_t> listed;
@@ -69,7 +69,7 @@ void say_where(const wait_graph &g) {
   listed.resize(std::min(listed.size(), k_nodes));
   std::erase_if(listed, [&g](std::size_t n) { return g.nodes()[n].stack.empty() && g.nodes()[n].spawned.empty(); });
   if (!listed.empty())
-    warn("  where they stand:");
+    warn("  where they are:");
   for (const std::size_t n : listed) {
     const wait_graph::node &node = g.nodes()[n];
     warn("  %s%s%s", wait_graph::text(node).c_str(), node.spawned.empty() ? "" : ", ", node.spawned.c_str());

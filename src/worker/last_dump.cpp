@@ -56,7 +56,7 @@ void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t 
   unlink(fresh.c_str()); // of an earlier program with this pid
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
-    return; // somebody else's stands there: nothing is written into that
+    return; // somebody else's is there: nothing is written into that
   const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(file);
   if (!whole || rename(fresh.c_str(), path.c_str()) != 0) {

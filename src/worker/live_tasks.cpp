@@ -33,7 +33,7 @@ void live_tasks::find_roots(runtime &rt) {
       this);
 }
 
-/// What workers have in hand, and what stands in their own queues.
+/// What workers have in hand, and what is in their own queues.
 void live_tasks::find_ready(runtime &rt) {
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i) {
     worker *w = rt.slots[i].load(std::memory_order_acquire); // O1

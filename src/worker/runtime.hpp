@@ -43,12 +43,12 @@ struct alignas(128) worker : thread_context {
   std::uint32_t seed;          // of its random choices
   unsigned last_set = 0;       // whose confined work it has run
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
-  bool adopted = false;          // a thread of the user stands in it
+  bool adopted = false;          // a thread of the user is adopted by it
   std::atomic<bool> keeps_time{false}; // it is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread;            // of a started worker
   static constexpr int k_begins = -1;
-  std::atomic<int> tid{0};     // of the thread that stands in it; k_begins until that has come so far
+  std::atomic<int> tid{0};     // of the thread that is in it; k_begins until that has come so far
   /// Its thread ends. Who looks at what has been left, and sees that, sees what the thread did.
   void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_active
   std::atomic<bool> at_safepoint{false}; // see worker/safepoint.hpp

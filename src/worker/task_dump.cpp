@@ -118,7 +118,7 @@ class task_dump {
       notes.push_back(std::to_string(left) + " more tasks are ready");
     if (m_all.elsewhere)
       notes.push_back(std::to_string(m_all.elsewhere) +
-                      " items stand in queues that are not looked through; tasks among them that wait for no data are not shown");
+                      " items are in queues that are not looked through; tasks among them that wait for no data are not shown");
   }
 
   std::string state_of(const task &t) const {
@@ -241,13 +241,13 @@ class task_dump {
 
   static const char *reason_below(const task &t, const task &above) noexcept {
     if (above.parent != &t)
-      return "stands below";
+      return "is below";
     return owns_group_of(t, above) ? "waits in its group for" : "waits for its child";
   }
 
   static bool has_ended(const task &t) noexcept { return t.children.settled() && !t.next; }
 
-  /// The body has ended; or has not begun; or it stands below another one, a descendant, on the same stack.
+  /// The body has ended; or has not begun; or it is below another one, a descendant, on the same stack.
   void reason_without_frame(task &t) {
     if (represents_no_task(t))
       return;
@@ -329,7 +329,7 @@ frame *task_dump::frame_at(const void *address) const noexcept {
   return at < low + (f->pool_stack ? f->pool_stack->bytes : f->home->thread_stack_bytes) ? f : nullptr;
 }
 
-/// Of a task that has not started: who stands before it.
+/// Of a task that has not started: who is before it.
 void task_dump::accesses_of(task &t) {
   for (std::uint32_t i = 0; i < t.extent; ++i)
     if (const data_access &own = t.accesses()[i]; holds_back(own))
@@ -350,7 +350,7 @@ data_access *task_dump::before(const data_access *a) const {
   }
 }
 
-/// All readers in a row wait for the same writer: what stands before them.
+/// All readers in a row wait for the same writer: what is before them.
 data_access *task_dump::behind_readers(data_access *a) {
   std::vector<const data_access *> passed;
   while (a && reads(*a) && !(flags_of(*a) & k_read_ok)) {

@@ -44,7 +44,7 @@ for line in '^chosen gamma [0-9.]+, lambda [0-9.]+ ' '^residual [0-9.]+e-1[0-9]$
   '^time [0-9.]+ s with 1 worker$' '^speedup [0-9.]+$'; do
   grep -Eq "$line" "$scratch/out" || fail "the digits: no line matches '$line'"
 done
-[ ! -s "$scratch/err" ] || fail "the digits: something stands on standard error"
+[ ! -s "$scratch/err" ] || fail "the digits: something is on standard error"
 
 cd "$scratch" || exit 1
 accepts "a generated matrix is factorised" '^residual [0-9.]+e-1[0-9]$' -- --order 1000 --tile 96 --repeat 2

@@ -67,7 +67,7 @@ const passes<joined_meanwhile<1>> c1{"cohort_one_member"};
 const passes<joined_meanwhile<2>> c2{"cohort_two_members"};
 
 /// Tasks that need one or two of two exclusions. Each is ready on a thread of its own; who gives up runs those that it hands over to. Tasks that need the same
-/// in the same order stand in one line, unless another one has taken its place of `Places`.
+/// in the same order are in one line, unless another one has taken its place of `Places`.
 template <int Tasks, std::size_t Places, unsigned... Needs>
 struct turns {
   static constexpr int threads = Tasks;

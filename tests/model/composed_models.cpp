@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of components together, as the modules above compose them: scheduling queues with the eventcount, a taskwait with the
-// mutex, a suspended task that is resumed by another worker. What production has in the worker loop stands here in `sleep_until`.
+// mutex, a suspended task that is resumed by another worker. What production has in the worker loop is here in `sleep_until`.
 #include "suspension.hpp"
 
 #include "park/eventcount.hpp"
@@ -289,7 +289,7 @@ struct suspended_task_moves {
   model_shared ready;
   eventcount<P> idle{Workers};
   int frame = 0;
-  model_var<int> stack{0}; // written by whoever stands on the task's stack
+  model_var<int> stack{0}; // written by whoever runs on the task's stack
   model_var<int> sent{0};
   model_atomic<int> ended{0};
 

@@ -156,7 +156,7 @@ template <bool Waits>
 struct block_outlives_its_publisher {
   static constexpr int threads = 2;
   model_block word;
-  std::optional<timed_block<model_frame, P>> block; // not on a stack, where what comes later would stand in its place
+  std::optional<timed_block<model_frame, P>> block; // not on a stack, where what comes later would be in its place
   model_atomic<timed_block<model_frame, P> *> published{nullptr};
   void run(int t) {
     if (t == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's own stack, once suspended, stands in no queue: taskyield() went back to it at once, or
+// A worker's own stack, once suspended, is in no queue: taskyield() went back to it at once, or
 // overlooked it.
 #include "support/case_process.hpp"
 

@@ -195,7 +195,7 @@ int one(int count, char **words) {
 
 int main(int count, char **words) {
   if (test::k_sanitized) {
-    std::puts("a sanitizer stands where memory would be refused");
+    std::puts("a sanitizer has the memory that would be refused");
     return 77;
   }
   g_results = static_cast<results *>(::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));

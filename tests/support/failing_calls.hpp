@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory, mappings, protections and threads that cannot be had, from the n-th call on or once. The functions stand in the
+// Memory, mappings, protections and threads that cannot be had, from the n-th call on or once. The functions are in the
 // program and so in the way of every library. Include it in one file of a program; glibc, without sanitizers.
 #pragma once
 

@@ -37,7 +37,7 @@ def pointer_to(address, type_name):
 
 
 def pool_frames():
-    """Frames that stand on stacks of the pool."""
+    """Frames that are on stacks of the pool."""
     mappings, count = variable(ANON + "g_mappings"), int(variable(ANON + "g_mapping_count")["_M_i"])
     descriptor = int(variable(ANON + "k_descriptor_bytes"))
     root_type = RT + "stack_root"
@@ -55,7 +55,7 @@ def pool_frames():
 
 
 def thread_frames():
-    """Frames that stand on threads' own stacks."""
+    """Frames that are on threads' own stacks."""
     runtime = variable(RT + "g_runtime")
     if int(runtime) == 0:
         return
@@ -168,7 +168,7 @@ class weft_bt(gdb.Command):
             if not 0 <= n < len(all_frames):
                 raise gdb.GdbError("there are %d suspended tasks, from 0" % len(all_frames))
             print("%d  %s" % (n, describe(all_frames[n])))
-            lines = backtrace(all_frames[n]).splitlines()[1:]  # the first is where the thread stands
+            lines = backtrace(all_frames[n]).splitlines()[1:]  # the first is where the thread is
             print("\n".join("   " + line for line in without_runtime(lines)))
 
 

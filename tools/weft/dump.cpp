@@ -183,14 +183,14 @@ void print_place(const wait_graph::node &n, const char *before) {
     std::printf("%s  in %s\n", before, f.c_str());
 }
 
-/// Where those with a stack stand.
+/// Where those with a stack are.
 void print_places(const wait_graph &g) {
   bool first = true;
   for (const wait_graph::node &n : g.nodes()) {
     if (n.stack.empty())
       continue;
     if (std::exchange(first, false))
-      std::puts("where they stand:");
+      std::puts("where they are:");
     print_place(n, "  ");
   }
 }

@@ -22,7 +22,7 @@ const char k_gdb_help[] = "usage: weft gdb [--batch] PID\n"
                           "       weft gdb [--batch] PROGRAM CORE\n"
                           "       weft gdb --script\n"
                           "\n"
-                          "Starts gdb with commands for tasks that are suspended: `weft tasks` lists them, `weft bt [N]` shows where they stand.\n"
+                          "Starts gdb with commands for tasks that are suspended: `weft tasks` lists them, `weft bt [N]` shows where they are.\n"
                           "  --batch   prints the backtraces of all and ends\n"
                           "  --script  prints the commands, for `source` in a gdb of your own\n"
                           "Exit status: gdb's; 127 when there is no gdb.\n";

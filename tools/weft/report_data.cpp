@@ -153,7 +153,7 @@ void collector::finish_cells() {
       m_data.tracks.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
                                       static_cast<float>(std::min(c.away / width, 1.0))});
   }
-  for (std::size_t s = 1; s < k_samples; ++s) // what stood there were the changes
+  for (std::size_t s = 1; s < k_samples; ++s) // what was there were the changes
     m_data.live[s] += m_data.live[s - 1];
 }
 

@@ -43,7 +43,7 @@ struct shown_task {
   std::size_t track;
   std::string type;
   double begin_ns, ns; // begin: since the trace began
-  long on_path = -1;   // how many stand before it on the critical path
+  long on_path = -1;   // how many are before it on the critical path
 };
 
 struct report_data {

@@ -200,7 +200,7 @@ void check_seeds(const std::vector<key_value> &values) {
 }
 
 void watch_locks() {
-  setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user stands
+  setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user has precedence
   const std::string library = own_library("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
   if (!library.empty())
     put_first("LD_PRELOAD", library);

@@ -25,7 +25,7 @@ static_assert(sizeof(action) == 8, "there are two per task, and ten million task
 struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
   std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
-  bool is_root = false, is_join = false; // is_join: no task, it stands between two groups of tasks
+  bool is_root = false, is_join = false; // is_join: no task, it is between two groups of tasks
   bool has_ready_event = false;               // or it follows from the graph
   std::uint32_t first_action = 0, actions = 0;
   std::uint32_t first_edge = 0, edges = 0, predecessors = 0;

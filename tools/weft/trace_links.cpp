@@ -62,7 +62,7 @@ void trace_graph::link_chain(std::uint64_t address, const chain &c) {
   m_before.clear();
   m_after.clear();
   bool is_first = true;
-  const auto close = [&] { // what stands in m_after is a whole group
+  const auto close = [&] { // what is in m_after is a whole group
     if (!is_first)
       link(m_before, m_after);
     is_first = false;
@@ -129,7 +129,7 @@ void trace_graph::infer_readiness() {
   for (const graph_task &t : tasks)
     if (!t.is_join)
       release_successors(t, t.ended, t.slot);
-  for (const graph_task &t : tasks) // joins stand between tasks only
+  for (const graph_task &t : tasks) // joins are between tasks only
     if (t.is_join)
       release_successors(t, t.ready, t.ready_slot);
   for (graph_task &t : tasks)

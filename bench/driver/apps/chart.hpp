@@ -8,7 +8,7 @@
 
 namespace bench::apps {
 
-/// Writes SVG. `note` stands below the title.
+/// Writes SVG. `note` is below the title.
 void write_chart(std::ostream &to, const std::string &title, const std::string &note, const std::vector<curve> &all);
 
 } // namespace bench::apps

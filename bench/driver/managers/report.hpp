@@ -16,7 +16,7 @@ namespace bench::managers {
                                       int workers);
 /// Tables of what there is of the studies of `o`, as Markdown; pictures go into the folder.
 void write_report(std::ostream &to, const record &r, const options &o);
-/// Replaces what stands between the marks of a Markdown file, and copies the pictures into the folder `managers` beside it. Throws
+/// Replaces what is between the marks of a Markdown file, and copies the pictures into the folder `managers` beside it. Throws
 /// std::runtime_error when there are no marks or it cannot be written.
 void put_into_page(const std::string &page, const std::string &text, const std::string &folder);
 

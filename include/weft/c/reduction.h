@@ -45,7 +45,7 @@ typedef struct weft_reduction {
 // Errors: INVALID_ARGUMENT (an unknown operation or type, a bit operation on floating point, r NULL).
 WEFT_API int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, int type, int op);
 
-// The access of a reduction. It stands by its address: *r must live until the spawn has returned.
+// The access of a reduction. It is known by its address: *r must live until the spawn has returned.
 static inline weft_access weft_reduce(const weft_reduction *r) { return weft_access_make(r, WEFT_REDUCTION); }
 // Only children add to it.
 static inline weft_access weft_weak_reduce(const weft_reduction *r) { return weft_access_make(r, WEFT_WEAK_REDUCTION); }

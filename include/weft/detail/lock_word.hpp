@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of weft::mutex and its uncontended side. The protocol, with the orders O1 and O2 named here, stands in
+// The state of weft::mutex and its uncontended side. The protocol, with the orders O1 and O2 named here, is in
 // src/task/lock_queue.hpp.
 #pragma once
 

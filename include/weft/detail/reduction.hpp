@@ -20,7 +20,7 @@ struct reduction_ops {
   bool (*is_same)(const void *how, const void *other) noexcept;                     // null: always
 };
 
-/// One reduction that a task names: its address stands in the `access`.
+/// One reduction that a task names: its address is in the `access`.
 struct reduction_spec {
   const void *address;
   const reduction_ops *ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places: which of them each member of a team stands on. A lightweight thread is run by any worker; the kernel moves that worker to the cpus of
+// Places: which of them each member of a team is on. A lightweight thread is run by any worker; the kernel moves that worker to the cpus of
 // the thread's place.
 #pragma once
 

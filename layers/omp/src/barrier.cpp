@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers of a team, inside of a region and at its end. The protocol stands in barrier_words.hpp.
+// Barriers of a team, inside of a region and at its end. The protocol is in barrier_words.hpp.
 #include "oversubscribed.hpp"
 #include "task_queue.hpp"
 #include "team.hpp"

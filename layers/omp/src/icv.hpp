@@ -66,7 +66,7 @@ struct globals {
   int wait_policy = -1;                   // 1: active
   int most_levels = INT_MAX;
   int max_task_priority = 0;
-  relaxed_value<std::size_t> most_tasks{1024}; // that stand ready with a thread: beyond, it runs one for each that it makes
+  relaxed_value<std::size_t> most_tasks{1024}; // that are ready with a thread: beyond, it runs one for each that it makes
   unsigned helper_numbers = 0; // from 1 on, kept for LLVM's hidden helpers; 0: there are none
   int helper_bind = k_bind_false; // KMP_HIDDEN_HELPER_AFFINITY: close or spread over their places
   std::vector<place> helper_places;

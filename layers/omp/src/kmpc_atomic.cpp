@@ -41,7 +41,7 @@ std::pair<T, T> update(T *at, F f) noexcept {
 
 } // namespace
 
-// `x` is what stands there, `y` the operand. *_cpt gives the value before or, with a flag, after.
+// `x` is what is there, `y` the operand. *_cpt gives the value before or, with a flag, after.
 #define ATOMIC(NAME, OPERATION, T, EXPRESSION)                                                                                                       \
   KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y) {                                                                     \
     update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                                                                     \

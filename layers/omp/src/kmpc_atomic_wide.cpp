@@ -116,7 +116,7 @@ MIXED(fixed4, div, std::int32_t, std::uint32_t, /)
 MIXED(fixed8, mul, std::int64_t, std::uint64_t, *)
 MIXED(fixed8, div, std::int64_t, std::uint64_t, /)
 
-// If *at is `e` it becomes `d`. bool_*: whether it did; val_*: what stood there. *_cpt also tell what stands there in the end.
+// If *at is `e` it becomes `d`. bool_*: whether it did; val_*: what was there. *_cpt also tell what is there in the end.
 #define SWAPS(BYTES, T)                                                                                                                              \
   KMP_API bool __kmpc_atomic_bool_##BYTES##_cas(location *, int, T *at, T e, T d) {                                                                  \
     return __atomic_compare_exchange_n(at, &e, d, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                                        \

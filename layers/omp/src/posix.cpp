@@ -3,7 +3,7 @@
 // what it did to the kernel thread below would hold for all that run there. In place of the C library's, under their versions, wherever this library
 // comes first; about any other thread they ask that one.
 //
-// What a thread has asked for stands in its data (thread_state::asks) and follows it: each kernel thread that it comes to is given it, and the next
+// What a thread has asked for is in its data (thread_state::asks) and follows it: each kernel thread that it comes to is given it, and the next
 // thread there gets its own (follow_requests). Until the first such call in the process that costs nothing.
 #include "posix.hpp"
 
@@ -208,7 +208,7 @@ std::int64_t now_ns() noexcept {
   return t.tv_sec * k_second + t.tv_nsec;
 }
 
-/// As sigtimedwait(); `limit` null: for ever. The kernel knows of signals to the process; what is sent to a thread stands with it. It is asked for a while at a
+/// As sigtimedwait(); `limit` null: for ever. The kernel knows of signals to the process; what is sent to a thread is with it. It is asked for a while at a
 /// time, because a signal that is sent just then interrupts nothing.
 int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const timespec *limit) noexcept {
   constexpr std::int64_t k_while_ns = 10'000'000;

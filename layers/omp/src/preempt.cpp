@@ -120,7 +120,7 @@ bool waits_for_word(const ucontext_t &u) noexcept {
 /// With the kernel thread's block.
 [[gnu::noinline]] void count_called_off() noexcept { ++t_called_off; }
 
-/// The kernel gives back what stands in the frame to the thread that returns, which may be another one than was interrupted.
+/// The kernel gives back what is in the frame to the thread that returns, which may be another one than was interrupted.
 void adopt_kernel_thread(ucontext_t &u) noexcept {
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &u.uc_sigmask, k_kernel_mask_bytes);
   sigaltstack(nullptr, &u.uc_stack);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions that tasks of Weft's own begin. Such a task stands on a stack that any worker continues, with the thread-local block of that worker, so it cannot be a
+// Regions that tasks of Weft's own begin. Such a task is on a stack that any worker continues, with the thread-local block of that worker, so it cannot be a
 // member of a team: the code of a member is compiled for a block that stays. A lightweight thread, its proxy, begins the region, and the task waits for the end of it.
 #pragma once
 

@@ -19,7 +19,7 @@ struct copying {
   char *from, *to; // thread pointers
 };
 
-/// For dl_iterate_phdr: of a library's thread-local variables those words that name the fiber. Where they stand is the runtime's own affair.
+/// For dl_iterate_phdr: of a library's thread-local variables those words that name the fiber. Where they are is the runtime's own affair.
 __attribute__((no_sanitize("thread"))) int copy_words(dl_phdr_info *info, std::size_t, void *p) {
   constexpr std::ptrdiff_t k_most = 1 << 20; // below the thread pointer: further away stands nothing that was loaded at the start
   const auto &c = *static_cast<const copying *>(p);

@@ -3,7 +3,7 @@
 //
 // Roles       Who sets the loop up: split_chunks. Its owner: take, put. Any other member: give_half. steal is what an owner does whose range is empty.
 // Word        m_word: next chunk (upper half), end of the range (lower half). Empty: next is not below the end.
-// Invariants  I1  A chunk that was not handed out stands in one word, or is in the hands of one thief: who takes some changes the word that they stand in, and the
+// Invariants  I1  A chunk that was not handed out is in one word, or is in the hands of one thief: who takes some changes the word that they stand in, and the
 //                 word is all that there is to know, so it does no harm when it is the same again.
 //             I2  An empty word is changed by its owner only, so what the owner puts there replaces nothing.
 //             I3  next is at most one past the end, and so never overflows: the owner adds to a word that it has seen not to be empty, others lower the end to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP tasks. A ready one stands with the member of the team that made it ready (task_stack.hpp) or, if it has a priority, in a list of its team.
+// OpenMP tasks. A ready one is with the member of the team that made it ready (task_stack.hpp) or, if it has a priority, in a list of its team.
 // Tasks that depend on others are entered into Weft's dependency system as external tasks, and are ready when that says so.
 //
 // Who counts: a task's children are counted by the thread that runs it, in plain fields, as long as it makes them and ends them itself; ends on other
@@ -42,7 +42,7 @@ struct alignas(64) omp_task {
   void (*body)(void *) = nullptr;
   int (*kmp_entry)(int, kmp_task *) = nullptr; // of kmp tasks
   void *argument = nullptr;
-  omp_task *newer = nullptr, *older = nullptr; // where it stands; `newer` links free records, too
+  omp_task *newer = nullptr, *older = nullptr; // where it is; `newer` links free records, too
 
   // Of the runner: in lines that others do not ask for while it makes tasks.
   std::int64_t made = 0, ended_here = 0;

@@ -260,7 +260,7 @@ omp_task *take_below(thread &t, const omp_task &above) noexcept {
     return x;
   if (omp_task *x = take_listed(c, below))
     return x;
-  for (unsigned i = 0, v = t.number; i < c.size; ++i) { // its own, too: what dependences made ready may stand lower
+  for (unsigned i = 0, v = t.number; i < c.size; ++i) { // its own, too: what dependences made ready may be lower
     if (omp_task *x = c.slots[v].ready.take(below))
       return x;
     v = v + 1 == c.size ? 0 : v + 1;

@@ -35,9 +35,9 @@ void wait_until_complete(thread &t, omp_task &x);
 
 /// For a member at a barrier: of the team's, or its own; null: none.
 omp_task *take_own(thread &t, omp_team &c) noexcept;
-/// Some that stand with another member.
+/// Some that are with another member.
 omp_task *steal(thread &t, omp_team &c, steal_policy &policy) noexcept;
-/// Tasks of others that still stand with the thread, and `next`, which may be null, go to where it took the last ones.
+/// Tasks of others that still are with the thread, and `next`, which may be null, go to where it took the last ones.
 void give_back(thread &t, omp_team &c, const steal_policy &policy, omp_task *next);
 /// For a thread that waits in `x`: a descendant of it, for no other may begin above a tied task.
 omp_task *take_below(thread &t, const omp_task &x) noexcept;

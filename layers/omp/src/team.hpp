@@ -60,7 +60,7 @@ struct fork_message : region_body {
       : region_body(b), teams(first.teams), teams_number(first.teams_number), in_workshare(s) {}
 };
 
-/// Lives as long as the process; the next region of the same thread uses it again, and when that thread has ended another one does. The protocol of its barrier stands in barrier_words.hpp.
+/// Lives as long as the process; the next region of the same thread uses it again, and when that thread has ended another one does. The protocol of its barrier is in barrier_words.hpp.
 //
 // Who is late Somebody may still look at the team when a region is over, and another one has begun or its threads were given up: a member that has just seen the end of the barrier, the kernel
 //             thread on which one went to sleep there, an external thread whose call made the team's last task ready or ended it. It finds what it wakes or looks for in `members` and `slots`, as many

@@ -27,7 +27,7 @@ struct workshare;
 struct thread;
 
 /// Where one thread waits until somebody signals it, or until what it waits for is there. A signal that comes first is kept, one of them; a wait may
-/// end for no reason. The protocol stands in parker_word.hpp.
+/// end for no reason. The protocol is in parker_word.hpp.
 class parker {
  public:
   /// What is waited for, copied: it is asked about on another stack.

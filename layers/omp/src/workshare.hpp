@@ -23,7 +23,7 @@ struct workshare {
   workshare *slot = this; // its lock guards all that hang on it
   workshare *more = nullptr;
   spin_lock lock;
-  std::uint64_t number = 0; // of the region that stands here, counted per thread from 1; 0: none
+  std::uint64_t number = 0; // of the region that is here, counted per thread from 1; 0: none
   unsigned left = 0;        // members that are done with it
   bool busy = false;
 
@@ -44,7 +44,7 @@ struct workshare {
 
   void begin(std::uint64_t n) noexcept;
   void end() noexcept;
-  /// No region stands here any more.
+  /// No region is here any more.
   void forget() noexcept;
 };
 

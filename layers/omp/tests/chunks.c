@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Chunks that a program asks for through the entry points of its compiler, nestable locks, and what omp_get_schedule() says
-   where OMP_SCHEDULE is static. Prototypes stand here: Clang's <omp.h> is
+   where OMP_SCHEDULE is static. Prototypes are here: Clang's <omp.h> is
    packaged with its runtime. */
 #include <limits.h>
 #include <stdio.h>

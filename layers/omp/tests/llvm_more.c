@@ -90,7 +90,7 @@ static void atomics(void) {
   __kmpc_atomic_fixed2_mul_float8(0, 0, &short_one, 2.55);
   require(short_one == 25, "an integer by a floating-point number");
   int64_t word = 4, seen = 0;
-  require(__kmpc_atomic_val_8_cas_cpt(0, 0, &word, 4, 9, &seen) == 4 && seen == 9 && word == 9, "what stands there in the end");
+  require(__kmpc_atomic_val_8_cas_cpt(0, 0, &word, 4, 9, &seen) == 4 && seen == 9 && word == 9, "what is there in the end");
 }
 
 static void locks(void) {

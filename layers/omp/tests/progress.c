@@ -84,7 +84,7 @@ static void cancelled(void) {
 }
 
 #if defined(__clang__) || __GNUC__ >= 13
-/* omp_all_memory stands between what names other addresses. */
+/* omp_all_memory is between what names other addresses. */
 static void all(void) {
   int before[8] = {0}, after[8] = {0}, seen = 0;
 #pragma omp parallel

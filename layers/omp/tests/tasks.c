@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Tasks of every kind, at random, against what a serial program would find: trees with taskwait and taskgroup, parents that are over before their children, chains and
-   random dependences, undeferred ones that wait, priorities, regions inside of tasks, more tasks than may stand ready. */
+   random dependences, undeferred ones that wait, priorities, regions inside of tasks, more tasks than may be ready. */
 #include <stdio.h>
 #include <stdlib.h>
 

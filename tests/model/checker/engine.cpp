@@ -682,7 +682,7 @@ void engine::end_var(access &a) {
   a.writer = -1;
 }
 
-/// Best effort: what stands where a variable has ended may be anything.
+/// Best effort: what is where a variable has ended may be anything.
 void engine::must_be_alive(const access &a) {
   if (a.writer < 0 || a.writer >= k_max_threads)
     fail("a variable is used after its end");

@@ -185,7 +185,7 @@ class engine {
     std::array<std::uint8_t, k_max_locations> stale_reads{}; // how often the message in stale_at was read
     std::array<std::uint16_t, k_max_locations> stale_at{};
     std::vector<std::uint16_t> flushed; // view at the last light barrier
-    std::uint64_t history = 0;          // digest of all that it has done and seen: where it stands
+    std::uint64_t history = 0;          // digest of all that it has done and seen: where it is
     void *stack_pointer = nullptr;
   };
   struct choice {
@@ -257,7 +257,7 @@ class engine {
   limits m_limits;
   const program *m_program = nullptr;
   void *m_object = nullptr;
-  void *m_host = nullptr; // where explore() stands
+  void *m_host = nullptr; // where explore() is
   bool m_dying = false;   // the object is being taken down after a cut execution: nothing is checked any more
   std::vector<choice> m_trail;
   std::size_t m_position = 0;

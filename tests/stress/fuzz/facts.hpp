@@ -11,7 +11,7 @@
 namespace fuzz {
 
 // clang-format off
-// The accesses stand in the order of access_mode.
+// The accesses are in the order of access_mode.
 #define FUZZ_FACTS \
   FACT(in) FACT(out) FACT(inout) FACT(weak_in) FACT(weak_out) FACT(weak_inout) \
   FACT(concurrent) FACT(commutative) FACT(weak_concurrent) FACT(weak_commutative) FACT(reduction) FACT(weak_reduction) \

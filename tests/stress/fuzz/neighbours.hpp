@@ -18,7 +18,7 @@
 
 namespace fuzz {
 
-/// Tasks that stand in the kernel until all of them do, or until they have waited for long enough. One after the other in a process, with pauses that are drawn.
+/// Tasks that block in the kernel until all of them do, or until they have waited for long enough. One after the other in a process, with pauses that are drawn.
 class burst {
  public:
   explicit burst(std::minstd_rand &chance) : m_size(2 + chance() % 12), m_limit(200 + chance() % 3000) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modes of managers (setting manage.mode). That programs mean the same in all of them is what tests/policies.cmake and the fuzzer show;
-// here stands what only messages can do wrong.
+// here are the faults that only messages can have.
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"

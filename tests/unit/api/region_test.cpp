@@ -221,7 +221,7 @@ TEST(region, a_reader_inside_of_a_writer_holds_up_writers_only) {
       weft::inout(region(v)), weft::if_(false)); // it has ended, its children have not
   weft::taskwait(weft::in(region(v).range(3, 4)));
   EXPECT_EQ(v[3], 7);
-  EXPECT_EQ(seen, 0); // the reader still stands at the gate
+  EXPECT_EQ(seen, 0); // the reader still is at the gate
   weft::spawn([&] { v[3] = 8; }, weft::inout(region(v).range(3, 3)));
   g.open();
   weft::taskwait(weft::inout(region(v).range(3, 3)));

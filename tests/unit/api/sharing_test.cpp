@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concurrent and commutative accesses, their weak forms, and how they stand among others.
+// Concurrent and commutative accesses, their weak forms, and how they behave among others.
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"

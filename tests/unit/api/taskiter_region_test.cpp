@@ -129,7 +129,7 @@ TEST(taskiter, refuses_regions_beside_what_it_reduces_itself) {
   weft::taskiter(1, [&] { touch(), said[1] = refusal(reduce); }, weft::reduction(x, weft::sum), weft::label("loop"));
   weft::taskwait();
   EXPECT_EQ(x, 3);
-  const std::string why = "' cannot be recorded by taskiter 'loop': tasks that name regions stand beside "
+  const std::string why = "' cannot be recorded by taskiter 'loop': tasks that name regions are beside "
                           "tasks that reduce what the taskiter itself "
                           "reduces; name objects there";
   EXPECT_EQ(said[0], "task 'part" + why);

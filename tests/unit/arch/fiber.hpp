@@ -48,7 +48,7 @@ class fiber {
     m_there = weft::rt::make_context(low, bytes, entry);
   }
 
-  /// The stack that the calling thread stands on.
+  /// The stack that the calling thread is on.
   static weft::rt::sanitized_stack *&running() {
     struct of_thread {
       weft::rt::sanitized_stack own;

@@ -115,7 +115,7 @@ TEST(counter_reading, computes_the_metrics_of_the_paper_by_its_equations) {
     EXPECT_EQ(value(r, "/threads/count/instantaneous/all"), 20);
     EXPECT_EQ(value(r, "/threads/count/instantaneous/pending"), 10);
     EXPECT_EQ(value(r, "/threads/count/instantaneous/waiting"), 10);
-    EXPECT_EQ(value(r, "/threads/count/instantaneous/active"), 0) << "the stopwatches stand";
+    EXPECT_EQ(value(r, "/threads/count/instantaneous/active"), 0) << "the stopwatches are stopped";
     put(block_of_slot(0, block_kind::worker).suspended, 17);
     put(block_of_slot(1, block_kind::worker).overall, ~std::uint64_t{0}); // runs
     const reading later = read_segment(store_base(), true);

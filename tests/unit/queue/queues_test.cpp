@@ -100,7 +100,7 @@ TEST(WorkDeque, OwnerTakesTheNewestAndThievesTheOldest) {
   EXPECT_FALSE(deque.steal());
 }
 
-/// What lets a thief leave a lone item alone: an item that stood there before must not pass for one that has just come.
+/// What lets a thief leave a lone item alone: an item that was there before must not pass for one that has just come.
 TEST(WorkDeque, TellsALoneItemThatIsNewFromOneThatStays) {
   int a = 0, b = 0;
   work_deque<int *> deque(4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft gdb shows where suspended tasks stand, in a program that runs and in a core file.
+// weft gdb shows where suspended tasks are, in a program that runs and in a core file.
 #include "support/case_process.hpp"
 #include "support/scale.hpp"
 

@@ -47,7 +47,7 @@ class weft_seeds : public testing::Test {
     return shell(command);
   }
 
-  /// `weft` with what stands after it on a line for the shell.
+  /// `weft` with what is after it on a line for the shell.
   test::ending shell(const std::string &rest) const {
     std::string line = "exec";
     for (const auto &word : test::command(m_weft))

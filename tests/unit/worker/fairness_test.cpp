@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that stands in no worker's own queue does not starve, however busy the worker is with its own.
+// Work that is in no worker's own queue does not starve, however busy the worker is with its own.
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 

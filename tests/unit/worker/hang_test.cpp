@@ -84,7 +84,7 @@ TEST(hang, two_mutexes_in_opposite_order_are_reported_with_their_cycle) {
   EXPECT_TRUE(end.printed("is held by task 'right'")) << end;
   EXPECT_TRUE(end.printed("task 'left' waits for mutex 0x")) << end;
   EXPECT_TRUE(end.printed("task 'right' waits for mutex 0x")) << end;
-  EXPECT_TRUE(end.printed("where they stand:")) << end;
+  EXPECT_TRUE(end.printed("where they are:")) << end;
   EXPECT_TRUE(end.printed("task 'left', written as ")) << end;
 #if !defined(WEFT_CONTEXT_BOOST)
   EXPECT_TRUE(end.printed("    in ")) << end;
@@ -191,7 +191,7 @@ TEST_F(hang_without_cycle, a_task_that_waits_for_one_that_blocks_for_ever_is_rep
   EXPECT_TRUE(end.printed("nobody is left to do what they wait for")) << end;
   EXPECT_TRUE(end.printed("task 'sleeper' is blocked and can only be unblocked by")) << end;
   EXPECT_TRUE(end.printed("task 'heir' waits, with inout(0x")) << end;
-  EXPECT_TRUE(end.printed("thread 'main' waits for its child task 'sleeper'")) << end; // it stands below
+  EXPECT_TRUE(end.printed("thread 'main' waits for its child task 'sleeper'")) << end; // it is below
 }
 
 TEST_F(hang_without_cycle, is_reported_while_counters_are_printed_and_served) {
@@ -338,7 +338,7 @@ TEST_F(hang_without_cycle, of_a_flood_some_are_named_and_the_rest_is_counted) {
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  // 20,001 are blocked and 20,000 stand behind x; main waits for all, or for the one that stands above it.
+  // 20,001 are blocked and 20,000 are behind x; main waits for all, or for the one that is above it.
   EXPECT_TRUE(end.printed("and 79962 more") || end.printed("and 39962 more")) << end;
 }
 

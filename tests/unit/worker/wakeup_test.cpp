@@ -26,7 +26,7 @@ bool soon(Condition condition) {
   return false;
 }
 
-/// The worker, of two the other one, stands in the eventcount.
+/// The worker, of two the other one, is in the eventcount.
 bool is_asleep(unsigned slot = 1) {
   return soon([slot] { return the_runtime().idle.announced(slot); });
 }
