@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of layers/omp/src/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of leaf_watch.hpp: images of barrier.cpp, oversubscribed.cpp and
+// Models of layers/omp/src/team/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of leaf_watch.hpp: images of barrier.cpp, oversubscribed.cpp and
 // task_queue.cpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/barrier_words.hpp"
-#include "layers/omp/src/leaf_watch.hpp"
-#include "layers/omp/src/task_stack.hpp"
+#include "layers/omp/src/task/task_stack.hpp"
+#include "layers/omp/src/team/barrier_words.hpp"
+#include "layers/omp/src/team/leaf_watch.hpp"
 
 #include <utility>
 

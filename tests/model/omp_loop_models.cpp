@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of what members of a team share of a loop: layers/omp/src/static_steal.hpp, ordered.hpp.
+// Models of what members of a team share of a loop: layers/omp/src/workshare/static_steal.hpp, ordered.hpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/ordered.hpp"
-#include "layers/omp/src/static_steal.hpp"
+#include "layers/omp/src/workshare/ordered.hpp"
+#include "layers/omp/src/workshare/static_steal.hpp"
 
 #include <cstdint>
 

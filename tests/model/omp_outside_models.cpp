@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP tasks wait for what is no task: layers/omp/src/outside_words.hpp.
+// Models of how OpenMP tasks wait for what is no task: layers/omp/src/task/outside_words.hpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/outside_words.hpp"
+#include "layers/omp/src/task/outside_words.hpp"
 
 #include <cstdint>
 

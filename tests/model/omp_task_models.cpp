@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP tasks are kept and counted: layers/omp/src/task_stack.hpp, wait_flag.hpp, task_count.hpp, returned_list.hpp, thread_count.hpp.
+// Models of how OpenMP tasks are kept and counted: layers/omp/src/task/task_stack.hpp, wait_flag.hpp, task_count.hpp, returned_list.hpp, thread_count.hpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/returned_list.hpp"
-#include "layers/omp/src/task_count.hpp"
-#include "layers/omp/src/task_stack.hpp"
-#include "layers/omp/src/thread_count.hpp"
-#include "layers/omp/src/wait_flag.hpp"
+#include "layers/omp/src/sync/wait_flag.hpp"
+#include "layers/omp/src/task/task_count.hpp"
+#include "layers/omp/src/task/task_stack.hpp"
+#include "layers/omp/src/thread/returned_list.hpp"
+#include "layers/omp/src/thread/thread_count.hpp"
 
 #include <cstdint>
 

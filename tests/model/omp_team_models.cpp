@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/free_list.hpp, fork_mailbox.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
+// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/sync/free_list.hpp, fork_mailbox.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
 // team.cpp, and the end of light_main() of thread.cpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/fork_mailbox.hpp"
-#include "layers/omp/src/free_list.hpp"
+#include "layers/omp/src/sync/free_list.hpp"
+#include "layers/omp/src/team/fork_mailbox.hpp"
 
 #include <cstdint>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP threads wait: layers/omp/src/parker_word.hpp, fork_mailbox.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
+// Models of how OpenMP threads wait: layers/omp/src/sync/parker_word.hpp, fork_mailbox.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
 #include "omp_parts.hpp"
 
-#include "layers/omp/src/event.hpp"
-#include "layers/omp/src/fork_mailbox.hpp"
+#include "layers/omp/src/team/fork_mailbox.hpp"
+#include "layers/omp/src/thread/event.hpp"
 
 #include <cstdint>
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the entry points of libgomp's ABI share.
+#pragma once
+
+#include "team/team.hpp"
+
+#include <cstdint>
+
+#define GOMP_API __attribute__((visibility("default")))
+
+namespace weft_omp {
+
+/// The calling member's next region, with what GOMP_*_start() take: task reductions, and memory for the program.
+template <class SetUp>
+void begin_workshare(thread &t, std::uintptr_t *reductions, void **memory, SetUp set_up);
+
+/// Task reductions; the arrays are laid out by the compiler: see reduction.cpp.
+void register_reductions(thread &t, std::uintptr_t *data, const std::uintptr_t *first_of_workshare);
+task_group *register_parallel_reductions(std::uintptr_t *data, unsigned threads);
+void begin_workshare_group(thread &t);
+
+template <class SetUp>
+void begin_workshare(thread &t, std::uintptr_t *reductions, void **memory, SetUp set_up) {
+  if (reductions)
+    begin_workshare_group(t);
+  if (enter_workshare(t)) {
+    workshare &s = *t.workshare.current;
+    set_up(s);
+    if (reductions) {
+      register_reductions(t, reductions, nullptr);
+      s.reductions = reductions;
+    }
+    set_memory(s, memory);
+    publish_workshare(t);
+  } else if (reductions) {
+    register_reductions(t, reductions, t.workshare.current->reductions);
+  }
+  if (memory)
+    *memory = t.workshare.current->memory;
+}
+
+} // namespace weft_omp

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// libgomp's loops, whatever the variable's type: long or unsigned long long, which goes up or down.
+#pragma once
+
+#include "abi/gnu/gomp.hpp"
+
+#include <cstdarg>
+
+namespace weft_omp {
+
+template <class T>
+bool give_chunk(thread &t, bool found, T *first, T *last) noexcept {
+  if (!found)
+    return false;
+  const workshare &s = *t.workshare.current;
+  *first = static_cast<T>(s.first + t.workshare.first * s.step);
+  *last = static_cast<T>(t.workshare.end == s.total ? s.last : s.first + t.workshare.end * s.step);
+  return true;
+}
+
+template <class T>
+[[gnu::noinline]] bool next_otherwise(thread &t, T *first, T *last) noexcept {
+  return give_chunk(t, next_chunk(t), first, last);
+}
+
+/// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
+template <class T>
+bool next_of_loop(T *first, T *last) noexcept {
+  thread &t = self();
+  std::uint32_t chunk = 0;
+  if (!take_own_chunk(t, chunk)) [[unlikely]]
+    return next_otherwise(t, first, last);
+  const chunk_values v = values_of(*t.workshare.current, chunk);
+  *first = static_cast<T>(v.first);
+  *last = static_cast<T>(v.stop);
+  return true;
+}
+
+template <class T>
+bool next_ordered(T *first, T *last) noexcept {
+  thread &t = self();
+  return give_chunk(t, next_ordered_chunk(t), first, last);
+}
+
+/// What task reductions and memory for the program a loop comes with.
+struct loop_extras {
+  std::uintptr_t *reductions = nullptr;
+  void **memory = nullptr;
+};
+
+template <class T>
+bool start_loop(const loop_shape &shape, long kind, T chunk, T *first, T *last, bool ordered, loop_extras extras = {}) {
+  thread &t = self();
+  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) { set_loop(t, s, shape, kind, static_cast<std::uint64_t>(chunk)); });
+  if (!first)
+    return true;
+  return give_chunk(t, ordered ? next_ordered_chunk(t) : next_chunk(t), first, last);
+}
+
+template <class T>
+bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *first, T *last, loop_extras extras = {}) {
+  thread &t = self();
+  begin_workshare(t, extras.reductions, extras.memory, [&](workshare &s) {
+    set_loop(t, s, shape_of(true, 0, static_cast<unsigned long long>(counts[0]), 1), kind, static_cast<std::uint64_t>(chunk));
+    set_doacross(t, s, count, reinterpret_cast<const std::uint64_t *>(counts));
+  });
+  return give_chunk(t, next_chunk(t), first, last);
+}
+
+/// The sink's numbers of iteration: the first, and the list's.
+template <class T>
+void wait_for_sink(T first, va_list more) {
+  constexpr unsigned k_most = 64;
+  std::uint64_t where[k_most] = {static_cast<std::uint64_t>(first)};
+  thread &t = self();
+  const unsigned n = depth_of_doacross(t);
+  for (unsigned i = 1; i < n && i < k_most; ++i)
+    where[i] = static_cast<std::uint64_t>(va_arg(more, T));
+  wait_for(t, where);
+}
+
+} // namespace weft_omp

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// libgomp's entry points: barrier, critical, atomic, sections, single, scope.
+#include "abi/gnu/gomp.hpp"
+#include "thread/event.hpp"
+
+using namespace weft_omp;
+
+namespace {
+
+word_lock g_critical, g_atomic;
+
+/// Of sections, counted from 1; 0 when there is none.
+unsigned section(thread &t, bool found) noexcept { return found ? static_cast<unsigned>(t.workshare.first + 1) : 0; }
+
+void leave_and_wait(thread &t) {
+  leave_workshare(t);
+  team_barrier(t);
+}
+
+} // namespace
+
+extern "C" {
+
+GOMP_API void GOMP_barrier() { team_barrier(self()); }
+GOMP_API bool GOMP_barrier_cancel() { return !team_barrier(self(), true); }
+
+GOMP_API void GOMP_critical_start() { g_critical.lock(self()); }
+GOMP_API void GOMP_critical_end() { g_critical.unlock(self()); }
+GOMP_API void GOMP_critical_name_start(void **name) { word_lock::at(name).lock(self()); }
+GOMP_API void GOMP_critical_name_end(void **name) { word_lock::at(name).unlock(self()); }
+GOMP_API void GOMP_atomic_start() { g_atomic.lock(self()); }
+GOMP_API void GOMP_atomic_end() { g_atomic.unlock(self()); }
+
+GOMP_API unsigned GOMP_sections_start(unsigned count) {
+  thread &t = self();
+  begin_workshare(t, nullptr, nullptr, [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  return section(t, next_chunk(t));
+}
+GOMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void **memory) {
+  thread &t = self();
+  begin_workshare(t, reductions, memory, [&](workshare &s) { set_loop(t, s, {count, 1, 1, count + 1ull}, k_dynamic, 1); });
+  return section(t, next_chunk(t));
+}
+GOMP_API unsigned GOMP_sections_next() {
+  thread &t = self();
+  return section(t, next_chunk(t));
+}
+GOMP_API void GOMP_sections_end() { leave_and_wait(self()); }
+GOMP_API void GOMP_sections_end_nowait() { leave_workshare(self()); }
+GOMP_API bool GOMP_sections_end_cancel() {
+  thread &t = self();
+  leave_workshare(t);
+  return !team_barrier(t, true);
+}
+
+GOMP_API bool GOMP_single_start() {
+  thread &t = self();
+  std::uint64_t mine = t.workshare.singles++;
+  return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+}
+
+// The address that the one thread gives is read by the others between two barriers, the second of which the compiler emits.
+GOMP_API void *GOMP_single_copy_start() {
+  thread &t = self();
+  if (GOMP_single_start())
+    return nullptr;
+  team_barrier(t);
+  return t.team->copied.load(std::memory_order_acquire); // O5
+}
+GOMP_API void GOMP_single_copy_end(void *data) {
+  thread &t = self();
+  t.team->copied.store(data, std::memory_order_release); // O5
+  team_barrier(t);
+}
+
+GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
+  thread &t = self();
+  begin_workshare(t, reductions, nullptr, [](workshare &) {});
+  leave_workshare(t); // nothing of it is asked for at its end
+}
+
+} // extern "C"

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// libgomp's entry points: tasks.
+#include "abi/gnu/gomp.hpp"
+#include "task/depend.hpp"
+#include "task/task_record.hpp"
+
+#include <cstring>
+
+using namespace weft_omp;
+
+namespace {
+
+enum flag : unsigned {
+  k_final = 1u << 1,
+  k_depend = 1u << 3,
+  k_priority = 1u << 4,
+  k_up = 1u << 8,
+  k_grainsize = 1u << 9,
+  k_if = 1u << 10,
+  k_nogroup = 1u << 11,
+  k_reduction = 1u << 12,
+  k_detach = 1u << 13,
+  k_strict = 1u << 14
+};
+
+/// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
+bool deferred_here(const thread &t, bool deferred) noexcept { return deferred && t.team->level != 0; }
+
+/// Its region is cancelled, or what it belongs to.
+bool makes_none(const thread &t) noexcept { return t.task->is_explicit ? is_cancelled(*t.task) : t.team->cancelled.load(std::memory_order_relaxed); }
+
+void fill(thread &t, omp_task &x, void *data, void (*copy)(void *, void *), std::size_t bytes) {
+  if (!copy) {
+    if (bytes)
+      std::memcpy(x.argument, data, bytes);
+    return;
+  }
+  omp_task *const creator = std::exchange(t.task, &x);
+  copy(x.argument, data);
+  t.task = creator;
+  x.is_copied = true;
+}
+
+struct creation {
+  void (*body)(void *);
+  void *data;
+  void (*copy)(void *, void *);
+  std::size_t bytes, alignment;
+};
+
+/// Of the most common kind: nothing about it is said but what it does.
+inline void create_plain(thread &t, const creation &how) {
+  omp_task *const x = make_task(t, how.bytes, how.alignment, {});
+  x->body = how.body;
+  fill(t, *x, how.data, how.copy, how.bytes);
+  submit_plain(t, *x);
+}
+
+[[gnu::always_inline]] inline void create(thread &t, const creation &how, const task_clauses &clauses, void *detach) {
+  omp_task *const x = make_task(t, how.bytes, how.alignment, clauses);
+  x->body = how.body;
+  if (clauses.detachable) { // the event, for the creator and as the first of the data
+    *static_cast<void **>(detach) = x;
+    if (how.data)
+      *static_cast<void **>(how.data) = x;
+  }
+  if (x->undeferred && !how.copy)
+    x->argument = how.data; // its own
+  else
+    fill(t, *x, how.data, how.copy, how.bytes);
+  if (x->undeferred)
+    run_undeferred(t, *x, clauses);
+  else
+    submit(t, *x, clauses);
+}
+
+/// Not in line: the list takes room on the stack.
+[[gnu::noinline]] void create_dependent(thread &t, const creation &how, task_clauses &clauses, void **depend, void *detach) {
+  const access_list accesses(t, depend);
+  accesses.enter_in(clauses);
+  create(t, how, clauses, detach);
+}
+
+} // namespace
+
+extern "C" {
+
+GOMP_API void GOMP_task(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, bool if_clause, unsigned flags,
+                        void **depend, int priority, void *detach) {
+  thread &t = self();
+  if (g_globals.cancellation && makes_none(t)) [[unlikely]]
+    return;
+  const bool deferred = deferred_here(t, if_clause);
+  const creation how{body, data, copy, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment)};
+  if (deferred && !t.task->is_final && !(flags & (k_final | k_depend | k_priority | k_detach))) [[likely]]
+    return create_plain(t, how);
+  if ((!deferred || t.task->is_final) && !copy && !(flags & (k_depend | k_detach)))
+    return run_in_place(t, body, data, (flags & k_final) != 0);
+  task_clauses clauses;
+  clauses.deferred = deferred;
+  clauses.is_final = (flags & k_final) != 0;
+  clauses.detachable = (flags & k_detach) != 0;
+  clauses.priority = flags & k_priority ? priority : 0;
+  if (flags & k_depend)
+    create_dependent(t, how, clauses, depend, detach);
+  else
+    create(t, how, clauses, detach);
+}
+
+GOMP_API void GOMP_taskwait() { wait_for_children(self()); }
+
+GOMP_API void GOMP_taskwait_depend(void **depend) {
+  thread &t = self();
+  if (!t.task->external)
+    return; // it has no children that depend on anything
+  wait_for_accesses(t, access_list(t, depend));
+}
+
+GOMP_API void GOMP_taskyield() { yield_now(self()); }
+GOMP_API void GOMP_taskgroup_start() { begin_group(self()); }
+GOMP_API void GOMP_taskgroup_end() { end_group(self()); }
+
+} // extern "C"
+
+// ---- taskloop ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Iterations per task: `big` of the first tasks have one more; or, `strict`, all have the same but the last.
+struct division {
+  std::uint64_t tasks, each, bigger, last;
+};
+
+division divide(const thread &t, std::uint64_t n, std::uint64_t asked, unsigned flags) {
+  if (!(flags & k_grainsize)) {
+    std::uint64_t tasks = asked ? asked : t.team->size;
+    tasks = tasks < n ? tasks : n;
+    return {tasks, n / tasks, n % tasks, 0};
+  }
+  if (flags & k_strict) {
+    const std::uint64_t tasks = (n - 1) / asked + 1;
+    return {tasks, asked, 0, n - (tasks - 1) * asked};
+  }
+  const std::uint64_t tasks = n / asked ? n / asked : 1; // no task has less than asked, and none twice that
+  return {tasks, n / tasks, n % tasks, 0};
+}
+
+template <class T>
+struct head_of_data {
+  T first, end;
+  std::uintptr_t *reductions;
+};
+
+template <class T>
+void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags, unsigned long asked,
+              int priority, std::uint64_t n, T first, T step) {
+  thread &t = self();
+  auto *const head = static_cast<head_of_data<T> *>(data);
+  const bool group = !(flags & k_nogroup), reduces = (flags & k_reduction) != 0;
+  if (n == 0 || t.team->cancelled.load(std::memory_order_relaxed)) {
+    if (group && reduces)
+      head->reductions[2] = 0; // they were never registered
+    return;
+  }
+  if (!group && is_cancelled(*t.task))
+    return;
+  if (group)
+    begin_group(t);
+  if (group && reduces)
+    register_reductions(t, head->reductions, nullptr);
+  const division d = divide(t, n, asked, flags);
+  task_clauses clauses;
+  clauses.deferred = deferred_here(t, (flags & k_if) != 0);
+  clauses.is_final = (flags & k_final) != 0;
+  clauses.priority = flags & k_priority ? priority : 0;
+  omp_task *later = nullptr; // the undeferred run when all data were copied
+  omp_task **end = &later;
+  for (std::uint64_t i = 0; i < d.tasks; ++i) {
+    const std::uint64_t length = d.last && i + 1 == d.tasks ? d.last : d.each + (i < d.bigger);
+    omp_task *const x = make_task(t, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), clauses);
+    x->body = body;
+    fill(t, *x, data, copy, static_cast<std::size_t>(bytes));
+    auto *const mine = static_cast<head_of_data<T> *>(x->argument);
+    mine->first = first;
+    mine->end = first = static_cast<T>(first + static_cast<T>(length) * step);
+    if (!x->undeferred) {
+      submit(t, *x, clauses);
+      continue;
+    }
+    *end = x;
+    end = &x->next_of_loop;
+  }
+  while (later) {
+    omp_task *const x = std::exchange(later, later->next_of_loop);
+    run_undeferred(t, *x, clauses);
+  }
+  if (group)
+    end_group(t);
+}
+
+} // namespace
+
+extern "C" {
+
+GOMP_API void GOMP_taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags,
+                            unsigned long asked, int priority, long first, long last, long step) {
+  taskloop<long>(body, data, copy, bytes, alignment, flags, asked, priority, shape_of(first, last, step).total, first, step);
+}
+
+GOMP_API void GOMP_taskloop_ull(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, unsigned flags,
+                                unsigned long asked, int priority, unsigned long long first, unsigned long long last, unsigned long long step) {
+  taskloop<unsigned long long>(body, data, copy, bytes, alignment, flags, asked, priority, shape_of((flags & k_up) != 0, first, last, step).total,
+                               first, step);
+}
+
+} // extern "C"

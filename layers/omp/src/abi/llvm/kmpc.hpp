@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the entry points of LLVM's ABI share. The number of a thread that they pass around is that of the OpenMP thread, never of a worker; it is not
+// needed here, for the thread knows itself.
+#pragma once
+
+#include "team/team.hpp"
+#include "thread/event.hpp"
+
+#include <cstdint>
+
+#define KMP_API extern "C" __attribute__((visibility("default")))
+
+namespace weft_omp {
+
+struct location; // of the construct in the source; not used
+
+/// A task as the compiler sees it; our record lies in front of it.
+struct kmp_task {
+  void *shareds;
+  std::int32_t (*entry)(std::int32_t, kmp_task *);
+  std::int32_t part;
+  union {
+    std::int32_t priority;
+    void (*destroy)(std::int32_t, kmp_task *);
+  } data1, data2;
+  // Fortran, C and C++ data of a taskloop: lower and upper bound, stride, last iteration
+  std::uint64_t low, high;
+  std::int64_t stride;
+  std::int32_t is_last;
+};
+constexpr std::size_t k_head = (sizeof(omp_task) + 15) & ~std::size_t{15};
+inline omp_task &task_of(kmp_task *k) noexcept { return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(k) - k_head); }
+/// Destructors of the task's private variables.
+inline void destroy_data(std::int32_t number, kmp_task *k) {
+  if (task_of(k).destroys)
+    k->data1.destroy(number, k);
+}
+
+/// microtask(&thread, &zero, arguments...)
+extern "C" void weft_omp_call_microtask(void (*f)(), std::int32_t *thread, std::int32_t *zero, std::size_t count, void **arguments);
+
+} // namespace weft_omp

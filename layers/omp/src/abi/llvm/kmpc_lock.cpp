@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: locks under the names that Intel's compilers call. The lock is what omp_lock_t and, through a pointer, omp_nest_lock_t are.
+#include "abi/llvm/kmpc.hpp"
+
+using namespace weft_omp;
+
+extern "C" {
+int omp_test_lock(void *);
+void omp_init_nest_lock_(void *);
+void omp_destroy_nest_lock_(void *);
+void omp_set_nest_lock_(void *);
+void omp_unset_nest_lock_(void *);
+int omp_test_nest_lock_(void *);
+}
+
+KMP_API void __kmpc_init_lock(location *, std::int32_t, void *l) { word_lock::at(l).clear(); }
+KMP_API void __kmpc_init_lock_with_hint(location *, std::int32_t, void *l, std::uintptr_t) { word_lock::at(l).clear(); }
+KMP_API void __kmpc_destroy_lock(location *, std::int32_t, void *) {}
+KMP_API void __kmpc_set_lock(location *, std::int32_t, void *l) { word_lock::at(l).lock(self()); }
+KMP_API void __kmpc_unset_lock(location *, std::int32_t, void *l) { word_lock::at(l).unlock(self()); }
+KMP_API int __kmpc_test_lock(location *, std::int32_t, void *l) { return omp_test_lock(l); }
+
+KMP_API void __kmpc_init_nest_lock(location *, std::int32_t, void *l) { omp_init_nest_lock_(l); }
+KMP_API void __kmpc_init_nest_lock_with_hint(location *, std::int32_t, void *l, std::uintptr_t) { omp_init_nest_lock_(l); }
+KMP_API void __kmpc_destroy_nest_lock(location *, std::int32_t, void *l) { omp_destroy_nest_lock_(l); }
+KMP_API void __kmpc_set_nest_lock(location *, std::int32_t, void *l) { omp_set_nest_lock_(l); }
+KMP_API void __kmpc_unset_nest_lock(location *, std::int32_t, void *l) { omp_unset_nest_lock_(l); }
+KMP_API int __kmpc_test_nest_lock(location *, std::int32_t, void *l) { return omp_test_nest_lock_(l); }

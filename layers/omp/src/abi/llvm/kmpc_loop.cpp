@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: loops. Bounds are inclusive.
+#include "abi/llvm/kmpc.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+using namespace weft_omp;
+
+namespace {
+
+constexpr int k_static_chunked = 33, k_distribute_chunked = 91, k_distribute = 92;
+constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29, k_without_merging = 160;
+constexpr int k_guided_simd = 46, k_runtime_simd = 47;
+constexpr int k_in_any_order = 1 << 30; // modifier
+
+/// Steps from one value to another that lies in the direction of the step.
+template <class T, class S>
+std::uint64_t steps_between(T low, T high, S step) noexcept {
+  using U = std::make_unsigned_t<T>;
+  if (step > 0)
+    return static_cast<U>(static_cast<U>(high) - static_cast<U>(low)) / static_cast<U>(step);
+  return static_cast<U>(static_cast<U>(low) - static_cast<U>(high)) / static_cast<U>(0 - static_cast<U>(step));
+}
+
+template <class T, class S>
+std::uint64_t trips(T low, T high, S step) noexcept {
+  return (step > 0 ? low > high : low < high) ? 0 : steps_between(low, high, step) + 1;
+}
+
+/// A loop as compilers hand it over: first value, last value, step.
+template <class T, class S>
+struct bounds {
+  using U = std::make_unsigned_t<T>;
+  T low, high;
+  S step;
+
+  [[nodiscard]] std::uint64_t total() const noexcept { return trips(low, high, step); }
+  [[nodiscard]] T at(std::uint64_t i) const noexcept { return static_cast<T>(static_cast<U>(low) + static_cast<U>(i) * static_cast<U>(step)); }
+  /// The end of the type that the loop goes to.
+  [[nodiscard]] T limit() const noexcept { return step > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min(); }
+  /// The last iteration, were the loop to go on, whose value the type has.
+  [[nodiscard]] std::uint64_t last_there_is() const noexcept { return steps_between(low, limit(), step); }
+  [[nodiscard]] static S distance(T from, T to) noexcept { return static_cast<S>(static_cast<U>(static_cast<U>(to) - static_cast<U>(from))); }
+};
+
+/// Iterations [begin, end) of a loop that has some. Nothing is a begin behind an end, both of which the type has.
+template <class T, class S>
+void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T *low, T *high) noexcept {
+  if (begin < end) {
+    *low = all.at(begin);
+    *high = all.at(end - 1);
+    return;
+  }
+  const bool up = all.step > 0;
+  const T edge = up ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+  *high = static_cast<T>(all.high == edge ? edge : up ? all.high - 1 : all.high + 1);
+  *low = static_cast<T>(up ? *high + 1 : *high - 1);
+}
+
+struct part_of_all {
+  std::uint64_t begin, end;
+};
+/// The part of member `me` of `n` in `total`, of which the first members get one more where they do not come out even.
+constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint64_t me) noexcept {
+  const std::uint64_t each = total / n, more = total % n, begin = me * each + std::min(me, more);
+  return {begin, begin + each + (me < more)};
+}
+
+/// Chunks that go to the members in turn. The caller goes from one of its chunks to the next by adding the stride to both ends, until the begin is behind the loop's last value: so that value and a round more are to be in
+/// the type. Where they are not, the loop nearly fills its type, and each member gets one run of chunks, behind which the stride leads out of the loop.
+template <class T, class S>
+bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c, std::uint64_t n, std::uint64_t me, T *low, T *high,
+                      S *stride) noexcept {
+  const std::uint64_t chunks = (total - 1) / c + 1;
+  std::uint64_t next = 0; // of the member that has the last chunk
+  if (!__builtin_add_overflow(chunks - 1, n, &next) && !__builtin_mul_overflow(next, c, &next) && next <= all.last_there_is()) {
+    give_run(all, std::min(me * c, total), me < chunks ? me * c + std::min(c, total - me * c) : 0, low, high);
+    *stride = bounds<T, S>::distance(all.low, all.at(c * n));
+    return (chunks - 1) % n == me;
+  }
+  // Where the loop ends with its type, every value is one of its iterations' as far as the caller can tell, and only a run whose end passes the end of the type before its begin does is led out of the loop:
+  // one of two iterations at least. (From a loop of one iteration no stride leads out.)
+  const bool to_the_end = all.high == all.limit();
+  const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c, units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;
+  const auto [first, end] = even_part(units, n, me);
+  give_run(all, std::min(first * unit, total), first == end ? 0 : end == units ? total : end * unit, low, high);
+  const T out = to_the_end ? all.high : static_cast<T>(all.step > 0 ? all.high + 1 : all.high - 1);
+  *stride = bounds<T, S>::distance(*low, out);
+  return first < end && end == units;
+}
+
+template <class T, class S>
+void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) noexcept {
+  const thread &t = self();
+  schedule &= ~k_modifiers;
+  const bool teams = schedule == k_distribute || schedule == k_distribute_chunked;
+  const std::uint64_t n = teams ? t.teams : t.team->size, me = teams ? t.teams_number : t.number;
+  const bounds<T, S> all{*low, *high, step};
+  const std::uint64_t total = all.total();
+  bool last = false;
+  if (total == 0) {
+    *stride = step;
+  } else if (schedule == k_static_chunked || schedule == k_distribute_chunked) {
+    const std::uint64_t c = chunk > 0 ? std::min(static_cast<std::uint64_t>(chunk), total) : 1;
+    last = deal_round_robin(all, total, c, n, me, low, high, stride);
+  } else {
+    const auto [begin, end] = even_part(total, n, me);
+    give_run(all, begin, end, low, high);
+    *stride = bounds<T, S>::distance(all.low, all.at(total));
+    last = begin != end && end == total;
+  }
+  if (is_last)
+    *is_last = last;
+}
+
+/// The team's part of a loop that the league shares, bounds inclusive; where it is the last one.
+template <class T, class S>
+bool team_part(T &low, T &high, S step) noexcept {
+  const thread &t = self();
+  const bounds<T, S> all{low, high, step};
+  const std::uint64_t total = all.total();
+  if (total == 0)
+    return false;
+  const auto [begin, end] = even_part(total, t.teams, t.teams_number);
+  give_run(all, begin, end, &low, &high);
+  return begin != end && end == total;
+}
+
+/// Both at once: the team's part, then the thread's.
+template <class T, class S>
+void distribute_and_divide(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team, S *stride, S step, S chunk) noexcept {
+  const bool last_team = team_part(*low, *high, step);
+  *high_of_team = *high;
+  std::int32_t last = 0;
+  static_part<T, S>(schedule, &last, low, high, stride, step, chunk);
+  if (is_last)
+    *is_last = last_team && last;
+}
+
+/// As libgomp numbers them, and whether the region is ordered.
+std::pair<int, bool> kind_of(int schedule) noexcept {
+  schedule &= ~k_modifiers;
+  if (schedule > k_without_merging)
+    schedule -= 128;
+  const bool ordered = schedule >= k_first_ordered && schedule < k_after_ordered;
+  switch (ordered ? schedule - 32 : schedule) {
+  case 35:
+    return {k_dynamic, ordered};
+  case 36:
+  case 42:
+  case 43:
+  case k_guided_simd:
+    return {k_guided, ordered};
+  case 37:
+    return {k_runtime, ordered};
+  default:
+    return {k_static, ordered};
+  }
+}
+
+/// schedule(simd:runtime): what the ICV says, in chunks that are multiples of the vector's length.
+void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
+  t.workshare.ordered = false;
+  if (!enter_workshare(t))
+    return;
+  const icvs &v = my_icvs();
+  const int kind = v.schedule == k_auto ? k_static : v.schedule == k_trapezoidal ? k_guided : v.schedule;
+  const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
+  length = std::max<std::uint64_t>(length, 1);
+  const std::uint64_t fair = even_part(shape.total, t.team->size, 0).end; // the greatest
+  const std::uint64_t lengths =
+      whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1) : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
+  const std::uint64_t chunk = lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
+  set_loop(t, *t.workshare.current, shape, kind, chunk);
+  t.workshare.current->multiple = chunk;
+  publish_workshare(t);
+}
+
+template <class T, class S>
+loop_shape shape_within(T low, T high, S step) noexcept {
+  const std::uint64_t total = trips(low, high, step), first = static_cast<std::uint64_t>(low), by = static_cast<std::uint64_t>(step);
+  return {total, first, by, first + total * by};
+}
+
+template <class T, class S>
+void begin_dispatch(int schedule, T low, T high, S step, S chunk) {
+  thread &t = self();
+  const auto [kind, ordered] = kind_of(schedule);
+  const bool in_any_order = (schedule & k_in_any_order) != 0 && !ordered && !t.workshare.nest;
+  const loop_shape shape = shape_within(low, high, step);
+  if ((schedule & ~k_modifiers) == k_runtime_simd) {
+    begin_simd(t, shape, static_cast<std::uint64_t>(chunk));
+    return;
+  }
+  const bool plain = kind == k_static && (schedule & ~k_modifiers) != k_static_chunked && (schedule & ~k_modifiers) != k_first_ordered;
+  if (enter_workshare(t)) {
+    set_loop(t, *t.workshare.current, shape, in_any_order ? kind | k_nonmonotonic : kind,
+             plain ? 0 : static_cast<std::uint64_t>(chunk > 0 ? chunk : 1));
+    if ((schedule & ~k_modifiers) == k_guided_simd && chunk > 0)
+      t.workshare.current->multiple = static_cast<std::uint64_t>(chunk);
+    publish_workshare(t);
+  }
+  t.workshare.ordered = ordered;
+}
+
+template <class T, class S>
+void give_values(const workshare &s, const chunk_values &v, std::int32_t *is_last, T *low, T *high, S *stride) noexcept {
+  *low = static_cast<T>(v.first);
+  *high = static_cast<T>(v.stop - s.step);
+  if (stride)
+    *stride = static_cast<S>(s.step);
+  if (is_last)
+    *is_last = v.is_last;
+}
+
+template <class T, class S>
+[[gnu::noinline]] int next_otherwise(thread &t, std::int32_t *is_last, T *low, T *high, S *stride) {
+  const workshare *const s = t.workshare.current;
+  if (!s)
+    return 0;
+  if (!(t.workshare.ordered ? next_ordered_chunk(t) : next_chunk(t))) {
+    leave_workshare(t);
+    return 0;
+  }
+  const std::uint64_t first = t.workshare.first, end = t.workshare.end;
+  give_values(*s, {s->first + first * s->step, s->first + end * s->step, end == s->total}, is_last, low, high, stride);
+  return 1;
+}
+
+/// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
+template <class T, class S>
+int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
+  thread &t = self();
+  std::uint32_t chunk = 0;
+  if (!take_own_chunk(t, chunk)) [[unlikely]]
+    return next_otherwise(t, is_last, low, high, stride);
+  const workshare &s = *t.workshare.current;
+  give_values(s, values_of(s, chunk), is_last, low, high, stride);
+  return 1;
+}
+
+} // namespace
+
+#define LOOPS(SUFFIX, T, S)                                                                                                                          \
+  KMP_API void __kmpc_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high, S *stride,   \
+                                               S step, S chunk) {                                                                                    \
+    static_part<T, S>(schedule, is_last, low, high, stride, step, chunk);                                                                            \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, T low, T high, S step, S chunk) {                      \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                                          \
+  }                                                                                                                                                  \
+  KMP_API int __kmpc_dispatch_next_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride) {                           \
+    return next_dispatch<T, S>(is_last, low, high, stride);                                                                                          \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_dispatch_fini_##SUFFIX(location *, std::int32_t) {}                                                                            \
+  KMP_API void __kmpc_dist_for_static_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T *low, T *high,         \
+                                                    T *high_of_team, S *stride, S step, S chunk) {                                                   \
+    distribute_and_divide<T, S>(schedule, is_last, low, high, high_of_team, stride, step, chunk);                                                    \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_dist_dispatch_init_##SUFFIX(location *, std::int32_t, std::int32_t schedule, std::int32_t *is_last, T low, T high, S step,     \
+                                                  S chunk) {                                                                                         \
+    const bool last = team_part(low, high, step);                                                                                                    \
+    if (is_last)                                                                                                                                     \
+      *is_last = last;                                                                                                                               \
+    begin_dispatch<T, S>(schedule, low, high, step, chunk);                                                                                          \
+  }                                                                                                                                                  \
+  KMP_API void __kmpc_team_static_init_##SUFFIX(location *, std::int32_t, std::int32_t *is_last, T *low, T *high, S *stride, S step, S chunk) {      \
+    static_part<T, S>(k_distribute_chunked, is_last, low, high, stride, step, chunk);                                                                \
+  }
+LOOPS(4, std::int32_t, std::int32_t)
+LOOPS(4u, std::uint32_t, std::int32_t)
+LOOPS(8, std::int64_t, std::int64_t)
+LOOPS(8u, std::uint64_t, std::int64_t)
+#undef LOOPS
+
+KMP_API void __kmpc_for_static_fini(location *, std::int32_t) {}
+KMP_API void __kmpc_dispatch_deinit(location *, std::int32_t) {}
+KMP_API void __kmpc_ordered(location *, std::int32_t) {
+  thread &t = self();
+  if (t.workshare.current)
+    wait_for_ordered_ticket(t);
+}
+KMP_API void __kmpc_end_ordered(location *, std::int32_t) {}

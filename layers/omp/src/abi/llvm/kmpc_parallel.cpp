@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: parallel regions, teams on the host, synchronisation.
+#include "abi/llvm/kmpc.hpp"
+#include "helper/proxy_thread.hpp"
+#include "placement/affinity.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstring>
+#include <deque>
+#include <mutex>
+
+using namespace weft_omp;
+
+// The outlined function takes its arguments one by one: two and the captured ones, of which four more are in registers, the rest on the stack, which
+// is kept aligned. rdi = f, rsi = thread, rdx = zero, rcx = count, r8 = arguments.
+asm(R"(
+        .text
+        .globl  weft_omp_call_microtask
+        .hidden weft_omp_call_microtask
+        .type   weft_omp_call_microtask, @function
+        .p2align 4
+weft_omp_call_microtask:
+        .cfi_startproc
+        endbr64
+        pushq   %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset rbp, -16
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register rbp
+        movq    %rdi, %rax
+        movq    %r8, %r10
+        movq    %rcx, %r11
+        movq    %rsi, %rdi
+        movq    %rdx, %rsi
+        cmpq    $4, %r11
+        jbe     2f
+        leaq    -4(%r11), %rcx
+        testq   $1, %rcx
+        jz      1f
+        subq    $8, %rsp
+1:      cmpq    $4, %r11
+        jbe     2f
+        pushq   -8(%r10,%r11,8)
+        decq    %r11
+        jmp     1b
+2:      testq   %r11, %r11
+        jz      3f
+        movq    (%r10), %rdx
+        decq    %r11
+        jz      3f
+        movq    8(%r10), %rcx
+        decq    %r11
+        jz      3f
+        movq    16(%r10), %r8
+        decq    %r11
+        jz      3f
+        movq    24(%r10), %r9
+3:      call    *%rax
+        leave
+        .cfi_def_cfa rsp, 8
+        ret
+        .cfi_endproc
+        .size   weft_omp_call_microtask, . - weft_omp_call_microtask
+)");
+
+namespace {
+
+/// The same list is made once, for teams keep it.
+const level_list *intern(unsigned first, const std::int32_t *list, std::uint32_t count) {
+  static spin_lock lock;
+  static auto *all = new std::deque<level_list>;
+  std::lock_guard guard(lock);
+  for (const level_list &l : *all)
+    if (l.first == first && std::equal(l.threads.begin(), l.threads.end(), list, list + count))
+      return &l;
+  return &all->emplace_back(level_list{first, std::vector<int>(list, list + count)});
+}
+
+void ask_for(thread &t, const std::int32_t *list, std::uint32_t count) {
+  if (count == 0 || std::any_of(list, list + count, [](std::int32_t n) { return n <= 0; }))
+    return warn("num_threads names a number that is not positive; it is left aside");
+  t.asked.threads = static_cast<unsigned>(list[0]);
+  t.asked.levels = count > 1 ? intern(t.team->level + 1, list, count) : nullptr;
+}
+
+constexpr int k_severity_fatal = 2;
+
+void check_strict(const asked_region &asked, unsigned got) {
+  if (!asked.strict || got >= asked.threads)
+    return;
+  const char *const what = asked.strict_message ? asked.strict_message : "num_threads(strict): the region gets fewer threads";
+  if (asked.strict_is_fatal)
+    fatal("%s (%u asked for, %u there)", what, asked.threads, got);
+  warn("%s (%u asked for, %u there)", what, asked.threads, got);
+}
+
+void ask_strictly(thread &t, int severity, const char *message) {
+  t.asked.strict = true;
+  t.asked.strict_is_fatal = severity == k_severity_fatal;
+  t.asked.strict_message = message;
+}
+
+void call_microtask(const region_body &b) {
+  auto number = static_cast<std::int32_t>(self().gtid);
+  std::int32_t zero = 0;
+  weft_omp_call_microtask(b.f, &number, &zero, b.count, static_cast<void **>(b.arguments));
+}
+
+void fork(void (*f)(), int count, void **arguments, bool parallel) {
+  thread &t = self();
+  if (needs_proxy(t)) [[unlikely]]
+    return on_proxy_thread(t, [=] { fork(f, count, arguments, parallel); });
+  const unsigned threads = parallel ? resolve_threads(t, t.asked.threads) : 1;
+  if (t.asked.strict) [[unlikely]]
+    check_strict(t.asked, threads);
+  t.asked.threads = 0;
+  t.asked.strict = false;
+  run_parallel(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, threads, std::exchange(t.asked.bind, 0u));
+}
+
+constexpr int k_most_arguments = 512;
+
+} // namespace
+
+#define TAKE_ARGUMENTS(LAST)                                                                                                                         \
+  void *arguments[k_most_arguments];                                                                                                                 \
+  if (count > k_most_arguments)                                                                                                                      \
+    fatal("a region shares %d variables; more than %d are not supported: put them into a structure", count, k_most_arguments);                       \
+  va_list list;                                                                                                                                      \
+  va_start(list, LAST);                                                                                                                              \
+  for (int i = 0; i < count; ++i)                                                                                                                    \
+    arguments[i] = va_arg(list, void *);                                                                                                             \
+  va_end(list)
+
+KMP_API void __kmpc_fork_call(location *, std::int32_t count, void (*f)(), ...) {
+  TAKE_ARGUMENTS(f);
+  fork(f, count, arguments, true);
+}
+KMP_API void __kmpc_fork_call_if(location *, std::int32_t count, void (*f)(), std::int32_t condition, void *argument) {
+  fork(f, count, &argument, condition != 0);
+}
+KMP_API void __kmpc_fork_teams(location *, std::int32_t count, void (*f)(), ...) {
+  TAKE_ARGUMENTS(f);
+  thread &t = self();
+  const unsigned teams = t.asked.teams ? t.asked.teams : g_globals.teams ? static_cast<unsigned>(g_globals.teams) : 1;
+  t.asked.teams = 0;
+  run_league(t, {&call_microtask, f, arguments, static_cast<unsigned>(count)}, teams, std::exchange(t.asked.limit, 0u));
+}
+KMP_API void __kmpc_push_num_threads(location *, std::int32_t, std::int32_t n) { self().asked.threads = n > 0 ? static_cast<unsigned>(n) : 0; }
+KMP_API void __kmpc_push_num_threads_strict(location *, std::int32_t, std::int32_t n, int severity, const char *message) {
+  ask_for(self(), &n, 1);
+  ask_strictly(self(), severity, message);
+}
+KMP_API void __kmpc_push_num_threads_list(location *, std::int32_t, std::uint32_t count, std::int32_t *list) { ask_for(self(), list, count); }
+KMP_API void __kmpc_push_num_threads_list_strict(location *, std::int32_t, std::uint32_t count, std::int32_t *list, int severity,
+                                                 const char *message) {
+  ask_for(self(), list, count);
+  ask_strictly(self(), severity, message);
+}
+KMP_API void __kmpc_push_proc_bind(location *, std::int32_t, int bind) { self().asked.bind = static_cast<unsigned>(bind) & 7; }
+KMP_API void __kmpc_push_num_teams(location *, std::int32_t, std::int32_t teams, std::int32_t limit) {
+  self().asked.teams = teams > 0 ? static_cast<unsigned>(teams) : 0;
+  self().asked.limit = limit > 0 ? static_cast<unsigned>(limit) : 0;
+}
+KMP_API void __kmpc_push_num_teams_51(location *l, std::int32_t n, std::int32_t, std::int32_t most, std::int32_t limit) {
+  __kmpc_push_num_teams(l, n, most, limit);
+}
+KMP_API void __kmpc_serialized_parallel(location *, std::int32_t) {
+  thread &t = self();
+  t.asked.threads = 0;
+  t.asked.levels = nullptr;
+  begin_team(t, 1);
+  show_affinity(t);
+}
+KMP_API void __kmpc_end_serialized_parallel(location *, std::int32_t) { end_team(self()); }
+
+KMP_API std::int32_t __kmpc_global_thread_num(location *) { return static_cast<std::int32_t>(self().gtid); }
+KMP_API std::int32_t __kmpc_global_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }
+KMP_API std::int32_t __kmpc_bound_thread_num(location *) { return static_cast<std::int32_t>(self().number); }
+KMP_API std::int32_t __kmpc_bound_num_threads(location *) { return static_cast<std::int32_t>(self().team->size); }
+KMP_API std::int32_t __kmpc_ok_to_fork(location *) { return 1; }
+KMP_API std::int32_t __kmpc_in_parallel(location *) { return self().team->active_level > 0; }
+KMP_API void __kmpc_begin(location *, std::int32_t) {}
+KMP_API void __kmpc_end(location *) {}
+KMP_API void __kmpc_flush(location *) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (thread *const t = self_or_null())
+    count_failed_test(*t);
+}
+
+KMP_API void __kmpc_barrier(location *, std::int32_t) { team_barrier(self()); }
+KMP_API std::int32_t __kmpc_cancel_barrier(location *, std::int32_t) { return !team_barrier(self(), true); }
+KMP_API std::int32_t __kmpc_barrier_master(location *, std::int32_t) {
+  thread &t = self();
+  team_barrier(t);
+  return t.number == 0;
+}
+KMP_API void __kmpc_end_barrier_master(location *, std::int32_t) { team_barrier(self()); }
+KMP_API std::int32_t __kmpc_barrier_master_nowait(location *l, std::int32_t n) { return __kmpc_barrier_master(l, n); }
+
+KMP_API std::int32_t __kmpc_master(location *, std::int32_t) { return self().number == 0; }
+KMP_API void __kmpc_end_master(location *, std::int32_t) {}
+KMP_API std::int32_t __kmpc_masked(location *, std::int32_t, std::int32_t filter) { return static_cast<std::int32_t>(self().number) == filter; }
+KMP_API void __kmpc_end_masked(location *, std::int32_t) {}
+KMP_API std::int32_t __kmpc_single(location *, std::int32_t) {
+  thread &t = self();
+  std::uint64_t mine = t.workshare.singles++;
+  return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+}
+KMP_API void __kmpc_end_single(location *, std::int32_t) {}
+KMP_API void __kmpc_scope(location *, std::int32_t, void *) {}
+KMP_API void __kmpc_end_scope(location *, std::int32_t, void *) {}
+KMP_API void __kmpc_copyprivate(location *, std::int32_t, std::size_t, void *data, void (*copy)(void *, void *), std::int32_t did_it) {
+  thread &t = self();
+  if (did_it)
+    t.team->copied.store(data, std::memory_order_release); // O5
+  team_barrier(t);
+  if (!did_it)
+    copy(data, t.team->copied.load(std::memory_order_acquire)); // O5
+  team_barrier(t);
+}
+
+KMP_API void __kmpc_critical(location *, std::int32_t, void *name) { word_lock::at(name).lock(self()); }
+KMP_API void __kmpc_critical_with_hint(location *, std::int32_t, void *name, std::uint32_t) { word_lock::at(name).lock(self()); }
+KMP_API void __kmpc_end_critical(location *, std::int32_t, void *name) { word_lock::at(name).unlock(self()); }
+
+// A reduction is made one member after the other: each combines its own copy under the lock.
+KMP_API std::int32_t __kmpc_reduce_nowait(location *, std::int32_t, std::int32_t, std::size_t, void *, void (*)(void *, void *), void *name) {
+  word_lock::at(name).lock(self());
+  return 1;
+}
+KMP_API void __kmpc_end_reduce_nowait(location *, std::int32_t, void *name) { word_lock::at(name).unlock(self()); }
+KMP_API std::int32_t __kmpc_reduce(location *, std::int32_t, std::int32_t, std::size_t, void *, void (*)(void *, void *), void *name) {
+  word_lock::at(name).lock(self());
+  return 1;
+}
+KMP_API void __kmpc_end_reduce(location *, std::int32_t, void *name) {
+  thread &t = self();
+  word_lock::at(name).unlock(t);
+  team_barrier(t);
+}

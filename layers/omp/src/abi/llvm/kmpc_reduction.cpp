@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: task reductions. Each thread of the team has a copy of each variable, made when it first asks; at the end of the taskgroup
+// they are combined into the original. With reduction(task, ...) all members share the copies, and the last to end combines.
+#include "abi/llvm/kmpc.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace weft_omp {
+namespace {
+
+/// As the compiler writes them.
+struct old_input {
+  void *original;
+  std::size_t bytes;
+  void *init, *fini, *combine;
+  std::uint32_t flags;
+};
+struct new_input {
+  void *shared, *original;
+  std::size_t bytes;
+  void *init, *fini, *combine;
+  std::uint32_t flags;
+};
+
+struct variable {
+  void *original;       // what `init` may read
+  std::size_t bytes, stride;
+  void (*init_from)(void *copy, void *original);
+  void (*init)(void *copy); // of old programs
+  void (*fini)(void *copy);
+  void (*combine)(void *into, void *copy);
+  char *copies;         // of all threads
+  bool *made;           // [threads], each touched by its thread only
+};
+
+} // namespace
+
+/// What all that use the copies have in common.
+struct llvm_copies {
+  unsigned ended = 0; // with the lock of the team
+  unsigned threads, count;
+  variable *variables;
+};
+using copies = llvm_copies;
+
+/// Of one taskgroup.
+struct llvm_reductions {
+  copies *common;
+  void **into; // [count]: what the copies are combined into
+  int shared_in = -1; // index in omp_team::of_llvm
+};
+
+namespace {
+
+template <class T>
+T *allocate(std::size_t n) {
+  T *const p = static_cast<T *>(std::calloc(n ? n : 1, sizeof(T)));
+  if (!p)
+    fatal("no memory for the copies of a task reduction");
+  return p;
+}
+
+void set_up(variable &v, const old_input &i) {
+  v.original = i.original;
+  v.init = reinterpret_cast<void (*)(void *)>(i.init);
+}
+void set_up(variable &v, const new_input &i) {
+  v.original = i.original;
+  v.init_from = reinterpret_cast<void (*)(void *, void *)>(i.init);
+}
+void *target_of(const old_input &i) noexcept { return i.original; }
+void *target_of(const new_input &i) noexcept { return i.shared; }
+
+template <class Input>
+copies *make_copies(const Input *list, unsigned count, unsigned threads) {
+  auto *const c = new copies;
+  c->threads = threads;
+  c->count = count;
+  c->variables = allocate<variable>(count);
+  for (unsigned i = 0; i < count; ++i) {
+    variable &v = c->variables[i];
+    set_up(v, list[i]);
+    v.bytes = list[i].bytes;
+    v.stride = (v.bytes + 63) & ~std::size_t{63}; // no false sharing
+    v.fini = reinterpret_cast<void (*)(void *)>(list[i].fini);
+    v.combine = reinterpret_cast<void (*)(void *, void *)>(list[i].combine);
+    v.copies = static_cast<char *>(std::aligned_alloc(64, v.stride * threads));
+    v.made = allocate<bool>(threads);
+    if (!v.copies)
+      fatal("no memory for the copies of a task reduction: %zu bytes", v.stride * threads);
+  }
+  return c;
+}
+
+void free_copies(copies *c) noexcept {
+  for (unsigned i = 0; i < c->count; ++i) {
+    std::free(c->variables[i].copies);
+    std::free(c->variables[i].made);
+  }
+  std::free(c->variables);
+  delete c;
+}
+
+template <class Input>
+llvm_reductions *make_reductions(copies *c, const Input *list) {
+  auto *const r = new llvm_reductions{c, allocate<void *>(c->count)};
+  for (unsigned i = 0; i < c->count; ++i)
+    r->into[i] = target_of(list[i]);
+  return r;
+}
+
+void combine_all(llvm_reductions &r) {
+  for (unsigned i = 0; i < r.common->count; ++i) {
+    variable &v = r.common->variables[i];
+    for (unsigned n = 0; n < r.common->threads; ++n) {
+      if (!v.made[n])
+        continue;
+      v.combine(r.into[i], v.copies + n * v.stride);
+      if (v.fini)
+        v.fini(v.copies + n * v.stride);
+    }
+  }
+}
+
+void *copy_of(variable &v, unsigned number) {
+  char *const p = v.copies + number * v.stride;
+  if (!std::exchange(v.made[number], true)) {
+    if (v.init_from)
+      v.init_from(p, v.original);
+    else if (v.init)
+      v.init(p);
+    else
+      std::memset(p, 0, v.bytes);
+  }
+  return p;
+}
+
+/// The caller's copy of what is named by the original's address or that of somebody's copy; null: not of this group.
+void *find(llvm_reductions &r, unsigned number, void *data) {
+  for (unsigned i = 0; i < r.common->count; ++i) {
+    variable &v = r.common->variables[i];
+    const auto *const at = static_cast<char *>(data);
+    if (data == v.original || data == r.into[i] || (at >= v.copies && at < v.copies + v.stride * r.common->threads))
+      return copy_of(v, number);
+  }
+  return nullptr;
+}
+
+} // namespace
+
+void finish_reductions(thread &t, task_group &g) {
+  llvm_reductions *const r = std::exchange(g.of_llvm, nullptr);
+  copies *const c = r->common;
+  bool last = true;
+  if (r->shared_in >= 0) {
+    std::lock_guard lock(t.team->lock);
+    last = ++c->ended == t.team->size;
+    if (last)
+      t.team->of_llvm[r->shared_in] = nullptr;
+  }
+  if (last) {
+    combine_all(*r);
+    free_copies(c);
+  }
+  std::free(r->into);
+  delete r;
+}
+
+namespace {
+
+template <class Input>
+void *begin(std::int32_t count, void *data) {
+  thread &t = self();
+  const auto *const list = static_cast<const Input *>(data);
+  task_group *const g = t.task->group;
+  if (!g)
+    fatal("a task reduction outside of a taskgroup");
+  g->of_llvm = make_reductions(make_copies(list, static_cast<unsigned>(count), t.team->size), list);
+  return g;
+}
+
+template <class Input>
+void *begin_shared(bool in_workshare, std::int32_t count, void *data) {
+  thread &t = self();
+  const auto *const list = static_cast<const Input *>(data);
+  begin_group(t);
+  llvm_reductions *mine = nullptr;
+  {
+    std::lock_guard lock(t.team->lock);
+    copies *&common = t.team->of_llvm[in_workshare];
+    if (!common)
+      common = make_copies(list, static_cast<unsigned>(count), t.team->size);
+    mine = make_reductions(common, list);
+    mine->shared_in = in_workshare;
+  }
+  t.task->group->of_llvm = mine;
+  return t.task->group;
+}
+
+} // namespace
+} // namespace weft_omp
+
+using namespace weft_omp;
+
+KMP_API void *__kmpc_task_reduction_init(std::int32_t, std::int32_t count, void *data) { return begin<old_input>(count, data); }
+KMP_API void *__kmpc_taskred_init(std::int32_t, std::int32_t count, void *data) { return begin<new_input>(count, data); }
+KMP_API void *__kmpc_task_reduction_modifier_init(location *, std::int32_t, std::int32_t in_workshare, std::int32_t count, void *data) {
+  return begin_shared<old_input>(in_workshare != 0, count, data);
+}
+KMP_API void *__kmpc_taskred_modifier_init(location *, std::int32_t, std::int32_t in_workshare, std::int32_t count, void *data) {
+  return begin_shared<new_input>(in_workshare != 0, count, data);
+}
+KMP_API void __kmpc_task_reduction_modifier_fini(location *, std::int32_t, std::int32_t) { end_group(self()); }
+
+KMP_API void *__kmpc_task_reduction_get_th_data(std::int32_t, void *group, void *data) {
+  thread &t = self();
+  for (auto *g = group ? static_cast<task_group *>(group) : t.task->group; g; g = g->outer)
+    if (g->of_llvm)
+      if (void *const p = find(*g->of_llvm, t.number, data))
+        return p;
+  fatal("in_reduction of a variable at %p that no enclosing construct reduces; name it in a task_reduction or reduction(task, ...) clause", data);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: allocators, the error directive, what target regions on the host ask for, and the kmp_* functions of <omp.h>.
+#include "abi/llvm/kmpc.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace weft_omp;
+
+extern "C" {
+void *omp_alloc(std::size_t, std::uintptr_t);
+void *omp_aligned_alloc(std::size_t, std::size_t, std::uintptr_t);
+void *omp_calloc(std::size_t, std::size_t, std::uintptr_t);
+void *omp_realloc(void *, std::size_t, std::uintptr_t, std::uintptr_t);
+void omp_free(void *, std::uintptr_t);
+}
+
+KMP_API void *__kmpc_alloc(int, std::size_t bytes, std::uintptr_t handle) { return omp_alloc(bytes, handle); }
+KMP_API void *__kmpc_aligned_alloc(int, std::size_t alignment, std::size_t bytes, std::uintptr_t handle) {
+  return omp_aligned_alloc(alignment, bytes, handle);
+}
+KMP_API void *__kmpc_calloc(int, std::size_t n, std::size_t bytes, std::uintptr_t handle) { return omp_calloc(n, bytes, handle); }
+KMP_API void *__kmpc_realloc(int, void *p, std::size_t bytes, std::uintptr_t handle, std::uintptr_t before) {
+  return omp_realloc(p, bytes, handle, before);
+}
+KMP_API void __kmpc_free(int, void *p, std::uintptr_t handle) { omp_free(p, handle); }
+
+KMP_API void __kmpc_error(location *, int severity, const char *message) {
+  constexpr int k_fatal = 2;
+  warn("error directive encountered: %s", message ? message : "(no message)");
+  if (severity == k_fatal)
+    std::exit(1);
+}
+KMP_API void __kmpc_set_thread_limit(location *, std::int32_t, std::int32_t limit) {
+  if (limit > 0)
+    own_icvs().thread_limit = static_cast<unsigned>(limit);
+}
+KMP_API int __kmpc_get_target_offload() {
+  const int said = of_process().target_offload;
+  return said == 1 ? 2 : said == 2 ? 0 : 1;
+}
+
+// Kept under names of their own by old compilers.
+extern "C" {
+std::uintptr_t omp_init_allocator(std::uintptr_t, int, const void *);
+void omp_destroy_allocator(std::uintptr_t);
+void omp_set_default_allocator(std::uintptr_t);
+std::uintptr_t omp_get_default_allocator();
+int omp_pause_resource(int, int);
+}
+KMP_API std::uintptr_t __kmpc_init_allocator(int, std::uintptr_t space, int count, const void *traits) {
+  return omp_init_allocator(space, count, traits);
+}
+KMP_API void __kmpc_destroy_allocator(int, std::uintptr_t handle) { omp_destroy_allocator(handle); }
+KMP_API void __kmpc_set_default_allocator(int, std::uintptr_t handle) { omp_set_default_allocator(handle); }
+KMP_API std::uintptr_t __kmpc_get_default_allocator(int) { return omp_get_default_allocator(); }
+KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resource(kind, device); }
+
+/// Sections: as a loop with a chunk of one, whose length is said at each step.
+KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
+  thread &t = self();
+  if (enter_workshare(t)) {
+    set_loop(t, *t.workshare.current, {INT32_MAX, 0, 1, INT32_MAX}, k_dynamic, 1);
+    publish_workshare(t);
+  }
+  return next_chunk(t) ? static_cast<std::int32_t>(t.workshare.first) : INT32_MAX;
+}
+KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t count) {
+  thread &t = self();
+  return next_chunk(t) && t.workshare.first < static_cast<std::uint64_t>(count) ? static_cast<std::int32_t>(t.workshare.first) : count;
+}
+KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_workshare(self()); }
+
+/// One thread gives an address, all get it; the compiler emits the barrier that ends the construct.
+KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {
+  thread &t = self();
+  if (data)
+    t.team->copied.store(data, std::memory_order_release); // O5
+  team_barrier(t);
+  return t.team->copied.load(std::memory_order_acquire); // O5
+}
+KMP_API void __kmpc_pop_num_threads(location *, std::int32_t) { self().asked.threads = 0; }

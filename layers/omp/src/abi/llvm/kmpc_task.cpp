@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: tasks. What the compiler knows of a task is its data, which begin with a pointer to shared variables and the entry.
+#include "abi/llvm/kmpc.hpp"
+#include "helper/helpers.hpp"
+#include "task/depend.hpp"
+#include "task/task_record.hpp"
+#include "team/task_queue.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace weft_omp;
+
+namespace {
+
+struct kmp_depend {
+  std::uintptr_t address;
+  std::size_t bytes;
+  std::uint8_t flags; // 1 in, 2 out, 4 mutexinoutset, 8 inoutset, 128 all memory
+};
+
+constexpr std::uint8_t k_all_memory = 128;
+enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_proxy = 16, k_priority = 32, k_detachable = 64 };
+
+/// Of tasks that are more than their entry.
+int run_entry(int number, kmp_task *k) {
+  if (k->entry) // none: a taskwait that does not wait, but has dependences
+    k->entry(number, k);
+  if (!task_of(k).again)
+    destroy_data(number, k);
+  return 0;
+}
+
+weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
+  if (f & 2)
+    return weft::access_mode::inout;
+  if (f & 1)
+    return weft::access_mode::in;
+  return f & 4 ? weft::access_mode::commutative : weft::access_mode::concurrent;
+}
+
+[[gnu::always_inline]] inline void read(thread &t, access_list &into, const kmp_depend *list, std::int32_t count) {
+  for (const kmp_depend *d = list, *const end = list + count; d != end; ++d)
+    if ((d->flags & k_all_memory) || d->address == ~std::uintptr_t{0}) [[unlikely]]
+      into.add_all();
+    else
+      into.add(reinterpret_cast<const void *>(d->address), mode_of_flags(d->flags));
+  into.finish(t);
+}
+
+/// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
+bool is_for_queue(const thread &t, const omp_task &x) noexcept { return !x.undeferred && t.team->level != 0; }
+
+void start(thread &t, kmp_task *k, const task_clauses &clauses) {
+  omp_task &x = task_of(k);
+  if (x.priority == k_for_helpers && !x.undeferred)
+    return submit(t, x, clauses);
+  if (t.team->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be who fulfils the event
+    count_in(t, x);
+    return run_task(t, x);
+  }
+  if (is_for_queue(t, x))
+    submit(t, x, clauses);
+  else
+    run_undeferred(t, x, clauses);
+}
+
+} // namespace
+
+KMP_API kmp_task *__kmpc_omp_task_alloc(location *, std::int32_t, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
+                                        std::int32_t (*entry)(std::int32_t, kmp_task *)) {
+  thread &t = self();
+  task_clauses clauses;
+  clauses.is_final = (flags & k_final) != 0;
+  clauses.detachable = (flags & (k_detachable | k_proxy)) != 0;
+  const std::size_t whole = (bytes + 15) & ~std::size_t{15};
+  omp_task *const x = make_task(t, whole + shared_bytes, 16, clauses);
+  auto *const k = static_cast<kmp_task *>(x->argument);
+  k->shareds = shared_bytes ? static_cast<char *>(x->argument) + whole : nullptr;
+  k->entry = entry;
+  k->part = 0;
+  x->data_bytes = whole + shared_bytes;
+  x->destroys = (flags & k_destroys) != 0;
+  x->kmp_entry = entry && !x->destroys ? entry : &run_entry;
+  x->has_priority = (flags & k_priority) != 0;
+  return k;
+}
+KMP_API kmp_task *__kmpc_omp_target_task_alloc(location *l, std::int32_t n, std::int32_t flags, std::size_t bytes, std::size_t shared_bytes,
+                                               std::int32_t (*entry)(std::int32_t, kmp_task *), std::int64_t) {
+  kmp_task *const k = __kmpc_omp_task_alloc(l, n, flags, bytes, shared_bytes, entry);
+  if (have_helpers(self()))
+    task_of(k).priority = k_for_helpers;
+  return k;
+}
+
+KMP_API std::int32_t __kmpc_omp_task(location *, std::int32_t, kmp_task *k) {
+  omp_task &x = task_of(k);
+  thread &t = self();
+  if (t.task == &x) { // the body of an untied task, at the end of a part
+    x.again = true;
+    return 0;
+  }
+  if (x.has_priority && x.priority != k_for_helpers)
+    x.priority = std::clamp(k->data2.priority, 0, g_globals.max_task_priority);
+  if (x.priority == 0 && is_for_queue(t, x)) [[likely]]
+    submit_plain(t, x);
+  else
+    start(t, k, {});
+  return 0;
+}
+
+KMP_API std::int32_t __kmpc_omp_task_with_deps(location *, std::int32_t, kmp_task *k, std::int32_t count, kmp_depend *list, std::int32_t,
+                                               kmp_depend *) {
+  thread &t = self();
+  access_list accesses(static_cast<std::size_t>(count));
+  read(t, accesses, list, count);
+  task_clauses clauses;
+  accesses.enter_in(clauses);
+  if (is_for_queue(t, task_of(k))) [[likely]]
+    submit(t, task_of(k), clauses);
+  else
+    start(t, k, clauses);
+  return 0;
+}
+
+KMP_API void __kmpc_omp_wait_deps(location *, std::int32_t, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *) {
+  thread &t = self();
+  if (!t.task->external)
+    return;
+  access_list accesses(static_cast<std::size_t>(count));
+  read(t, accesses, list, count);
+  wait_for_accesses(t, accesses);
+}
+KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32_t count, kmp_depend *list, std::int32_t, kmp_depend *,
+                                         std::int32_t) {
+  __kmpc_omp_wait_deps(l, n, count, list, 0, nullptr);
+}
+
+// if(false): the compiler calls the body itself, between these two.
+KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
+  thread &t = self();
+  begin_here(t, task_of(k));
+}
+KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *k) {
+  thread &t = self();
+  while (std::exchange(task_of(k).again, false))
+    k->entry(n, k);
+  destroy_data(n, k);
+  end_here(t, task_of(k));
+}
+
+KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) { return __kmpc_omp_task(l, n, k); }
+/// Affinity of tasks is a hint, and not taken.
+KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(location *, std::int32_t, kmp_task *, std::int32_t, void *) { return 0; }
+
+KMP_API std::int32_t __kmpc_omp_taskwait(location *, std::int32_t) {
+  wait_for_children(self());
+  return 0;
+}
+KMP_API std::int32_t __kmpc_omp_taskyield(location *, std::int32_t, int) {
+  yield_now(self());
+  return 0;
+}
+KMP_API void __kmpc_taskgroup(location *, std::int32_t) { begin_group(self()); }
+KMP_API void __kmpc_end_taskgroup(location *, std::int32_t) { end_group(self()); }
+KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_task *k) {
+  omp_task &x = task_of(k);
+  x.detachable = true;
+  return &x;
+}
+
+// A task whose work somebody else does: it ends when both its body and that are over. The second name is for threads that are not OpenMP's.
+KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill(self(), task_of(k)); }
+KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill(self(), task_of(k)); }
+/// Of a target task that a device works on: there is none.
+KMP_API void *__kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return nullptr; }
+
+// Numbers for debuggers: of the task that runs, and of the one that made it.
+KMP_API std::uint64_t __kmpc_get_taskid() { return reinterpret_cast<std::uintptr_t>(self().task); }
+KMP_API std::uint64_t __kmpc_get_parent_taskid() { return reinterpret_cast<std::uintptr_t>(self().task->parent); }
+KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().team->level != 0; }

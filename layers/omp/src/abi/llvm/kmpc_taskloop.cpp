@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's entry points: taskloop. The compiler makes one task as a pattern; each chunk gets a copy of it with bounds of its own.
+#include "abi/llvm/kmpc.hpp"
+#include "task/task_record.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace weft_omp;
+
+namespace {
+
+enum split : std::int32_t { k_split_by_us, k_by_grainsize, k_by_number };
+constexpr std::int32_t k_strict = 1;
+
+using duplicate = void (*)(kmp_task *to, kmp_task *from, std::int32_t is_last);
+
+struct task_loop {
+  kmp_task *pattern;
+  std::uint64_t *low, *high; // in the pattern
+  std::int64_t step;
+  duplicate copy;
+  std::uint64_t trips, tasks, each, more; // the first `more` tasks have one more iteration
+};
+
+std::uint64_t trips_of(std::uint64_t low, std::uint64_t high, std::int64_t step) noexcept {
+  const auto a = static_cast<std::int64_t>(low), b = static_cast<std::int64_t>(high);
+  if (step == 1)
+    return high - low + 1; // also where the variable is unsigned
+  if (step > 0)
+    return a > b ? 0 : (high - low) / static_cast<std::uint64_t>(step) + 1;
+  return a < b ? 0 : (low - high) / (0 - static_cast<std::uint64_t>(step)) + 1;
+}
+
+void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked, bool strict) noexcept {
+  if (how == k_by_grainsize && strict) {
+    l.each = std::min(std::max<std::uint64_t>(asked, 1), l.trips);
+    l.tasks = (l.trips - 1) / l.each + 1;
+    l.more = 0; // the last has what is left
+    return;
+  }
+  const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1) : how == k_by_number ? asked : t.team->size;
+  l.tasks = std::clamp<std::uint64_t>(wanted, 1, l.trips);
+  l.each = l.trips / l.tasks;
+  l.more = l.trips % l.tasks;
+}
+
+/// The address in the copy that corresponds to one in the pattern.
+std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *address) noexcept {
+  const auto offset = reinterpret_cast<const char *>(address) - reinterpret_cast<const char *>(l.pattern);
+  return *reinterpret_cast<std::uint64_t *>(reinterpret_cast<char *>(k) + offset);
+}
+
+omp_task *make_copy(thread &t, const task_loop &l, const task_clauses &clauses, std::uint64_t first, std::uint64_t count, bool is_last) {
+  omp_task &from = task_of(l.pattern);
+  omp_task *const x = make_task(t, from.data_bytes, 16, clauses);
+  x->kmp_entry = from.kmp_entry;
+  x->destroys = from.destroys;
+  x->data_bytes = from.data_bytes;
+  auto *const k = static_cast<kmp_task *>(x->argument);
+  std::memcpy(static_cast<void *>(k), l.pattern, from.data_bytes);
+  if (k->shareds)
+    k->shareds = reinterpret_cast<char *>(k) + (static_cast<char *>(l.pattern->shareds) - reinterpret_cast<char *>(l.pattern));
+  const std::uint64_t low = *l.low + first * static_cast<std::uint64_t>(l.step);
+  in_copy(l, k, l.low) = low;
+  in_copy(l, k, l.high) = is_last ? *l.high : low + (count - 1) * static_cast<std::uint64_t>(l.step);
+  if (l.copy)
+    l.copy(k, l.pattern, is_last);
+  return x;
+}
+
+void make_tasks(thread &t, const task_loop &l, bool deferred) {
+  const omp_task &pattern = task_of(l.pattern);
+  task_clauses clauses;
+  clauses.deferred = deferred && t.team->level != 0;
+  clauses.is_final = pattern.is_final;
+  clauses.priority = pattern.has_priority ? l.pattern->data2.priority : 0;
+  omp_task *later = nullptr, **end = &later; // who runs at once does so when all are made: it may change what the others copy
+  std::uint64_t first = 0;
+  for (std::uint64_t i = 0; i < l.tasks; ++i) {
+    const std::uint64_t count = std::min(l.each + (i < l.more), l.trips - first);
+    omp_task *const x = make_copy(t, l, clauses, first, count, i + 1 == l.tasks);
+    first += count;
+    if (!x->undeferred) {
+      submit(t, *x, clauses);
+    } else {
+      *end = x;
+      end = &x->next_of_loop;
+    }
+  }
+  while (later) {
+    omp_task *const x = std::exchange(later, later->next_of_loop);
+    run_undeferred(t, *x, clauses);
+  }
+}
+
+} // namespace
+
+KMP_API void __kmpc_taskloop_5(location *, std::int32_t n, kmp_task *pattern, std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
+                               std::int64_t step, std::int32_t no_group, std::int32_t how, std::uint64_t asked, std::int32_t modifier, void *copy) {
+  thread &t = self();
+  if (!no_group)
+    begin_group(t);
+  task_loop l{pattern, low, high, step, reinterpret_cast<duplicate>(copy), trips_of(*low, *high, step), 0, 0, 0};
+  if (l.trips != 0 && !is_cancelled(*t.task)) {
+    divide(l, t, how, asked, modifier == k_strict);
+    make_tasks(t, l, condition != 0);
+  }
+  destroy_data(n, pattern);
+  discard(t, task_of(pattern));
+  if (!no_group)
+    end_group(t);
+}
+KMP_API void __kmpc_taskloop(location *l, std::int32_t n, kmp_task *pattern, std::int32_t condition, std::uint64_t *low, std::uint64_t *high,
+                             std::int64_t step, std::int32_t no_group, std::int32_t how, std::uint64_t asked, void *copy) {
+  __kmpc_taskloop_5(l, n, pattern, condition, low, high, step, no_group, how, asked, 0, copy);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// omp_*: locks, in three layouts. GCC's omp_lock_t is one word; its omp_nest_lock_t since OMP_3.0 a word, a count and the owning task. OMP_1.0's nestable
+// lock has 8 bytes and belongs to a thread; LLVM's, of 8 bytes as well, points to one of the former.
+#include "abi/api.hpp"
+#include "team/team.hpp"
+#include "thread/event.hpp"
+
+#include <new>
+
+using namespace weft_omp;
+
+namespace {
+
+struct nest_lock {
+  word_lock lock;
+  int count;
+  relaxed_value<void *> owner; // read by who may not be it
+};
+static_assert(sizeof(nest_lock) == 16);
+
+struct old_nest_lock { // the owner is a thread, by number + 1
+  word_lock lock;
+  relaxed_value<std::uint16_t> owner;
+  std::uint16_t count;
+};
+static_assert(sizeof(old_nest_lock) == 8);
+
+/// Who spins with it lets others run now and then, for one of them holds the lock.
+bool test(word_lock &l, thread &t) noexcept {
+  if (l.try_lock())
+    return true;
+  count_failed_test(t);
+  return false;
+}
+
+int take(nest_lock &l, thread &t, bool wait) noexcept {
+  if (l.owner != t.task) {
+    if (wait)
+      l.lock.lock(t);
+    else if (!test(l.lock, t))
+      return 0;
+    l.owner = t.task;
+    l.count = 0;
+  }
+  return ++l.count;
+}
+
+void give_back(nest_lock &l, thread &t) noexcept {
+  if (--l.count != 0)
+    return;
+  l.owner = nullptr;
+  l.lock.unlock(t);
+}
+
+int take(old_nest_lock &l, thread &t, bool wait) noexcept {
+  const auto me = static_cast<std::uint16_t>(t.gtid + 1);
+  if (l.owner != me) {
+    if (wait)
+      l.lock.lock(t);
+    else if (!test(l.lock, t))
+      return 0;
+    l.owner = me;
+    l.count = 0;
+  }
+  return ++l.count;
+}
+
+void give_back(old_nest_lock &l, thread &t) noexcept {
+  if (--l.count != 0)
+    return;
+  l.owner = std::uint16_t{0};
+  l.lock.unlock(t);
+}
+
+} // namespace
+
+OMP_API void omp_init_lock(void *l) { word_lock::at(l).clear(); }
+OMP_API void omp_init_lock_with_hint(void *l, int) { word_lock::at(l).clear(); }
+OMP_API void omp_destroy_lock(void *) {}
+OMP_API void omp_set_lock(void *l) { word_lock::at(l).lock(self()); }
+OMP_API void omp_unset_lock(void *l) { word_lock::at(l).unlock(self()); }
+OMP_API int omp_test_lock(void *l) { return test(word_lock::at(l), self()); }
+
+OMP_API void omp_init_nest_lock(nest_lock *l) {
+  l->lock.clear();
+  l->count = 0;
+  l->owner = nullptr;
+}
+OMP_API void omp_init_nest_lock_with_hint(nest_lock *l, int) { omp_init_nest_lock(l); }
+OMP_API void omp_destroy_nest_lock(nest_lock *) {}
+OMP_API void omp_set_nest_lock(nest_lock *l) { take(*l, self(), true); }
+OMP_API void omp_unset_nest_lock(nest_lock *l) { give_back(*l, self()); }
+OMP_API int omp_test_nest_lock(nest_lock *l) { return take(*l, self(), false); }
+
+// ---- the first ABI of GCC ------------------------------------------------------------------------------------------------
+
+#define OLD(NAME) OMP_VERSION(weft_old_##NAME, NAME, OMP_1.0, weft_old1_##NAME)
+extern "C" {
+[[gnu::used]] void weft_old_omp_init_lock(void *l) { omp_init_lock(l); }
+[[gnu::used]] void weft_old_omp_destroy_lock(void *) {}
+[[gnu::used]] void weft_old_omp_set_lock(void *l) { omp_set_lock(l); }
+[[gnu::used]] void weft_old_omp_unset_lock(void *l) { omp_unset_lock(l); }
+[[gnu::used]] int weft_old_omp_test_lock(void *l) { return omp_test_lock(l); }
+[[gnu::used]] void weft_old_omp_init_nest_lock(old_nest_lock *l) {
+  l->lock.clear();
+  l->owner = std::uint16_t{0};
+  l->count = 0;
+}
+[[gnu::used]] void weft_old_omp_destroy_nest_lock(old_nest_lock *) {}
+[[gnu::used]] void weft_old_omp_set_nest_lock(old_nest_lock *l) { take(*l, self(), true); }
+[[gnu::used]] void weft_old_omp_unset_nest_lock(old_nest_lock *l) { give_back(*l, self()); }
+[[gnu::used]] int weft_old_omp_test_nest_lock(old_nest_lock *l) { return take(*l, self(), false); }
+}
+OLD(omp_init_lock);
+OLD(omp_destroy_lock);
+OLD(omp_set_lock);
+OLD(omp_unset_lock);
+OLD(omp_test_lock);
+OLD(omp_init_nest_lock);
+OLD(omp_destroy_nest_lock);
+OLD(omp_set_nest_lock);
+OLD(omp_unset_nest_lock);
+OLD(omp_test_nest_lock);
+
+// Fortran's kinds: a lock is 4 bytes, a nestable one 8.
+#define OLD_FORTRAN(NAME) OMP_VERSION(weft_old_##NAME, NAME##_, OMP_1.0, weft_old2_##NAME)
+OLD_FORTRAN(omp_init_lock);
+OLD_FORTRAN(omp_destroy_lock);
+OLD_FORTRAN(omp_set_lock);
+OLD_FORTRAN(omp_unset_lock);
+OLD_FORTRAN(omp_test_lock);
+OLD_FORTRAN(omp_init_nest_lock);
+OLD_FORTRAN(omp_destroy_nest_lock);
+OLD_FORTRAN(omp_set_nest_lock);
+OLD_FORTRAN(omp_unset_nest_lock);
+OLD_FORTRAN(omp_test_nest_lock);
+
+OMP_API void omp_init_lock_(void *l) { omp_init_lock(l); }
+OMP_API void omp_destroy_lock_(void *) {}
+OMP_API void omp_set_lock_(void *l) { omp_set_lock(l); }
+OMP_API void omp_unset_lock_(void *l) { omp_unset_lock(l); }
+OMP_API int omp_test_lock_(void *l) { return omp_test_lock(l); }
+
+// ---- a pointer: LLVM's, and Fortran's since OMP_3.0 ------------------------------------------------------------------------
+
+OMP_API void omp_init_lock_with_hint_(void *l, const int *) { omp_init_lock(l); }
+
+OMP_API void omp_init_nest_lock_(nest_lock **l) {
+  *l = new (std::nothrow) nest_lock;
+  if (!*l)
+    fatal("no memory for a nestable lock");
+  omp_init_nest_lock(*l);
+}
+OMP_API void omp_init_nest_lock_with_hint_(nest_lock **l, const int *) { omp_init_nest_lock_(l); }
+OMP_API void omp_destroy_nest_lock_(nest_lock **l) {
+  delete *l;
+  *l = nullptr;
+}
+OMP_API void omp_set_nest_lock_(nest_lock **l) { omp_set_nest_lock(*l); }
+OMP_API void omp_unset_nest_lock_(nest_lock **l) { omp_unset_nest_lock(*l); }
+OMP_API int omp_test_nest_lock_(nest_lock **l) { return omp_test_nest_lock(*l); }
+
+extern "C" [[gnu::used]] void weft_llvm_init_nest_lock_with_hint(nest_lock **l, int) { omp_init_nest_lock_(l); }
+OMP_VERSION(weft_llvm_init_nest_lock_with_hint, omp_init_nest_lock_with_hint, VERSION, weft_llvm_omp_init_nest_lock_with_hint);
+OMP_VERSION(omp_init_nest_lock_, omp_init_nest_lock, VERSION, weft_llvm_omp_init_nest_lock);
+OMP_VERSION(omp_destroy_nest_lock_, omp_destroy_nest_lock, VERSION, weft_llvm_omp_destroy_nest_lock);
+OMP_VERSION(omp_set_nest_lock_, omp_set_nest_lock, VERSION, weft_llvm_omp_set_nest_lock);
+OMP_VERSION(omp_unset_nest_lock_, omp_unset_nest_lock, VERSION, weft_llvm_omp_unset_nest_lock);
+OMP_VERSION(omp_test_nest_lock_, omp_test_nest_lock, VERSION, weft_llvm_omp_test_nest_lock);
+OMP_ALSO_LLVM(omp_init_lock, OMP_3.0);
+
+OMP_ALSO_LLVM(omp_destroy_lock, OMP_3.0);
+OMP_ALSO_LLVM(omp_set_lock, OMP_3.0);
+OMP_ALSO_LLVM(omp_unset_lock, OMP_3.0);
+OMP_ALSO_LLVM(omp_test_lock, OMP_3.0);
+OMP_DEFAULT(omp_init_nest_lock, OMP_3.0);
+OMP_DEFAULT(omp_init_lock_, OMP_3.0);
+OMP_DEFAULT(omp_init_nest_lock_, OMP_3.0);
+OMP_DEFAULT(omp_destroy_nest_lock, OMP_3.0);
+OMP_DEFAULT(omp_destroy_lock_, OMP_3.0);
+OMP_DEFAULT(omp_destroy_nest_lock_, OMP_3.0);
+OMP_DEFAULT(omp_set_nest_lock, OMP_3.0);
+OMP_DEFAULT(omp_set_lock_, OMP_3.0);
+OMP_DEFAULT(omp_set_nest_lock_, OMP_3.0);
+OMP_DEFAULT(omp_unset_nest_lock, OMP_3.0);
+OMP_DEFAULT(omp_unset_lock_, OMP_3.0);
+OMP_DEFAULT(omp_unset_nest_lock_, OMP_3.0);
+OMP_DEFAULT(omp_test_nest_lock, OMP_3.0);
+OMP_DEFAULT(omp_test_lock_, OMP_3.0);
+OMP_DEFAULT(omp_test_nest_lock_, OMP_3.0);
+
+OMP_VERSION(omp_destroy_lock_, omp_destroy_lock_, VERSION, weft_llvm_omp_destroy_lock_);
+OMP_VERSION(omp_destroy_nest_lock_, omp_destroy_nest_lock_, VERSION, weft_llvm_omp_destroy_nest_lock_);
+OMP_VERSION(omp_init_lock_, omp_init_lock_, VERSION, weft_llvm_omp_init_lock_);
+OMP_VERSION(omp_init_nest_lock_, omp_init_nest_lock_, VERSION, weft_llvm_omp_init_nest_lock_);
+OMP_VERSION(omp_set_lock_, omp_set_lock_, VERSION, weft_llvm_omp_set_lock_);
+OMP_VERSION(omp_set_nest_lock_, omp_set_nest_lock_, VERSION, weft_llvm_omp_set_nest_lock_);
+OMP_VERSION(omp_test_lock_, omp_test_lock_, VERSION, weft_llvm_omp_test_lock_);
+OMP_VERSION(omp_test_nest_lock_, omp_test_nest_lock_, VERSION, weft_llvm_omp_test_nest_lock_);
+OMP_VERSION(omp_unset_lock_, omp_unset_lock_, VERSION, weft_llvm_omp_unset_lock_);
+OMP_VERSION(omp_unset_nest_lock_, omp_unset_nest_lock_, VERSION, weft_llvm_omp_unset_nest_lock_);

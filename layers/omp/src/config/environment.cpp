@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// OMP_* variables, and those of GNU's and LLVM's runtimes that still mean something. What cannot be read is told and left aside.
+#include "config/environment.hpp"
+#include "abi/flavor.hpp"
+#include "config/topology.hpp"
+#include "thread/thread.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <strings.h>
+#include <sys/resource.h>
+
+namespace weft_omp {
+
+globals g_globals;
+
+void set_offload(const char *value) noexcept {
+  static constexpr const char *k_names[] = {"default", "mandatory", "disabled"};
+  g_globals.target_offload = 0;
+  for (int i = 0; i < 3; ++i)
+    if (const char *s = skip(value); eat(s, k_names[i]) && !*s)
+      return void(g_globals.target_offload = i);
+  bad("OMP_TARGET_OFFLOAD", value, "default, mandatory or disabled");
+}
+
+bool number_of(const char *name, unsigned long long &into, unsigned long long least, unsigned long long most) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  const char *s = value;
+  unsigned long long n = 0;
+  const bool is_number = read_number(s, n) && !*s;
+  if (!is_number || n < least || n > most) {
+    char range[80];
+    std::snprintf(range, sizeof range, "a number from %llu to %llu%s", least, most,
+                  !is_number  ? ""
+                  : n < least ? ", this is too small"
+                              : ", this is too large");
+    return bad(name, value, range);
+  }
+  into = n;
+  return true;
+}
+
+bool truth_of(const char *name, bool &into) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  const char *s = skip(value);
+  const bool yes = eat(s, "true") || eat(s, "1");
+  const bool no = !yes && (eat(s, "false") || eat(s, "0"));
+  if (*s || (!yes && !no))
+    return bad(name, value, "true or false");
+  into = yes;
+  return true;
+}
+
+namespace {
+
+bool numbers_of(const char *name, std::vector<int> &into) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  std::vector<int> all;
+  for (const char *s = value;;) {
+    unsigned long long n = 0;
+    if (!read_number(s, n) || n == 0 || n > INT_MAX)
+      return bad(name, value, "a positive number, or several with commas");
+    all.push_back(static_cast<int>(n));
+    if (!*s)
+      break;
+    if (*s++ != ',')
+      return bad(name, value, "a positive number, or several with commas");
+  }
+  into = all;
+  return true;
+}
+
+bool bytes_of(const char *name, std::size_t &into) {
+  const char *value = weft::layer::environment(name);
+  if (!value)
+    return false;
+  const char *s = value;
+  unsigned long long n = 0;
+  bool good = read_number(s, n);
+  int shift = 10;
+  switch (std::tolower(static_cast<unsigned char>(*s))) {
+  case 'b':
+    shift = 0;
+    ++s;
+    break;
+  case 'k':
+    shift = 10;
+    ++s;
+    break;
+  case 'm':
+    shift = 20;
+    ++s;
+    break;
+  case 'g':
+    shift = 30;
+    ++s;
+    break;
+  default:
+    break;
+  }
+  s = skip(s);
+  good = good && !*s && n <= (~0ull >> 20 >> shift);
+  if (!good)
+    return bad(name, value, "a size such as 512K, 16M or 1G");
+  into = static_cast<std::size_t>(n << shift);
+  return true;
+}
+
+int read_kind(const char *&s) noexcept {
+  static constexpr struct {
+    const char *name;
+    int kind;
+  } k_names[] = {{"static_steal", k_dynamic}, {"static", k_static}, {"dynamic", k_dynamic},
+                 {"guided", k_guided},        {"auto", k_auto},     {"trapezoidal", k_trapezoidal}};
+  for (const auto &n : k_names)
+    if (eat(s, n.name))
+      return n.kind;
+  return 0;
+}
+
+void read_schedule(icvs &to) {
+  const char *value = weft::layer::environment("OMP_SCHEDULE");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  unsigned modifier = 0;
+  bool has_modifier = false;
+  if (eat(s, "monotonic"))
+    modifier = k_monotonic, has_modifier = true;
+  else if (eat(s, "nonmonotonic"))
+    has_modifier = true;
+  if (has_modifier && (*s != ':' || !*(s = skip(s + 1))))
+    return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
+  const int kind = read_kind(s);
+  unsigned long long chunk = 0;
+  if (kind && *s == ',' && (!read_number(++s, chunk) || chunk > LONG_MAX))
+    return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
+  if (!kind || *s)
+    return void(bad("OMP_SCHEDULE", value, "[modifier:]static|dynamic|guided|auto[,chunk]"));
+  to.schedule = kind;
+  to.schedule_modifier = has_modifier ? modifier : kind == k_static && !is_of_llvm() ? k_monotonic : 0;
+  to.chunk = chunk || kind == k_static ? static_cast<long>(chunk) : 1;
+}
+
+void read_levels(globals &g) {
+  unsigned long long n = 0;
+  bool nested = false;
+  if (number_of("OMP_MAX_ACTIVE_LEVELS", n, 0, INT_MAX))
+    g.initial.active_levels = static_cast<int>(n);
+  else if (truth_of("OMP_NESTED", nested))
+    g.initial.active_levels = nested ? g.most_levels : 1;
+  else if (g.threads_by_level.size() > 1 || g.bind_by_level.size() > 1)
+    g.initial.active_levels = g.most_levels;
+}
+
+void read_waiting(globals &g) {
+  const char *policy = weft::layer::environment("OMP_WAIT_POLICY");
+  if (policy) {
+    const char *s = skip(policy);
+    if (eat(s, "active") && !*s)
+      g.wait_policy = 1;
+    else if (s = skip(policy); eat(s, "passive") && !*s)
+      g.wait_policy = 0;
+    else
+      bad("OMP_WAIT_POLICY", policy, "active or passive");
+  }
+  if (g.wait_policy == 0)
+    g.spins = 0, g.spin_count = 0;
+  else if (g.wait_policy == 1)
+    g.spins = 200000, g.spin_count = 30000000000ull;
+  const char *spins = weft::layer::environment("GOMP_SPINCOUNT");
+  const char *s = spins ? skip(spins) : "";
+  if (spins && (eat(s, "infinite") || eat(s, "infinity")) && !*s)
+    g.spins = 1000000, g.spin_count = ~0ull;
+  else if (spins && number_of("GOMP_SPINCOUNT", g.spin_count, 0, ~0ull))
+    g.spins = static_cast<int>(std::min(g.spin_count, 1000000ull));
+  if (g.wait_policy >= 0)
+    g.block_time = g.wait_policy ? INT_MAX : 0;
+  const char *block = weft::layer::environment("KMP_BLOCKTIME"), *b = block ? skip(block) : nullptr;
+  unsigned long long ms = 0;
+  if (b && eat(b, "infinite"))
+    g.block_time = INT_MAX;
+  else if (b && read_number(b, ms)) // a unit may follow
+    g.block_time = static_cast<int>(std::min<unsigned long long>(ms, INT_MAX));
+  if (block && g.block_time == 0)
+    g.spins = 0;
+}
+
+void read_stack(globals &g) {
+  constexpr std::size_t k_least = 64 << 10, k_most = std::size_t{1} << 36;
+  rlimit r{};
+  if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
+    g.stack_bytes = r.rlim_cur;
+  for (const char *name : {"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"})
+    if (bytes_of(name, g.stack_bytes_set)) {
+      g.stack_bytes = g.stack_bytes_set;
+      break;
+    }
+  g.stack_bytes = std::clamp(g.stack_bytes, k_least, k_most) + (16 << 10);
+}
+
+void read_offload() {
+  if (const char *value = weft::layer::environment("OMP_TARGET_OFFLOAD"))
+    set_offload(value);
+}
+
+void read_allocator(globals &g) {
+  static const char *const k_names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
+                                        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+  const char *value = weft::layer::environment("OMP_ALLOCATOR");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  for (std::uintptr_t i = 0; i < std::size(k_names); ++i)
+    if (const char *t = s; eat(t, k_names[i]) && !*t)
+      return void(g.initial.allocator = i + 1);
+  bad("OMP_ALLOCATOR", value, "one of the predefined allocators, such as omp_default_mem_alloc");
+}
+
+void read_teams(globals &g) {
+  unsigned long long n = 0;
+  if (number_of("OMP_NUM_TEAMS", n, 1, INT_MAX))
+    g.teams = static_cast<int>(n);
+  if (number_of("OMP_TEAMS_THREAD_LIMIT", n, 1, INT_MAX))
+    g.teams_thread_limit = static_cast<unsigned>(n);
+  if (number_of("OMP_MAX_TASK_PRIORITY", n, 0, INT_MAX))
+    g.max_task_priority = static_cast<int>(n);
+  if (bool throttles = true; truth_of("KMP_ENABLE_TASK_THROTTLING", throttles) && !throttles)
+    g.most_tasks = SIZE_MAX;
+  if (number_of("OMP_THREAD_LIMIT", n, 1, UINT_MAX - 1))
+    g.initial.thread_limit = static_cast<unsigned>(n);
+  (void)number_of("KMP_DISP_NUM_BUFFERS", n, 1, 4096); // only told: regions that are open at once hang on one another, as many as there are
+  if (number_of("OMP_DEFAULT_DEVICE", n, 0, INT_MAX))
+    g.initial.device = static_cast<int>(n);
+  if (number_of("GOMP_DEBUG", n, 0, INT_MAX))
+    g.debug = static_cast<int>(n);
+}
+
+void read_display(globals &g) {
+  const char *value = weft::layer::environment("OMP_DISPLAY_ENV");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  if (eat(s, "true") || eat(s, "1"))
+    g.display = 1;
+  else if (eat(s, "verbose"))
+    g.display = 2;
+  else if (!eat(s, "false") && !eat(s, "0"))
+    bad("OMP_DISPLAY_ENV", value, "true, false or verbose");
+}
+
+void read_environment() {
+  globals &g = g_globals;
+  g.cpus = std::min(weft::layer::effective_cpus(), static_cast<int>(process_cpus().size()));
+  if (is_of_llvm()) {
+    g.initial.schedule = k_static;
+    g.initial.chunk = 0;
+    g.affinity_format = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
+  }
+  if (numbers_of("OMP_NUM_THREADS", g.threads_by_level))
+    g.initial.threads = g.threads_by_level[0];
+  else
+    g.initial.threads = effective_cpus();
+  read_schedule(g.initial);
+  truth_of("OMP_DYNAMIC", g.initial.dynamic);
+  truth_of("OMP_CANCELLATION", g.cancellation);
+  truth_of("OMP_DISPLAY_AFFINITY", g.display_affinity);
+  if (const char *format = weft::layer::environment("OMP_AFFINITY_FORMAT"))
+    g.affinity_format = format;
+  read_places(g);
+  read_helpers(g);
+  read_levels(g);
+  read_waiting(g);
+  read_stack(g);
+  read_offload();
+  read_allocator(g);
+  read_teams(g);
+  read_display(g);
+  if (const char *tools = weft::layer::environment("OMP_TOOL_LIBRARIES"); tools && *tools)
+    warn("OMP_TOOL_LIBRARIES is '%s'; no tool is loaded: this runtime has no OMPT", tools);
+  if (g.display || g.debug)
+    print_environment(g.display == 2 || g.debug);
+  if (bool wanted = false; truth_of("KMP_SETTINGS", wanted) && wanted)
+    print_settings();
+}
+
+} // namespace
+
+void load_environment() noexcept {
+  static const bool known = (read_environment(), true);
+  (void)known;
+}
+
+void know_cutoff() noexcept {
+  try {
+    const std::string text = weft::layer::setting("omp.cutoff");
+    if (g_globals.most_tasks != SIZE_MAX)
+      g_globals.most_tasks = text == "off" ? SIZE_MAX : std::stoul(text);
+  } catch (const std::exception &e) {
+    warn("the number of tasks that a thread keeps is not known, and 1024: %s", e.what());
+  }
+}
+
+namespace {
+
+/// GNU's runtime reads it when it is loaded, LLVM's when it is used first: programs set variables before that.
+[[maybe_unused]] const int g_read = is_of_llvm() ? 0 : (load_environment(), 0);
+
+} // namespace
+} // namespace weft_omp

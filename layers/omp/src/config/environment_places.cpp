@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables that say where threads run: OpenMP's, and those of GNU's and LLVM's runtimes.
+#include "config/environment.hpp"
+
+#include "abi/flavor.hpp"
+#include "config/topology.hpp"
+#include "thread/thread.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <strings.h>
+
+namespace weft_omp {
+
+const char *skip(const char *s) noexcept {
+  while (std::isspace(static_cast<unsigned char>(*s)))
+    ++s;
+  return s;
+}
+
+bool eat(const char *&s, const char *word) noexcept {
+  const std::size_t n = std::strlen(word);
+  if (strncasecmp(s, word, n) != 0)
+    return false;
+  s = skip(s + n);
+  return true;
+}
+
+bool bad(const char *name, const char *value, const char *remedy) noexcept {
+  warn("%s is '%s'; it should be %s; it is left aside", name, value, remedy);
+  return false;
+}
+
+bool read_number(const char *&s, unsigned long long &into) noexcept {
+  s = skip(s);
+  if (!std::isdigit(static_cast<unsigned char>(*s)))
+    return false;
+  char *end = nullptr;
+  errno = 0;
+  into = std::strtoull(s, &end, 10);
+  s = skip(end);
+  return errno == 0;
+}
+
+namespace {
+
+/// What "true" and places alone come to.
+int default_bind() noexcept { return is_of_llvm() ? k_bind_spread : k_bind_true; }
+
+bool read_bind(globals &g) {
+  const char *value = weft::layer::environment("OMP_PROC_BIND");
+  if (!value)
+    return false;
+  std::vector<int> all;
+  for (const char *s = skip(value);; s = skip(s + 1)) {
+    if (eat(s, "false"))
+      all.push_back(k_bind_false);
+    else if (eat(s, "true"))
+      all.push_back(k_bind_true);
+    else if (eat(s, "primary") || eat(s, "master"))
+      all.push_back(k_bind_primary);
+    else if (eat(s, "close"))
+      all.push_back(k_bind_close);
+    else if (eat(s, "spread"))
+      all.push_back(k_bind_spread);
+    else
+      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
+    if (!*s)
+      break;
+    if (*s != ',')
+      return bad("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
+  }
+  std::replace(all.begin(), all.end(), int{k_bind_true}, default_bind());
+  g.initial.bind = all[0];
+  g.bind_by_level = all;
+  return true;
+}
+
+/// GOMP_CPU_AFFINITY: cpus and runs of cpus, first-last:stride, with blanks or commas; each is a place.
+bool read_cpu_list(const char *name, const char *value, std::vector<place> &into) {
+  std::string list;
+  for (const char *s = skip(value); *s; s = skip(s)) {
+    unsigned long long first = 0, last = 0, stride = 1;
+    const bool good = read_number(s, first) && (*s != '-' || read_number(++s, last)) && (*s != ':' || read_number(++s, stride));
+    if (!good || stride == 0 || (last != 0 && last < first))
+      return bad(name, value, "cpus such as 0 3 4-10:2");
+    for (unsigned long long cpu = first; cpu <= std::max(first, last); cpu += stride)
+      list += (list.empty() ? "" : ",") + std::to_string(cpu);
+    if (*s == ',')
+      ++s;
+  }
+  return parse_places(list.c_str(), into) || bad(name, value, "cpus that the process may use");
+}
+
+struct kmp_affinity {
+  int bind = k_bind_false;
+  std::vector<place> places;
+  int levels = 0; // inner ones of the machine that a thread may move over
+  bool resets = false, tells = false;
+};
+
+/// [modifiers,]type, of which the granularity, the list of an explicit type and the types are understood.
+kmp_affinity read_kmp_affinity(const char *name) {
+  kmp_affinity a;
+  const char *const value = weft::layer::environment(name);
+  if (!value)
+    return a;
+  static constexpr const char *k_units[] = {"threads", "cores", "sockets"};
+  a.levels = 1;
+  std::string list;
+  for (const char *s = skip(value); *s; s = skip(s)) {
+    const std::size_t n = *s == 'p' && strncasecmp(s, "proclist=[", 10) == 0 ? std::strcspn(s, "]") + 1 : std::strcspn(s, ",");
+    const std::string word(s, std::min(n, std::strlen(s)));
+    const char *w = word.c_str();
+    s += word.size();
+    if (*s == ',')
+      ++s;
+    if (eat(w, "granularity="))
+      a.levels = eat(w, "fine") || eat(w, "thread") ? 0 : eat(w, "socket") || eat(w, "package") ? 2 : 1;
+    else if (eat(w, "proclist=["))
+      list.assign(w, std::strcspn(w, "]"));
+    else if (eat(w, "compact") || eat(w, "explicit"))
+      a.bind = k_bind_close;
+    else if (eat(w, "scatter") || eat(w, "balanced"))
+      a.bind = k_bind_spread;
+    else if (eat(w, "none") || eat(w, "disabled"))
+      a.bind = k_bind_false;
+    else if (eat(w, "reset"))
+      a.resets = true;
+    else if (eat(w, "verbose"))
+      a.tells = true;
+    else if (!eat(w, "noverbose") && !eat(w, "warnings") && !eat(w, "nowarnings") && !eat(w, "respect") && !eat(w, "norespect") &&
+             !eat(w, "noreset") && !std::isdigit(static_cast<unsigned char>(*w))) {
+      bad(name, value, "a type such as compact, scatter, explicit or none, after modifiers such as granularity=fine");
+      return {};
+    }
+  }
+  if (a.bind != k_bind_false && !(list.empty() ? parse_places(k_units[a.levels], a.places) : read_cpu_list(name, list.c_str(), a.places)))
+    a.bind = k_bind_false;
+  return a;
+}
+
+void take_kmp_affinity(globals &g) {
+  kmp_affinity a = read_kmp_affinity("KMP_AFFINITY");
+  g.initial.bind = a.bind;
+  g.places = std::move(a.places);
+  g.resets_binding = a.resets;
+}
+
+void read_said_places(globals &g, const char *value) {
+  const char *const kind = places_kind(value);
+  if (kind)
+    g.places_kind = kind;
+  int missing = -1;
+  const bool good = parse_places(value, g.places, &missing);
+  if (good && missing < 0)
+    return;
+  if (missing >= 0) { // GCC's runtime takes none of them, LLVM's those that there are, and binds nobody where there is none
+    if (!is_of_llvm()) {
+      g.places.clear();
+      return void(bad("OMP_PLACES", value, "of cpus that the machine has"));
+    }
+    const bool any = !g.places.empty();
+    if (!any)
+      g.places = {process_cpus()};
+    warn("OMP_PLACES is '%s'; there is no cpu %d; %s", value, missing, any ? "it is left out" : "threads are not bound");
+    return;
+  }
+  constexpr char k_form[] = "threads, cores, sockets, ll_caches or numa_domains, with (number), or a list such as {0:4},{4:4}";
+  g.places.clear();
+  if (!is_of_llvm())
+    return void(bad("OMP_PLACES", value, k_form));
+  g.places_kind = kind ? kind : "cores"; // as there
+  warn("OMP_PLACES is '%s'; it should be %s; %s are taken", value, k_form, g.places_kind.c_str());
+  parse_places(g.places_kind.c_str(), g.places);
+}
+
+void read_teams_binding(globals &g) {
+  const char *const value = weft::layer::environment("KMP_TEAMS_PROC_BIND");
+  if (!value)
+    return;
+  const char *s = skip(value);
+  if (eat(s, "spread"))
+    g.teams_bind = k_bind_spread;
+  else if (eat(s, "close"))
+    g.teams_bind = k_bind_close;
+  else if (eat(s, "primary") || eat(s, "master"))
+    g.teams_bind = k_bind_primary;
+  else
+    bad("KMP_TEAMS_PROC_BIND", value, "spread, close or primary");
+}
+
+} // namespace
+
+void read_places(globals &g) {
+  read_teams_binding(g);
+  const bool bind_said = read_bind(g);
+  const char *const value = weft::layer::environment("OMP_PLACES");
+  if (value)
+    read_said_places(g, value);
+  const char *const list = weft::layer::environment("GOMP_CPU_AFFINITY");
+  if (list && !value && !(bind_said && g.initial.bind == k_bind_false) && !read_cpu_list("GOMP_CPU_AFFINITY", list, g.places))
+    g.places.clear();
+  if (!g.places.empty() && !bind_said)
+    g.initial.bind = default_bind();
+  if (g.places.empty() && !bind_said)
+    take_kmp_affinity(g);
+  if (g.places.empty() && g.initial.bind != k_bind_false)
+    parse_places("cores", g.places);
+  if (g.initial.bind == k_bind_false)
+    g.places.clear();
+}
+
+void read_helpers(globals &g) {
+  constexpr unsigned long long k_usual = 7; // LLVM's eight, without the first
+  bool wanted = is_of_llvm();
+  unsigned long long n = k_usual;
+  truth_of("LIBOMP_USE_HIDDEN_HELPER_TASK", wanted);
+  number_of("LIBOMP_NUM_HIDDEN_HELPER_THREADS", n, 0, 64);
+  if (!wanted || n == 0)
+    return;
+  g.helper_numbers = static_cast<unsigned>(n) + 1; // the first is kept, and not used: there it is who waits for the others
+  kmp_affinity a = read_kmp_affinity("KMP_HIDDEN_HELPER_AFFINITY");
+  g.helper_bind = a.bind;
+  g.helper_places = std::move(a.places);
+  g.helper_levels = a.tells ? a.levels : -1;
+}
+
+} // namespace weft_omp

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// OMP_PLACES: an abstract name with an optional count, or a list of places {cpus} with counts and strides.
+#include "config/icv.hpp"
+#include "config/topology.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include <strings.h>
+#include <unistd.h>
+
+namespace weft_omp {
+
+namespace {
+
+struct reader {
+  const char *s;
+  int missing = -1; // a cpu that the machine has not
+  void skip() {
+    while (std::isspace(static_cast<unsigned char>(*s)))
+      ++s;
+  }
+  bool eat(char c) {
+    skip();
+    if (*s != c)
+      return false;
+    ++s;
+    skip();
+    return true;
+  }
+  bool number(long &into, bool may_be_negative = false) {
+    skip();
+    const char *digits = s + (may_be_negative && *s == '-');
+    if (!std::isdigit(static_cast<unsigned char>(*digits)))
+      return false;
+    char *end = nullptr;
+    into = std::strtol(s, &end, 10);
+    s = end;
+    skip();
+    return into > -100000 && into < 100000;
+  }
+};
+
+std::vector<place> places_by(int (*key)(int)) {
+  std::map<int, place> by;
+  for (int cpu : process_cpus())
+    by[key(cpu)].push_back(cpu);
+  std::vector<place> all;
+  for (auto &[id, cpus] : by)
+    all.push_back(std::move(cpus));
+  return all;
+}
+
+struct kind {
+  const char *name;
+  int (*key)(int cpu);
+};
+constexpr kind k_kinds[] = {
+    {"threads", [](int cpu) { return cpu; }}, {"cores", &core_of}, {"sockets", &socket_of}, {"ll_caches", &socket_of}, {"numa_domains", &socket_of}};
+
+const kind *kind_at(const char *s) noexcept {
+  for (const kind &k : k_kinds)
+    if (strncasecmp(s, k.name, std::strlen(k.name)) == 0)
+      return &k;
+  return nullptr;
+}
+
+bool abstract(reader &r, std::vector<place> &into) {
+  const kind *const k = kind_at(r.s);
+  if (!k)
+    return false;
+  r.s += std::strlen(k->name);
+  long count = LONG_MAX;
+  if (r.eat('(') && (!r.number(count) || count <= 0 || !r.eat(')')))
+    return false;
+  into = places_by(k->key);
+  if (static_cast<long>(into.size()) > count)
+    into.resize(static_cast<std::size_t>(count));
+  r.skip();
+  return !*r.s && !into.empty();
+}
+
+/// number[:length[:stride]], perhaps negated.
+bool one_range(reader &r, place &into) {
+  const bool without = r.eat('!');
+  long first = 0, length = 1, stride = 1;
+  if (!r.number(first))
+    return false;
+  if (!without && r.eat(':') && (!r.number(length) || length <= 0))
+    return false;
+  if (length != 1 && r.eat(':') && !r.number(stride, true))
+    return false;
+  for (long i = 0; i < length; ++i) {
+    const long cpu = first + i * stride;
+    if (cpu < 0)
+      return false;
+    if (without)
+      into.erase(std::remove(into.begin(), into.end(), static_cast<int>(cpu)), into.end());
+    else
+      into.push_back(static_cast<int>(cpu));
+  }
+  return true;
+}
+
+bool one_place(reader &r, place &into) {
+  if (!r.eat('{')) { // a lone number is a place of one cpu
+    long cpu = 0;
+    if (!r.number(cpu) || cpu < 0)
+      return false;
+    into.push_back(static_cast<int>(cpu));
+    return true;
+  }
+  do
+    if (!one_range(r, into))
+      return false;
+  while (r.eat(','));
+  return r.eat('}');
+}
+
+void keep_usable(place p, std::vector<place> &into) {
+  const auto &mine = process_cpus();
+  p.erase(std::remove_if(p.begin(), p.end(), [&](int cpu) { return !std::binary_search(mine.begin(), mine.end(), cpu); }), p.end());
+  std::sort(p.begin(), p.end());
+  p.erase(std::unique(p.begin(), p.end()), p.end());
+  if (!p.empty())
+    into.push_back(std::move(p));
+}
+
+/// As many as the kernel's mask has room for, which is how GCC's runtime sees it.
+int most_cpus() {
+  constexpr int k_word = 64;
+  return (std::max(static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)), process_cpus().back() + 1) + k_word - 1) / k_word * k_word;
+}
+
+bool place_range(reader &r, std::vector<place> &into) {
+  const bool without = r.eat('!');
+  place first;
+  if (!one_place(r, first))
+    return false;
+  long length = 1, stride = 1;
+  if (!without && r.eat(':')) {
+    if (!r.number(length) || length <= 0)
+      return false;
+    if (r.eat(':') && !r.number(stride, true))
+      return false;
+  }
+  if (without) {
+    into.erase(std::remove(into.begin(), into.end(), first), into.end());
+    return true;
+  }
+  for (long i = 0; i < length; ++i) {
+    place p = first;
+    for (int &cpu : p) {
+      cpu += static_cast<int>(i * stride);
+      if (cpu >= most_cpus())
+        r.missing = cpu;
+    }
+    keep_usable(std::move(p), into);
+  }
+  return true;
+}
+
+} // namespace
+
+bool parse_places(const char *text, std::vector<place> &into, int *missing) {
+  reader r{text, -1};
+  r.skip();
+  if (std::isalpha(static_cast<unsigned char>(*r.s)))
+    return abstract(r, into);
+  do
+    if (!place_range(r, into))
+      return false;
+  while (r.eat(','));
+  if (missing && !*r.s)
+    *missing = r.missing;
+  return !*r.s && !into.empty();
+}
+
+const char *places_kind(const char *text) noexcept {
+  reader r{text, -1};
+  r.skip();
+  const kind *const k = kind_at(r.s);
+  return k ? k->name : nullptr;
+}
+
+} // namespace weft_omp

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/topology.hpp"
+
+#include "config/environment.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include <sched.h>
+
+namespace weft_omp {
+namespace {
+
+int id_of_cpu(int cpu, const char *file) noexcept {
+  char path[96];
+  std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, file);
+  int id = cpu;
+  if (std::FILE *f = std::fopen(path, "r")) {
+    if (std::fscanf(f, "%d", &id) != 1)
+      id = cpu;
+    std::fclose(f);
+  }
+  return id;
+}
+
+std::vector<int> cpus_of_mask() {
+  std::vector<int> found;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+      if (CPU_ISSET(i, &set))
+        found.push_back(i);
+  if (found.empty())
+    found.push_back(0);
+  return found;
+}
+
+// ---- KMP_HW_SUBSET: [:]item,..., an item [number]layer[@offset]; ':' counts over the machine, else within the layer above -------
+
+enum layer : unsigned { k_sockets, k_cores, k_threads, k_layers };
+
+struct request {
+  bool over_machine = false;
+  struct {
+    unsigned long long count = ~0ull, offset = 0;
+  } of[k_layers];
+};
+
+bool read_layer(const char *&s, layer &into) noexcept {
+  static constexpr struct {
+    const char *name;
+    layer which;
+  } k_names[] = {{"sockets", k_sockets}, {"socket", k_sockets},  {"s", k_sockets},      {"cores", k_cores}, {"core", k_cores},
+                 {"c", k_cores},         {"threads", k_threads}, {"thread", k_threads}, {"t", k_threads}};
+  for (const auto &n : k_names)
+    if (eat(s, n.name))
+      return into = n.which, true;
+  return false;
+}
+
+bool read_request(const char *value, request &into) noexcept {
+  const char *s = skip(value);
+  into.over_machine = eat(s, ":");
+  do {
+    unsigned long long count = ~0ull, offset = 0;
+    if (!eat(s, "*"))
+      (void)read_number(s, count);
+    layer which{};
+    if (count == 0 || !read_layer(s, which) || (eat(s, "@") && !read_number(s, offset)))
+      return false;
+    into.of[which] = {count, offset};
+  } while (eat(s, ","));
+  return !*s;
+}
+
+/// Numbers of sockets, of cores, of threads: 0, 1, ... within what they are counted in.
+struct counter {
+  std::map<int, std::map<int, unsigned long long>> seen; // by what they are counted in
+  unsigned long long number(int above, int id) {
+    auto &here = seen[above];
+    return here.emplace(id, here.size()).first->second;
+  }
+  [[nodiscard]] unsigned long long most() const {
+    std::size_t n = 0;
+    for (const auto &[above, here] : seen)
+      n = std::max(n, here.size());
+    return n;
+  }
+};
+
+/// Empty: the machine has not that much.
+std::vector<int> subset(const std::vector<int> &all, const request &r) {
+  counter counters[k_layers];
+  std::vector<int> kept;
+  for (const int cpu : all) {
+    const int ids[k_layers] = {socket_of(cpu), core_of(cpu), cpu};
+    bool is_in = true;
+    for (unsigned l = 0; l < k_layers; ++l) {
+      const unsigned long long n = counters[l].number(l == 0 || r.over_machine ? 0 : ids[l - 1], ids[l]);
+      is_in &= n >= r.of[l].offset && (r.of[l].count == ~0ull || n - r.of[l].offset < r.of[l].count);
+    }
+    if (is_in)
+      kept.push_back(cpu);
+  }
+  for (unsigned l = 0; l < k_layers; ++l)
+    if (r.of[l].count != ~0ull && (r.of[l].count > counters[l].most() || r.of[l].offset > counters[l].most() - r.of[l].count))
+      return {};
+  return kept;
+}
+
+std::vector<int> read_cpus() {
+  std::vector<int> all = cpus_of_mask();
+  const char *const value = weft::layer::environment("KMP_HW_SUBSET");
+  request r;
+  if (!value)
+    return all;
+  if (!read_request(value, r)) {
+    bad("KMP_HW_SUBSET", value, "numbers of sockets, cores per socket and threads per core, such as 1s,4c@2,1t");
+    return all;
+  }
+  std::vector<int> kept = subset(all, r);
+  if (kept.empty())
+    bad("KMP_HW_SUBSET", value, "no more than the process may use");
+  return kept.empty() ? all : kept;
+}
+
+} // namespace
+
+int socket_of(int cpu) noexcept { return id_of_cpu(cpu, "physical_package_id"); }
+int core_of(int cpu) noexcept { return socket_of(cpu) * 4096 + id_of_cpu(cpu, "core_id"); }
+
+const std::vector<int> &process_cpus() {
+  static const auto &all = *new std::vector<int>(read_cpus()); // regions in destructors ask for it, too
+  return all;
+}
+
+} // namespace weft_omp

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "helper/helpers.hpp"
+
+#include "helper/job_queue.hpp"
+#include "placement/affinity.hpp"
+#include "team/team.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace weft_omp {
+namespace {
+
+struct helper_pool {
+  job_queue<omp_task> tasks;
+  spin_lock lock; // of all that follows
+  enum : std::uint8_t { none, some, all } made = none;
+  unsigned count = 0, ready = 0; // helpers; those that have come to their places
+  std::size_t open = 0;          // tasks that were given and are not over
+};
+helper_pool g_helpers;
+
+/// KMP_HIDDEN_HELPER_AFFINITY. Close: helpers take turns in the cpus of all places; else in the places.
+const place &place_of(unsigned turn) {
+  const auto &places = g_globals.helper_places;
+  if (g_globals.helper_bind != k_bind_close)
+    return places[turn % places.size()];
+  std::size_t cpus = 0, at = 0;
+  for (const place &p : places)
+    cpus += p.size();
+  std::size_t cpu = turn % cpus;
+  while (cpu >= places[at].size())
+    cpu -= places[at++].size();
+  return places[at];
+}
+
+void come_to_place(thread &me) {
+  if (g_globals.helper_bind != k_bind_false)
+    keep_on(me, place_of(me.gtid));
+  if (g_globals.helper_levels >= 0) {
+    const std::string number = std::to_string(me.gtid);
+    const std::string text =
+        affinity_text(("OMP: Info #255: KMP_HIDDEN_HELPER_AFFINITY: pid %P tid %i thread " + number + " bound to OS proc set %A\n").c_str());
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+  std::lock_guard lock(g_helpers.lock);
+  ++g_helpers.ready;
+}
+
+void help(thread &me) {
+  me.team = make_initial_team(me);
+  me.task = &me.team->implicit[0];
+  come_to_place(me);
+  for (job_queue<omp_task>::runner r{&me};;) {
+    run_task(me, g_helpers.tasks.next(r));
+    std::lock_guard lock(g_helpers.lock);
+    --g_helpers.open;
+  }
+}
+
+bool is_any_open() {
+  std::lock_guard lock(g_helpers.lock);
+  return g_helpers.open != 0;
+}
+unsigned ready_helpers() {
+  std::lock_guard lock(g_helpers.lock);
+  return g_helpers.ready;
+}
+
+/// The end of the program is where its initial task ends, which waits for the tasks that it has made.
+void wait_at_exit() {
+  thread *const t = self_if_any();
+  if (t && !t->light && t->team->level == 0 && !t->task->is_explicit)
+    while (!runtime_is_gone() && is_any_open())
+      yield_now(*t);
+}
+
+unsigned make_helpers(thread &me) {
+  const bool tells = g_globals.helper_levels >= 0;
+  if (tells && g_globals.helper_levels > 0)
+    std::fprintf(stderr, "OMP: Info #249: KMP_HIDDEN_HELPER_AFFINITY: Threads may migrate across %d innermost levels of machine\n",
+                 g_globals.helper_levels);
+  unsigned count = 0;
+  for (unsigned number = 2; number <= g_globals.helper_numbers; ++number)
+    count += start_light_thread(me, &help, number) != nullptr;
+  static const int once = std::atexit(&wait_at_exit);
+  (void)once;
+  while (tells && ready_helpers() != count)
+    yield_now(me);
+  return count;
+}
+
+} // namespace
+
+bool have_helpers(thread &me) {
+  if (g_globals.helper_numbers == 0 || runtime_is_gone())
+    return false;
+  for (bool waits = false;; waits = true) {
+    if (waits)
+      yield_now(me); // somebody else makes them
+    std::lock_guard lock(g_helpers.lock);
+    if (g_helpers.made == helper_pool::all)
+      return g_helpers.count != 0;
+    if (g_helpers.made == helper_pool::none) {
+      g_helpers.made = helper_pool::some;
+      break;
+    }
+  }
+  const unsigned count = make_helpers(me);
+  std::lock_guard lock(g_helpers.lock);
+  g_helpers.count = count;
+  g_helpers.made = helper_pool::all;
+  return count != 0;
+}
+
+void give_to_helpers(thread *me, omp_task &x) noexcept {
+  {
+    std::lock_guard lock(g_helpers.lock);
+    ++g_helpers.open;
+  }
+  g_helpers.tasks.give(me, x);
+}
+
+void forget_helpers() noexcept { new (&g_helpers) helper_pool; }
+
+} // namespace weft_omp

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "helper/proxy_thread.hpp"
+
+#include "helper/job_queue.hpp"
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace weft_omp {
+namespace {
+
+/// Lies on the caller's stack: unlocking it is the last thing that a proxy does with it.
+class proxy_call {
+ public:
+  proxy_call(void (*f)(void *), void *argument, thread &of) : caller(of), m_call(f), m_argument(argument) {}
+  void call() { m_call(m_argument); }
+  void end() noexcept {
+    std::lock_guard lock(m_lock);
+    m_over = true;
+  }
+  [[nodiscard]] bool is_over() noexcept {
+    std::lock_guard lock(m_lock);
+    return m_over;
+  }
+
+  thread &caller;
+  proxy_call *newer = nullptr;
+
+ private:
+  void (*const m_call)(void *);
+  void *const m_argument;
+  spin_lock m_lock;
+  bool m_over = false;
+};
+job_queue<proxy_call> g_proxy_calls;
+
+void take_over_settings(thread &me, thread &caller) noexcept {
+  me.team->implicit[0].become_implicit(*me.team, *caller.task->settings, 0);
+  me.teams = caller.teams;
+  me.teams_number = caller.teams_number;
+  me.asked = std::exchange(caller.asked, {});
+}
+
+/// What a proxy does for all of its life.
+void serve_as_proxy(thread &me) {
+  me.team = make_initial_team(me);
+  me.task = &me.team->implicit[0];
+  for (job_queue<proxy_call>::runner r{&me};;) {
+    proxy_call &l = g_proxy_calls.next(r);
+    thread &caller = l.caller;
+    take_over_settings(me, caller);
+    l.call();
+    me.task->end_implicit(me);
+    l.end();
+    caller.own_parker.signal(&me);
+  }
+}
+
+} // namespace
+
+void on_proxy_thread(thread &t, void (*call)(void *), void *argument) {
+  proxy_call l(call, argument, t);
+  if (!g_proxy_calls.give_to_idle(&t, l)) { // one for each, for regions may wait for each other
+    if (!start_light_thread(t, &serve_as_proxy)) {
+      t.hosts_weft_task = false; // the region runs here
+      call(argument);
+      t.hosts_weft_task = true;
+      return;
+    }
+    g_proxy_calls.give(&t, l);
+  }
+  while (!l.is_over())
+    t.own_parker.wait(t, 0);
+}
+
+void forget_proxies() noexcept { new (&g_proxy_calls) job_queue<proxy_call>; }
+
+} // namespace weft_omp

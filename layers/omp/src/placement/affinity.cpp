@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places for the members of a team: primary, close and spread, as the specification distributes them.
+#include "placement/affinity.hpp"
+
+#include "config/topology.hpp"
+#include "placement/posix.hpp"
+#include "team/team.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace weft_omp {
+
+constinit relaxed_value<bool> g_binds{false};
+
+namespace {
+
+thread_local const std::vector<int> *t_follows = nullptr; // of a kernel thread
+
+struct partition {
+  unsigned first, count;
+  /// The place `steps` behind `place`, in the partition's circle.
+  [[nodiscard]] unsigned behind(unsigned place, unsigned steps) const noexcept { return first + (place - first + steps) % count; }
+};
+
+partition partition_of(const thread &t) noexcept {
+  if (t.placement.count == 0)
+    return {0, static_cast<unsigned>(g_globals.places.size())};
+  return {t.placement.first, t.placement.count};
+}
+
+/// Several members to a place, neighbours together; what is left over goes to the first places again.
+unsigned oversubscribed_place(const partition &p, unsigned start, unsigned members, unsigned i) noexcept {
+  const unsigned each = members / p.count, even = each * p.count;
+  return p.behind(start, i < even ? i / each : i - even);
+}
+
+/// The j-th of `n` parts, the first of which are one larger where it does not come out even.
+partition part(const partition &p, unsigned n, unsigned j) noexcept {
+  const unsigned small = p.count / n, larger = p.count % n;
+  return {p.first + j * small + std::min(j, larger), small + (j < larger)};
+}
+
+unsigned part_with(const partition &p, unsigned n, unsigned place) noexcept {
+  unsigned j = 0;
+  while (place >= part(p, n, j).first + part(p, n, j).count)
+    ++j;
+  return j;
+}
+
+thread_placement placement_at(unsigned place, const partition &p) noexcept {
+  return {static_cast<int>(place), p.first, p.count, relaxed_value<const std::vector<int> *>(&g_globals.places[place])};
+}
+
+thread_placement spread(const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+  if (members > whole.count) {
+    const unsigned place = oversubscribed_place(whole, start, members, i);
+    return placement_at(place, {place, 1});
+  }
+  const partition mine = part(whole, members, (part_with(whole, members, start) + i) % members);
+  return placement_at(i == 0 ? start : mine.first, mine);
+}
+
+/// Of the i-th of `members` threads, or of initial threads of a league.
+thread_placement placement_of_member(int bind, const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
+  if (bind == k_bind_spread)
+    return spread(whole, start, members, i);
+  return placement_at(bind == k_bind_primary   ? start
+                      : members <= whole.count ? whole.behind(start, i)
+                                               : oversubscribed_place(whole, start, members, i),
+                      whole);
+}
+
+unsigned start_of(const thread &t, const partition &whole) noexcept {
+  return t.placement.place >= 0 ? static_cast<unsigned>(t.placement.place) : whole.first;
+}
+
+} // namespace
+
+void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
+  if (g_globals.places.empty())
+    return;
+  const partition whole = partition_of(first);
+  const int wanted = first.task->settings->bind;
+  const unsigned start = start_of(first, whole);
+  if (wanted == k_bind_false) {
+    for (unsigned i = 0; i < c.size; ++i)
+      c.members[i]->placement = thread_placement();
+    return;
+  }
+  if (c.size > 1) // then Weft has started: its threads are not to inherit what this one is bound to
+    g_binds = true;
+  if (first.placement.place < 0 && !g_globals.resets_binding)
+    c.outer_placement = placement_at(start, whole); // an initial thread stays on the first place from its first region on
+  const int bind = (clause & 7) != 0 ? static_cast<int>(clause & 7) : wanted;
+  for (unsigned i = 0; i < c.size; ++i)
+    c.members[i]->placement = placement_of_member(bind, whole, start, c.size, i);
+}
+
+void place_league(thread &t, unsigned teams, unsigned number) noexcept {
+  if (g_globals.places.empty() || t.task->settings->bind == k_bind_false)
+    return;
+  const partition whole = partition_of(t);
+  t.placement = placement_of_member(g_globals.teams_bind, whole, start_of(t, whole), teams, number);
+  settle(t);
+}
+
+void unbind_after_fork(thread &t) noexcept {
+  t.placement = thread_placement();
+  if (g_binds)
+    settle(t);
+}
+
+const std::vector<int> *interned(const std::vector<int> &cpus) {
+  static spin_lock lock;
+  static auto &all = *new std::set<std::vector<int>>; // as many as a program names different ones
+  std::lock_guard guard(lock);
+  return &*all.insert(cpus).first;
+}
+
+void keep_on(thread &me, const std::vector<int> &cpus) {
+  me.placement.cpus = interned(cpus);
+  g_binds = true;
+  settle(me);
+}
+
+namespace {
+
+void follow_cpus(const thread &me) noexcept {
+  const std::vector<int> *const wanted = cpus_of(me);
+  if (t_follows == wanted)
+    return;
+  t_follows = wanted;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : wanted ? *wanted : process_cpus())
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  syscall(SYS_sched_setaffinity, 0, sizeof set, &set); // a cpu that went away is no reason to stop
+}
+
+} // namespace
+
+void follow_binding(thread &me) noexcept {
+  follow_cpus(me);
+  follow_requests(me);
+}
+
+} // namespace weft_omp

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of POSIX about threads, for lightweight ones. To the C library these are threads that the kernel does not know (tls.cpp), so it would fail, and
+// what it did to the kernel thread below would hold for all that run there. In place of the C library's, under their versions, wherever this library
+// comes first; about any other thread they ask that one.
+//
+// What a thread has asked for is in its data (thread_state::asks) and follows it: each kernel thread that it comes to is given it, and the next
+// thread there gets its own (follow_requests). Until the first such call in the process that costs nothing.
+#include "placement/posix.hpp"
+
+#include "abi/api.hpp"
+#include "config/topology.hpp"
+#include "placement/affinity.hpp"
+#include "team/team.hpp"
+#include "thread/preempt.hpp"
+#include "thread/sanitizer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace weft_omp {
+namespace {
+
+using mask_word = std::uint64_t; // the kernel's: signal n is bit n - 1
+
+constexpr mask_word bit_of(int signal) noexcept { return mask_word{1} << (signal - 1); }
+
+mask_word exchange_mask(int how, const mask_word *set) noexcept {
+  mask_word before = 0;
+  syscall(SYS_rt_sigprocmask, how, set, &before, sizeof before);
+  return before;
+}
+
+// Of a kernel thread.
+thread_local mask_word t_usual_mask = 0, t_mask = 0;
+thread_local bool t_knows_mask = false;
+thread_local int t_policy = 0, t_priority = 0;
+
+/// The C library's.
+template <class F>
+F next_of(const char *name) noexcept {
+  return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
+}
+
+/// The same, found when the library is loaded: dlsym() is not to be called in a handler of a signal. A call that comes earlier, as sanitizers make while they set a thread up, looks for it itself.
+template <class F>
+struct next_function {
+  const char *name;
+  std::atomic<F> found{nullptr};
+  void find() noexcept {
+    if (!found.load(std::memory_order_relaxed)) // code, which is there for all
+      found.store(next_of<F>(name), std::memory_order_relaxed);
+  }
+  template <class... Arguments>
+  int operator()(Arguments... arguments) noexcept {
+    find();
+    return found.load(std::memory_order_relaxed)(arguments...);
+  }
+};
+constinit next_function<int (*)(pthread_t, pthread_attr_t *)> g_next_pthread_getattr_np{"pthread_getattr_np"};
+constinit next_function<int (*)(pthread_t, std::size_t, const cpu_set_t *)> g_next_pthread_setaffinity_np{"pthread_setaffinity_np"};
+constinit next_function<int (*)(pthread_t, std::size_t, cpu_set_t *)> g_next_pthread_getaffinity_np{"pthread_getaffinity_np"};
+constinit next_function<int (*)(pthread_t, int *, sched_param *)> g_next_pthread_getschedparam{"pthread_getschedparam"};
+constinit next_function<int (*)(pthread_t, int, const sched_param *)> g_next_pthread_setschedparam{"pthread_setschedparam"};
+constinit next_function<int (*)(pthread_t, int)> g_next_pthread_setschedprio{"pthread_setschedprio"};
+constinit next_function<int (*)(pthread_t, int)> g_next_pthread_kill{"pthread_kill"};
+constinit next_function<int (*)(int)> g_next_raise{"raise"};
+constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_pthread_sigmask{"pthread_sigmask"};
+constinit next_function<int (*)(int, const sigset_t *, sigset_t *)> g_next_sigprocmask{"sigprocmask"};
+constinit next_function<int (*)(const sigset_t *, int *)> g_next_sigwait{"sigwait"};
+constinit next_function<int (*)(const sigset_t *, siginfo_t *)> g_next_sigwaitinfo{"sigwaitinfo"};
+constinit next_function<int (*)(const sigset_t *, siginfo_t *, const timespec *)> g_next_sigtimedwait{"sigtimedwait"};
+
+[[gnu::constructor]] void find_next_functions() noexcept {
+  const auto find = [](auto &...all) { (all.find(), ...); };
+  find(g_next_pthread_getattr_np, g_next_pthread_setaffinity_np, g_next_pthread_getaffinity_np, g_next_pthread_getschedparam,
+       g_next_pthread_setschedparam, g_next_pthread_setschedprio, g_next_pthread_kill, g_next_raise, g_next_pthread_sigmask, g_next_sigprocmask,
+       g_next_sigwait, g_next_sigwaitinfo, g_next_sigtimedwait);
+}
+
+/// The thread-local block. A handle is an address as far from that as the caller's own: on some machines they are the same.
+void *block_of(pthread_t handle) noexcept {
+  const auto offset = static_cast<char *>(thread_pointer()) - reinterpret_cast<char *>(pthread_self());
+  return reinterpret_cast<char *>(handle) + offset;
+}
+
+/// The lightweight thread that is meant; null: another kind.
+thread *light_self() noexcept { return light_thread_of(thread_pointer()); }
+thread *light(pthread_t handle) noexcept { return light_thread_of(block_of(handle)); }
+/// A thread of the program's that OpenMP knows: lightweight ones run below it, too, so what it has asked for is to be known.
+thread *known(pthread_t handle) noexcept { return thread_of(block_of(handle)); }
+
+void follow_scheduling(const thread &me) noexcept {
+  if (t_policy == me.asks.policy && t_priority == me.asks.priority)
+    return;
+  sched_param p{};
+  p.sched_priority = t_priority = me.asks.priority;
+  t_policy = me.asks.policy;
+  syscall(SYS_sched_setscheduler, 0, t_policy, &p); // it was allowed when the thread asked
+}
+
+/// What the layer lets in on kernel threads that OpenMP threads come to.
+mask_word mask_of_own() noexcept {
+  const int signal = own_signal();
+  return bit_of(SIGURG) | (signal ? bit_of(signal) : 0);
+}
+
+/// The layer's own signal, and faults, stay as the worker has them.
+void follow_mask(const thread &me) noexcept {
+  if (!t_knows_mask) {
+    t_usual_mask = t_mask = exchange_mask(SIG_BLOCK, nullptr);
+    t_knows_mask = true;
+  }
+  mask_word kept = mask_of_own();
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
+    kept |= bit_of(fault);
+  const mask_word wanted = me.asks.has_mask ? (me.asks.mask & ~kept) | (t_usual_mask & kept) : t_usual_mask;
+  if (wanted == t_mask)
+    return;
+  t_mask = wanted;
+  exchange_mask(SIG_SETMASK, &wanted);
+}
+
+/// Of the caller. What a thread of the program blocks the kernel knows.
+mask_word blocked_by(const thread &me) noexcept { return me.block ? me.asks.mask : exchange_mask(SIG_BLOCK, nullptr); }
+
+/// With the thread's own block, on its stack: handlers run, or what the signals do by themselves is done. Those that the thread blocks stay: with the kernel thread they would be anybody's who waits for a signal there.
+[[gnu::noinline]] void deliver_pending(thread &me) noexcept {
+  while (const mask_word all = me.signals.load(std::memory_order_acquire)) { // O1
+    const mask_word due = all & ~blocked_by(me);
+    if (due == 0)
+      return;
+    const int signal = __builtin_ctzll(due) + 1;
+    const mask_word only = bit_of(signal);
+    if (!(me.signals.fetch_and(~only, std::memory_order_acq_rel) & only)) // O1
+      continue;
+    const int before = errno;
+    const mask_word mask = exchange_mask(SIG_UNBLOCK, &only);
+    count_spin_locks(1); // a handler is not left for another thread: the kernel thread has its mask
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    count_spin_locks(-1);
+    exchange_mask(SIG_SETMASK, &mask);
+    errno = before;
+  }
+}
+
+} // namespace
+
+void follow_requests(thread &me) noexcept {
+  follow_scheduling(me);
+  follow_mask(me);
+  if ((me.signals.load(std::memory_order_relaxed) & ~me.asks.mask) == 0)
+    return;
+  if (!me.block)
+    return deliver_pending(me);
+  set_thread_pointer(me.block);
+  deliver_pending(me);
+  set_thread_pointer(me.carrier); // where it is now
+}
+
+void take_signals(thread &me) noexcept {
+  if (me.signals.load(std::memory_order_relaxed) != 0)
+    deliver_pending(me);
+}
+
+void inherit_requests(thread &t, const thread &creator) noexcept {
+  t.asks = creator.light ? creator.asks : requests();
+  t.asks.has_mask = false;
+  if (!creator.light)
+    t.asks.mask = exchange_mask(SIG_BLOCK, nullptr);
+}
+
+namespace {
+
+/// One of those that were sent to the thread; 0: there is none.
+int take_signal(thread &t, mask_word wanted, siginfo_t *info) noexcept {
+  while (const mask_word due = t.signals.load(std::memory_order_acquire) & wanted) { // O1
+    const int signal = __builtin_ctzll(due) + 1;
+    if (!(t.signals.fetch_and(~bit_of(signal), std::memory_order_acq_rel) & bit_of(signal))) // O1
+      continue;
+    if (info) {
+      *info = {};
+      info->si_signo = signal;
+      info->si_code = SI_TKILL;
+      info->si_pid = getpid();
+      info->si_uid = getuid();
+    }
+    return signal;
+  }
+  return 0;
+}
+
+constexpr long k_second = 1'000'000'000;
+
+std::int64_t now_ns() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * k_second + t.tv_nsec;
+}
+
+/// As sigtimedwait(); `limit` null: for ever. The kernel knows of signals to the process; what is sent to a thread is with it. It is asked for a while at a
+/// time, because a signal that is sent just then interrupts nothing.
+int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const timespec *limit) noexcept {
+  constexpr std::int64_t k_while_ns = 10'000'000;
+  mask_word wanted = 0;
+  std::memcpy(&wanted, &set, sizeof wanted);
+  const std::int64_t begin = now_ns();
+  for (std::int64_t ns = 0;; ns = k_while_ns) {
+    if (const int signal = take_signal(t, wanted, info))
+      return signal;
+    if (limit)
+      ns = std::clamp<std::int64_t>(limit->tv_sec * k_second + limit->tv_nsec - (now_ns() - begin), 0, ns);
+    const timespec rest{0, ns};
+    const unsigned asked = t_times_asked;
+    const int signal = static_cast<int>(syscall(SYS_rt_sigtimedwait, &wanted, info, &rest, sizeof wanted));
+    if (signal > 0)
+      return signal;
+    const bool goes_on = errno == EAGAIN || (errno == EINTR && t_times_asked != asked);
+    if (!goes_on || (limit && now_ns() - begin >= limit->tv_sec * k_second + limit->tv_nsec))
+      return -1;
+    yield_now(t);
+  }
+}
+
+/// Who waits for signals by itself: null is left to the C library.
+thread *waits_here() noexcept {
+  thread *const t = k_under_tsan ? nullptr : self_or_null();
+  if (!t || spin_locks_held() != 0)
+    return nullptr;
+  return (t->block ? t->block == thread_pointer()
+                   : t->is_of_program() && !t->in_weft && (t->team->level != 0 || t->signals.load(std::memory_order_relaxed) != 0))
+             ? t
+             : nullptr;
+}
+
+/// A change of what `t` has asked for: at once where that is the caller, else when it comes to a worker.
+template <class F>
+void change_requests(thread &t, F change) {
+  g_binds = true;
+  if (&t == light_self())
+    in_core(&t, change);
+  else
+    change();
+}
+
+const std::vector<int> *list_of(std::size_t bytes, const cpu_set_t *set) {
+  std::vector<int> cpus;
+  for (std::size_t cpu = 0; cpu < bytes * 8; ++cpu)
+    if (CPU_ISSET_S(cpu, bytes, set))
+      cpus.push_back(static_cast<int>(cpu));
+  return interned(cpus);
+}
+
+} // namespace
+
+void note_usual_cpus(thread &t) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (syscall(SYS_sched_getaffinity, 0, sizeof set, &set) <= 0)
+    return;
+  const std::vector<int> &all = process_cpus();
+  bool same = static_cast<std::size_t>(CPU_COUNT(&set)) == all.size();
+  for (std::size_t i = 0; same && i < all.size(); ++i)
+    same = CPU_ISSET(static_cast<std::size_t>(all[i]), &set);
+  if (!same)
+    t.asks.usual_cpus = list_of(sizeof set, &set);
+  if (g_binds)
+    follow_binding(t);
+}
+
+namespace {
+
+int pin(thread &t, std::size_t bytes, const cpu_set_t *set) {
+  int failure = 0;
+  change_requests(t, [&] {
+    cpu_set_t before;
+    CPU_ZERO(&before);
+    const bool known = syscall(SYS_sched_getaffinity, 0, sizeof before, &before) > 0;
+    if (syscall(SYS_sched_setaffinity, 0, bytes, set) != 0)
+      failure = errno;
+    else
+      t.asks.cpus = list_of(bytes, set);
+    if (known && failure == 0) // the kernel thread is perhaps another thread's; what follows sees to it
+      syscall(SYS_sched_setaffinity, 0, sizeof before, &before);
+  });
+  return failure;
+}
+
+int schedule(thread &t, int policy, int priority) {
+  policy &= ~SCHED_RESET_ON_FORK; // which the next thread there might not be allowed to take back
+  const int least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
+  if (least < 0 || priority < least || priority > most)
+    return EINVAL;
+  int failure = 0;
+  change_requests(t, [&] {
+    sched_param asked{}, before{};
+    asked.sched_priority = priority;
+    const int policy_before = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
+    syscall(SYS_sched_getparam, 0, &before);
+    if (syscall(SYS_sched_setscheduler, 0, policy, &asked) != 0) {
+      failure = errno;
+      return;
+    }
+    syscall(SYS_sched_setscheduler, 0, policy_before, &before); // as above
+    t.asks.policy = policy;
+    t.asks.priority = priority;
+  });
+  return failure;
+}
+
+int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
+  *policy = t.asks.policy;
+  p->sched_priority = t.asks.priority;
+  if (*policy == 0 && p->sched_priority == 0) { // it has not asked: what workers have
+    *policy = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
+    syscall(SYS_sched_getparam, 0, p);
+  }
+  return 0;
+}
+
+int send(thread &t, int signal) noexcept {
+  constexpr int k_last = 64;
+  if (signal < 0 || signal > k_last || (signal >= 32 && signal < SIGRTMIN)) // those between are the C library's own
+    return EINVAL;
+  if (signal == 0)
+    return 0;
+  thread *const me = known(pthread_self());
+  t.signals.fetch_or(bit_of(signal), std::memory_order_acq_rel); // O1
+  if (&t == me) {
+    deliver_pending(t);
+    return 0;
+  }
+  g_binds = true; // it looks when it comes to a worker
+  t.own_parker.signal(self_if_any());
+  if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
+    syscall(SYS_tgkill, getpid(), tid,
+            SIGURG); // where it computes it yields (preempt.cpp); any other thread takes it for a question of the watcher's
+  return 0;
+}
+
+int change_mask(thread &t, int how, const sigset_t *set, sigset_t *old) noexcept {
+  if (old) {
+    std::memset(old, 0, sizeof *old);
+    std::memcpy(old, &t.asks.mask, sizeof t.asks.mask);
+  }
+  if (!set)
+    return 0;
+  mask_word given = 0;
+  std::memcpy(&given, set, sizeof given);
+  given &= ~(bit_of(SIGKILL) | bit_of(SIGSTOP) | bit_of(32) | bit_of(33));
+  mask_word next = given;
+  if (how == SIG_BLOCK)
+    next = t.asks.mask | given;
+  else if (how == SIG_UNBLOCK)
+    next = t.asks.mask & ~given;
+  else if (how != SIG_SETMASK)
+    return EINVAL;
+  if (next == t.asks.mask)
+    return 0;
+  change_requests(t, [&] {
+    t.asks.mask = next;
+    t.asks.has_mask = true;
+  });
+  deliver_pending(t);
+  return 0;
+}
+
+/// What a thread of the program has asked for itself: its kernel thread is to know what it has.
+void note_request(thread &t) noexcept {
+  g_binds = true;
+  if (&t == known(pthread_self()))
+    follow_binding(t);
+}
+
+/// Of the calling kernel thread, which has changed it itself. Weft does so for a moment, perhaps while a lightweight thread's mask holds there: that is not to become the usual one.
+void note_mask() noexcept {
+  close_kernel_thread();
+  thread *const t = self_or_null();
+  const bool asked = t && t->is_of_program() && !t->in_weft;
+  if (t_knows_mask) {
+    t_mask = exchange_mask(SIG_BLOCK, nullptr);
+    t_usual_mask = asked ? t_mask : t_usual_mask & (t_mask | ~mask_of_own());
+  }
+  if (asked)
+    take_signals(*t);
+}
+
+/// `t` null: OpenMP does not know it.
+void note_scheduling(thread *t, int policy, int priority) noexcept {
+  if (!t)
+    return;
+  t->asks.policy = policy;
+  t->asks.priority = priority;
+  note_request(*t);
+}
+
+int policy_of(const thread &t) noexcept {
+  int policy = 0;
+  sched_param p{};
+  scheduling_of(t, &policy, &p);
+  return policy;
+}
+
+int result_of(int failure) noexcept {
+  if (failure == 0)
+    return 0;
+  errno = failure;
+  return -1;
+}
+
+bool is_own(pid_t pid) noexcept { return pid == 0 || pid == static_cast<pid_t>(syscall(SYS_gettid)); }
+
+} // namespace
+
+} // namespace weft_omp
+
+using namespace weft_omp;
+
+#define POSIX_API extern "C" __attribute__((visibility("default")))
+
+POSIX_API int pthread_getattr_np(pthread_t handle, pthread_attr_t *into) noexcept {
+  const thread *const t = light(handle);
+  if (!t)
+    return g_next_pthread_getattr_np(handle, into);
+  if (const int failure = pthread_attr_init(into))
+    return failure;
+  const int failure = pthread_attr_setstack(into, reinterpret_cast<void *>(t->stack_low), t->stack_bytes);
+  return failure ? failure : pthread_attr_setguardsize(into, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+POSIX_API int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t *set) noexcept {
+  if (thread *const t = light(handle))
+    return pin(*t, bytes, set);
+  const int failure = g_next_pthread_setaffinity_np(handle, bytes, set);
+  if (thread *const t = failure ? nullptr : known(handle)) {
+    t->asks.cpus = list_of(bytes, set);
+    note_request(*t);
+  }
+  return failure;
+}
+POSIX_API int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t *set) noexcept {
+  const thread *const t = light(handle);
+  if (!t)
+    return g_next_pthread_getaffinity_np(handle, bytes, set);
+  const std::vector<int> *const cpus = cpus_of(*t);
+  std::memset(set, 0, bytes);
+  for (const int cpu : cpus ? *cpus : process_cpus()) {
+    if (static_cast<std::size_t>(cpu) >= bytes * 8)
+      return EINVAL;
+    CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
+  }
+  return 0;
+}
+POSIX_API int sched_setaffinity(pid_t pid, std::size_t bytes, const cpu_set_t *set) noexcept {
+  thread *const t = light_self();
+  if (!t || !is_own(pid)) {
+    const int result = static_cast<int>(syscall(SYS_sched_setaffinity, pid, bytes, set));
+    if (thread *const of_program = result == 0 && is_own(pid) ? known(pthread_self()) : nullptr) {
+      of_program->asks.cpus = list_of(bytes, set);
+      note_request(*of_program);
+    }
+    return result;
+  }
+  const int failure = pin(*t, bytes, set);
+  return result_of(failure);
+}
+
+POSIX_API int pthread_getschedparam(pthread_t handle, int *policy, sched_param *p) noexcept {
+  const thread *const t = light(handle);
+  return t ? scheduling_of(*t, policy, p) : g_next_pthread_getschedparam(handle, policy, p);
+}
+POSIX_API int pthread_setschedparam(pthread_t handle, int policy, const sched_param *p) noexcept {
+  if (thread *const t = light(handle))
+    return schedule(*t, policy, p->sched_priority);
+  const int failure = g_next_pthread_setschedparam(handle, policy, p);
+  if (failure == 0)
+    note_scheduling(known(handle), policy, p->sched_priority);
+  return failure;
+}
+POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
+  thread *const t = light(handle);
+  if (t)
+    return schedule(*t, policy_of(*t), priority);
+  const int failure = g_next_pthread_setschedprio(handle, priority);
+  if (thread *const of_program = failure == 0 ? known(handle) : nullptr) // the kernel knows its policy; the C library, what was asked for there
+    note_scheduling(of_program, static_cast<int>(syscall(SYS_sched_getscheduler, of_program->guest.tid.load(std::memory_order_relaxed))), priority);
+  return failure;
+}
+POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *p) noexcept {
+  if (thread *const t = is_own(pid) && p ? light_self() : nullptr)
+    return result_of(schedule(*t, policy, p->sched_priority));
+  const int result = static_cast<int>(syscall(SYS_sched_setscheduler, pid, policy, p));
+  if (result == 0 && is_own(pid))
+    note_scheduling(known(pthread_self()), policy, p->sched_priority);
+  return result;
+}
+POSIX_API int sched_setparam(pid_t pid, const sched_param *p) noexcept {
+  if (thread *const t = is_own(pid) && p ? light_self() : nullptr)
+    return result_of(schedule(*t, policy_of(*t), p->sched_priority));
+  const int result = static_cast<int>(syscall(SYS_sched_setparam, pid, p));
+  if (result == 0 && is_own(pid))
+    note_scheduling(known(pthread_self()), static_cast<int>(syscall(SYS_sched_getscheduler, 0)), p->sched_priority);
+  return result;
+}
+
+POSIX_API int pthread_kill(pthread_t handle, int signal) noexcept {
+  thread *const t = known(handle);
+  return t && (t->light || t->in_weft || t->team->level != 0) ? send(*t, signal)
+                                                              : g_next_pthread_kill(handle, signal); // in a region others run on its kernel thread
+}
+POSIX_API int raise(int signal) noexcept {
+  thread *const t = light_self();
+  if (!t)
+    return g_next_raise(signal);
+  const int failure = send(*t, signal);
+  return result_of(failure);
+}
+POSIX_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) noexcept {
+  if (thread *const t = light_self())
+    return change_mask(*t, how, set, old);
+  const int failure = g_next_pthread_sigmask(how, set, old);
+  note_mask();
+  return failure;
+}
+POSIX_API int sigprocmask(int how, const sigset_t *set, sigset_t *old) noexcept {
+  thread *const t = light_self();
+  if (!t) {
+    const int result = g_next_sigprocmask(how, set, old);
+    note_mask();
+    return result;
+  }
+  const int failure = change_mask(*t, how, set, old);
+  return result_of(failure);
+}
+
+POSIX_API int sigtimedwait(const sigset_t *set, siginfo_t *info, const timespec *limit) {
+  thread *const t = waits_here();
+  if (!t || (limit && (limit->tv_sec < 0 || limit->tv_sec > k_second || limit->tv_nsec < 0 || limit->tv_nsec >= k_second)))
+    return g_next_sigtimedwait(set, info, limit);
+  return wait_for_signal(*t, *set, info, limit);
+}
+POSIX_API int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
+  thread *const t = waits_here();
+  return t ? wait_for_signal(*t, *set, info, nullptr) : g_next_sigwaitinfo(set, info);
+}
+POSIX_API int sigwait(const sigset_t *set, int *signal) {
+  thread *const t = waits_here();
+  if (!t)
+    return g_next_sigwait(set, signal);
+  const int before = errno;
+  int got = 0;
+  do
+    got = wait_for_signal(*t, *set, nullptr, nullptr);
+  while (got < 0 && errno == EINTR);
+  const int failure = got < 0 ? errno : 0;
+  errno = before;
+  if (failure == 0)
+    *signal = got;
+  return failure;
+}
+
+#define ALSO_OLD(NAME, NODE, OLD)                                                                                                                    \
+  OMP_DEFAULT(NAME, NODE);                                                                                                                           \
+  OMP_VERSION(NAME, NAME, OLD, weft_old_##NAME)
+ALSO_OLD(pthread_getattr_np, GLIBC_2.32, GLIBC_2.2.5);
+ALSO_OLD(pthread_setaffinity_np, GLIBC_2.34, GLIBC_2.3.4);
+ALSO_OLD(pthread_getaffinity_np, GLIBC_2.32, GLIBC_2.3.4);
+ALSO_OLD(pthread_setschedprio, GLIBC_2.34, GLIBC_2.3.4);
+ALSO_OLD(pthread_kill, GLIBC_2.34, GLIBC_2.2.5);
+ALSO_OLD(pthread_sigmask, GLIBC_2.32, GLIBC_2.2.5);

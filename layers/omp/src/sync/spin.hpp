@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spinning: a lock for a few instructions, and a bounded wait before a thread is parked.
+//
+// Roles       Any thread. unlock is called by who holds the lock.
+// Word        m_held: true while someone holds it.
+// Orders      O1  exchange acquire, with O2: what the last holder wrote is seen.
+//             O2  store release, with O1.
+// Progress    Blocking, not fair. A holder never waits for anything.
+// Checked by  tests/model/omp_wait_models.cpp: omp_event_*
+#pragma once
+
+#include "sync/atomics.hpp"
+#include "sync/mutant.hpp"
+
+namespace weft_omp {
+
+/// Locks held by the thread whose block is in use: it is not to be interrupted.
+[[nodiscard]] int spin_locks_held() noexcept;
+/// Never inlined: between two locks the caller may come to another kernel thread, and so to another block.
+void count_spin_locks(int by) noexcept;
+
+template <class P = real_atomics>
+class basic_spin_lock {
+ public:
+  void lock() noexcept {
+    count_spin_locks(1);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    for (int looks = 0; m_held.exchange(true, std::memory_order_acquire);) // O1
+      while (m_held.load(std::memory_order_relaxed))
+        if (++looks % 64 == 0)
+          P::yield(); // the holder may have lost its cpu
+        else
+          P::pause();
+  }
+  void unlock() noexcept {
+    m_held.store(false, order_unless(bug::omp_spin_unlock_relaxed, std::memory_order_release)); // O2
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    count_spin_locks(-1);
+  }
+
+ private:
+  typename P::template atomic<bool> m_held{false};
+};
+using spin_lock = basic_spin_lock<>;
+
+} // namespace weft_omp

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenMP tasks to another layer, which lets them wait for what is no task and holds their ends for it: for task-aware libraries (layers/alpi).
+#include "team/team.hpp"
+
+#include <weft/layer/task_source.hpp>
+
+namespace weft_omp {
+namespace {
+
+omp_task &task_at(void *p) noexcept { return *static_cast<omp_task *>(p); }
+
+/// A thread of the program's, outside of regions: it is Weft's to tell of, as in a program without OpenMP; so is a task of Weft's own.
+bool is_outside(const thread &t) noexcept { return !t.light && !t.task->is_explicit && t.team->level == 0; }
+
+class tasks_of_openmp final : public weft::layer::task_source {
+ public:
+  void *running() noexcept override {
+    const thread *const t = self_if_any();
+    return t && !is_outside(*t) ? t->task : nullptr;
+  }
+  void call_in_weft(void (*f)(void *), void *argument) override {
+    in_core(self_if_any(), [f, argument] { f(argument); });
+  }
+
+  void pin(void *, bool stays) noexcept override { self().pinned = stays; }
+  void block(void *task) noexcept override {
+    thread &t = self();
+    basic_block_state<thread> &state = task_at(task).block;
+    if (state.begin_block(t))
+      while (state.is_blocked(t))
+        t.own_parker.wait(t, 0);
+  }
+  bool unblock(void *task) noexcept override {
+    const auto [accepted, sleeps] = task_at(task).block.unblock();
+    if (sleeps)
+      sleeps->own_parker.signal(self_if_any());
+    return accepted;
+  }
+  bool increase_events(void *task, std::uint64_t n) noexcept override {
+    if (n > basic_hold_state<>::k_most >> 8) // as often as that at least
+      return false;
+    if (n != 0)
+      add_events(self(), task_at(task), n);
+    return true;
+  }
+  bool decrease_events(void *task, std::uint64_t n) noexcept override { return n == 0 || remove_events(task_at(task), n); }
+  bool has_events(void *task) noexcept override { return task_at(task).holds.any(); }
+};
+
+tasks_of_openmp g_tasks;
+[[maybe_unused]] const bool g_offered = (weft::layer::offer_tasks(g_tasks), true); // when the library is loaded
+
+} // namespace
+} // namespace weft_omp

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread/task_pool.hpp"
+
+#include "task/task_record.hpp"
+#include "thread/sanitizer.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace weft_omp {
+namespace {
+
+constexpr unsigned k_batch = 32; // a returned record is a miss of the cache for its owner in any case; one exchange for that many
+
+/// What others have brought back.
+void collect(record_pool &p) noexcept {
+  omp_task *x = p.returned.take_all();
+  while (x) {
+    omp_task *const next = x->newer;
+    x->newer = p.free[x->pool_class];
+    p.free[x->pool_class] = x;
+    x = next;
+  }
+}
+
+// Of threads that have ended. Their blocks are never given back: records of several threads lie in them by then.
+spin_lock g_spare_lock;
+omp_task *g_spare[record_pool::k_classes];
+
+constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
+
+/// As many as a block has: who took all would leave nothing for the next, which would cut a block, and so on.
+omp_task *take_spare(unsigned c) noexcept {
+  std::lock_guard lock(g_spare_lock);
+  omp_task *const list = g_spare[c];
+  if (!list)
+    return nullptr;
+  omp_task *last = list;
+  for (std::size_t n = k_block / (record_pool::k_smallest << c); n > 1 && last->newer; --n)
+    last = last->newer;
+  g_spare[c] = std::exchange(last->newer, nullptr);
+  return list;
+}
+
+/// One block, cut into records.
+omp_task *cut_block(unsigned c) {
+  const std::size_t size = record_pool::k_smallest << c;
+  char *const block = static_cast<char *>(allocate_record(alignof(omp_task), k_block));
+  ignore_leak(block);
+  omp_task *list = nullptr;
+  for (std::size_t at = k_block; at != 0; at -= size) {
+    auto *const x = ::new (block + at - size) omp_task;
+    x->pool_class = static_cast<std::uint8_t>(c);
+    x->newer = std::exchange(list, x);
+  }
+  return list;
+}
+
+void bring_home(record_pool &mine) noexcept {
+  if (mine.count == 0)
+    return;
+  mine.of->pool.returned.push(*mine.first, *mine.last);
+  mine.count = 0;
+}
+
+} // namespace
+
+void *allocate_record(std::size_t alignment, std::size_t bytes) {
+  void *const block = std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
+  if (!block)
+    fatal("no memory for a task of %zu bytes", bytes);
+  return block;
+}
+
+void *refill(record_pool &p, unsigned wanted) {
+  collect(p);
+  if (!p.free[wanted] && !(p.free[wanted] = take_spare(wanted)))
+    p.free[wanted] = cut_block(wanted);
+  return std::exchange(p.free[wanted], p.free[wanted]->newer);
+}
+
+void return_record(thread &me, omp_task &x) noexcept {
+  if (x.pool_class == record_pool::k_none)
+    return std::free(&x);
+  record_pool &mine = me.pool;
+  if (mine.of != x.home || mine.count == k_batch)
+    bring_home(mine);
+  if (mine.count++ == 0) {
+    mine.of = x.home;
+    mine.last = &x;
+    x.newer = nullptr;
+  } else {
+    x.newer = mine.first;
+  }
+  mine.first = &x;
+}
+
+void empty_pool(thread &t) noexcept {
+  bring_home(t.pool);
+  collect(t.pool);
+  std::lock_guard lock(g_spare_lock);
+  for (unsigned c = 0; c < record_pool::k_classes; ++c)
+    while (omp_task *const x = t.pool.free[c]) {
+      t.pool.free[c] = x->newer;
+      x->newer = std::exchange(g_spare[c], x);
+    }
+}
+
+} // namespace weft_omp

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making and freeing the record of a task, from its thread's pool: what each task costs, in line.
+#pragma once
+
+#include "task/task.hpp"
+#include "thread/thread.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace weft_omp {
+
+/// One that the pool has not at hand. Ends the program when there is no memory.
+[[gnu::noinline]] void *refill(record_pool &p, unsigned pool_class);
+/// Too large for the pool, or aligned to more than that gives.
+[[gnu::noinline]] void *allocate_record(std::size_t alignment, std::size_t bytes);
+/// It is another thread's, or none's.
+[[gnu::noinline]] void return_record(thread &me, omp_task &x) noexcept;
+
+/// Memory for a task and `bytes` behind it, at `argument`, which is aligned to `alignment`. The fields of the pool are set.
+[[gnu::always_inline]] inline omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment) {
+  const std::size_t above = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
+  const std::size_t head = (sizeof(omp_task) + above - 1) & ~(above - 1), all = head + bytes;
+  unsigned c = 0;
+  while (c < record_pool::k_classes && all > record_pool::k_smallest << c)
+    ++c;
+  void *block = nullptr;
+  if (c < record_pool::k_classes && above == alignof(omp_task)) [[likely]] {
+    omp_task *const x = t.pool.free[c];
+    if (x) [[likely]]
+      t.pool.free[c] = x->newer;
+    block = x ? x : refill(t.pool, c);
+  } else {
+    c = record_pool::k_none;
+    block = allocate_record(above, all);
+  }
+  omp_task *const x = ::new (block) omp_task;
+  x->argument = static_cast<char *>(block) + head;
+  x->home = &t;
+  x->pool_class = static_cast<std::uint8_t>(c);
+  return x;
+}
+
+/// A task with room for `bytes` of data, at `argument`. Ends the program when there is no memory.
+[[gnu::always_inline]] inline omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
+  omp_task *const x = make_record(t, bytes, alignment);
+  omp_task &creator = *t.task;
+  x->parent = &creator;
+  x->team = t.team;
+  x->group = creator.group;
+  x->settings = creator.settings;
+  x->depth = creator.depth + 1;
+  x->on.store(&t, std::memory_order_relaxed);
+  x->is_explicit = true;
+  x->is_final = clauses.is_final || creator.is_final;
+  x->undeferred = !clauses.deferred || creator.is_final;
+  x->detachable = clauses.detachable;
+  x->priority = clauses.priority <= 0 ? 0 : std::min(clauses.priority, g_globals.max_task_priority);
+  if (creator.own) [[unlikely]]
+    x->settings = x->own = new icvs(*creator.own); // the creator may change them
+  return x;
+}
+
+inline void free_record(thread &me, omp_task &x) noexcept {
+  if (x.own) [[unlikely]]
+    delete x.own;
+  if (x.home != &me || x.pool_class == record_pool::k_none) [[unlikely]]
+    return return_record(me, x);
+  x.newer = std::exchange(me.pool.free[x.pool_class], &x);
+}
+
+} // namespace weft_omp

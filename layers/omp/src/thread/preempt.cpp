@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weft's watcher tells which kernel thread has passed no scheduling point for a time slice while something else was ready. It gets a signal;
+// the handler runs on the stack of the OpenMP thread that it interrupted, with its thread-local block, and yields there as if the
+// program had called taskyield. So the thread's registers lie in the signal's frame, and it goes on, anywhere, by returning from the handler.
+//
+// It declines where a thread cannot be left: in Weft (the block in use is the worker's then), in this library, under one of its
+// spin locks, in the C library, the loader, the unwinder and the allocator, whose locks Weft may need; and on a kernel thread's own stack, which nobody
+// else could continue; and for a task that has asked for the number of its CPU, which holds until it waits (weft/layer/task_source.hpp). The watcher asks again soon.
+//
+// A thread that waits in the kernel for a lock (a mutex, pthread_once, the guard of a static) is left as well, wherever it called from, when a program's own thread can go on only below it: the
+// kernel has taken it back to the call, which it makes again wherever it goes on. What it holds meanwhile it would hold asleep, too. Where SIGURG is the program's, or ignored, these waits, and nothing
+// else, are interrupted by another signal.
+#include "thread/preempt.hpp"
+
+#include "placement/posix.hpp"
+#include "team/team.hpp"
+#include "thread/sanitizer.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace weft_omp {
+
+constinit thread_local volatile unsigned t_times_asked = 0;
+
+namespace {
+
+// What nothing else uses it for is why Go chose it, too: ignored by default, so a stray one does no harm.
+constexpr int k_signal = SIGURG;
+constexpr std::size_t k_kernel_mask_bytes = 8;
+
+// A real-time signal that would have ended the program when the first region began, which shows that the program does not use it; 0: there is none. It interrupts waits for locks where k_signal is not to be had.
+std::atomic<int> g_second_signal{0};
+std::atomic<bool> g_second_listens{false};
+
+struct range {
+  std::uintptr_t low = 0, high = 0;
+  [[nodiscard]] bool has(std::uintptr_t at) const noexcept { return at >= low && at < high; }
+};
+
+/// Code that is not to be left, and a function in it that may be: programs spin with it.
+struct map_of_code {
+  static constexpr unsigned k_most = 12;
+  range closed[k_most];
+  unsigned count = 0;
+  range yield;
+  std::uintptr_t marks[6] = {}; // addresses in the libraries meant
+
+  [[nodiscard]] bool may_leave(std::uintptr_t at) const noexcept {
+    if (yield.has(at))
+      return true;
+    for (unsigned i = 0; i < count; ++i)
+      if (closed[i].has(at))
+        return false;
+    return true;
+  }
+};
+map_of_code g_code;
+constinit thread_local int t_spin_locks __attribute__((tls_model("initial-exec"))) = 0;
+std::atomic<bool> g_listens{false};
+constinit thread_local unsigned t_called_off = 0; // of a kernel thread
+thread_local bool t_is_open = false; // of a kernel thread
+thread_local unsigned t_number = 0; // likewise; 0: it has none yet
+thread_local int t_tid = 0; // likewise, the kernel's; known with t_number
+
+std::uintptr_t address_of(const char *symbol) noexcept { return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol)); }
+
+/// For dl_iterate_phdr: closes the code of a library with a mark in it.
+int note_library(dl_phdr_info *info, std::size_t, void *p) {
+  auto &m = *static_cast<map_of_code *>(p);
+  bool meant = false;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto &h = info->dlpi_phdr[i];
+    const range r{info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz};
+    for (const std::uintptr_t mark : m.marks)
+      meant |= h.p_type == PT_LOAD && mark && r.has(mark);
+  }
+  for (int i = 0; meant && i < info->dlpi_phnum && m.count < map_of_code::k_most; ++i) {
+    const auto &h = info->dlpi_phdr[i];
+    if (h.p_type == PT_LOAD && (h.p_flags & PF_X))
+      m.closed[m.count++] = {info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz};
+  }
+  return 0;
+}
+
+std::uintptr_t instruction_of(const ucontext_t &u) noexcept {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(u.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return u.uc_mcontext.pc;
+#endif
+}
+
+/// Whether the interrupted code is to call futex() next, to wait without a limit: as the kernel leaves who waited there.
+bool waits_for_word(const ucontext_t &u) noexcept {
+  const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(u));
+#if defined(__x86_64__)
+  const auto &r = u.uc_mcontext.gregs;
+  const bool calls = at[0] == 0x0f && at[1] == 0x05 && r[REG_RAX] == SYS_futex; // syscall
+  const auto what = r[REG_RSI] & FUTEX_CMD_MASK;
+  const bool unlimited = r[REG_R10] == 0;
+#elif defined(__aarch64__)
+  const auto &r = u.uc_mcontext.regs;
+  const bool calls = at[0] == 0x01 && at[1] == 0 && at[2] == 0 && at[3] == 0xd4 && r[8] == SYS_futex; // svc 0
+  const auto what = r[1] & FUTEX_CMD_MASK;
+  const bool unlimited = r[3] == 0;
+#endif
+  return calls && (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET) && unlimited;
+}
+
+/// With the kernel thread's block.
+[[gnu::noinline]] void count_called_off() noexcept { ++t_called_off; }
+
+/// The kernel gives back what is in the frame to the thread that returns, which may be another one than was interrupted.
+void adopt_kernel_thread(ucontext_t &u) noexcept {
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &u.uc_sigmask, k_kernel_mask_bytes);
+  sigaltstack(nullptr, &u.uc_stack);
+}
+
+constexpr std::uintptr_t k_reach = 64; // bytes: of a loop that does nothing but look
+constexpr unsigned k_looks_to_tell = 3; // at the same place: it spins
+constexpr std::uint64_t k_longest_suspension_ns = 20'000'000;
+
+/// A thread of the program's, outside of each region: one that spins suspends itself where it was asked to. Those that compute are left to the kernel.
+void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
+  const bool same = at - t.spot + k_reach < 2 * k_reach;
+  t.seen_there = same ? t.seen_there + 1 : 1;
+  if (!same)
+    t.spot = at;
+  if (t.seen_there >= k_looks_to_tell)
+    weft::layer::suspend_if_asked(t.external, k_longest_suspension_ns);
+}
+
+void on_signal(int number, siginfo_t *, void *p) {
+  t_times_asked = t_times_asked + 1;
+  thread *const t = self_or_null(); // null or a thread of the program's where the block is a worker's
+  auto &u = *static_cast<ucontext_t *>(p);
+  if (t && t->is_of_program() && !t->in_weft && spin_locks_held() == 0)
+    take_signals(*t);
+  if (!t || spin_locks_held() != 0)
+    return;
+  const bool waits = !g_code.may_leave(instruction_of(u));
+  if (waits ? !waits_for_word(u) : number != k_signal)
+    return;
+  if (t->is_of_program() && !t->in_weft && t->team->level == 0)
+    return suspend_if_spinning(*t, instruction_of(u));
+  if (!t->block || t->block != thread_pointer() || t->pinned)
+    return;
+  const int before = errno;
+  if (waits)
+    in_core(t, &count_called_off);
+  yield_now(*t);
+  adopt_kernel_thread(u);
+  errno = before;
+}
+
+bool is_ours(int signal) noexcept {
+  struct sigaction now{};
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal;
+}
+
+/// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
+bool install(int signal) noexcept {
+  if (k_under_tsan)
+    return false; // it delivers signals late, at calls that it knows
+  struct sigaction before{}, ours{};
+  if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
+    return false;
+  ours.sa_sigaction = &on_signal;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER; // no mask changes: the handler may return on another kernel thread
+  return sigaction(signal, &ours, nullptr) == 0;
+}
+
+/// With the caller's mask: who waits for a signal by other means than a handler blocks it.
+int find_second_signal() noexcept {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) { // the first and the last are what programs and tools use
+    struct sigaction now{};
+    if (!sigismember(&blocked, signal) && sigaction(signal, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+      return signal;
+  }
+  return 0;
+}
+
+/// k_signal is the program's.
+void give_up_signal() noexcept {
+  g_listens.store(false, std::memory_order_relaxed);
+  const int second = g_second_signal.load(std::memory_order_relaxed);
+  g_second_listens.store(second != 0 && install(second), std::memory_order_relaxed);
+}
+
+/// Only one that waits in the kernel. False: it is not told.
+bool call_off(int tid) {
+  const int second = g_second_signal.load(std::memory_order_relaxed);
+  return g_second_listens.load(std::memory_order_relaxed) && weft::layer::has_gone_to_sleep(tid) && is_ours(second) &&
+         syscall(SYS_tgkill, getpid(), tid, second) == 0;
+}
+
+/// False: it is not told, for the signal is the program's.
+bool ask(int tid) {
+  if (!g_listens.load(std::memory_order_relaxed))
+    return call_off(tid);
+  if (is_ours(k_signal))
+    return syscall(SYS_tgkill, getpid(), tid, k_signal) == 0;
+  give_up_signal(); // the program has a handler of its own by now
+  return false;
+}
+
+} // namespace
+
+void install_preemption() noexcept {
+  constexpr std::uintptr_t k_length_of_yield = 32; // a system call and its return
+  g_code.marks[0] = reinterpret_cast<std::uintptr_t>(&on_signal);
+  g_code.marks[1] = reinterpret_cast<std::uintptr_t>(&weft::layer::yield_now);
+  g_code.marks[2] = address_of("getpid");
+  g_code.marks[3] = address_of("__tls_get_addr");
+  g_code.marks[4] = address_of("_Unwind_RaiseException");
+  g_code.marks[5] = address_of("malloc");
+  dl_iterate_phdr(&note_library, &g_code);
+  if (const auto at = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_NEXT, "sched_yield"))) // the C library's
+    g_code.yield = {at, at + k_length_of_yield};
+  g_second_signal.store(find_second_signal(), std::memory_order_relaxed);
+  if (install(k_signal))
+    g_listens.store(true, std::memory_order_relaxed);
+  else
+    give_up_signal();
+  weft::layer::on_preempt(&ask); // who cannot be asked gets a thread to stand in
+}
+
+namespace {
+
+/// Weft's threads block all signals.
+[[gnu::cold]] void open_kernel_thread() noexcept {
+  sigset_t just_it;
+  sigemptyset(&just_it);
+  sigaddset(&just_it, own_signal());
+  pthread_sigmask(SIG_UNBLOCK, &just_it, nullptr);
+  t_is_open = true; // after note_mask()
+}
+
+[[gnu::cold]] unsigned number_this_one() noexcept {
+  static std::atomic<unsigned> g_last{0};
+  note_kernel_thread();
+  return t_number = g_last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+} // namespace
+
+[[gnu::noinline]] int spin_locks_held() noexcept { return t_spin_locks; }
+[[gnu::noinline]] void count_spin_locks(int by) noexcept { t_spin_locks += by; }
+
+int own_signal() noexcept {
+  if (g_listens.load(std::memory_order_relaxed))
+    return k_signal;
+  return g_second_listens.load(std::memory_order_relaxed) ? g_second_signal.load(std::memory_order_relaxed) : 0;
+}
+void close_kernel_thread() noexcept { t_is_open = false; }
+
+bool others_can_be_interrupted() noexcept { return g_listens.load(std::memory_order_relaxed); }
+[[gnu::noinline]] unsigned times_called_off() noexcept { return t_called_off; }
+
+void note_kernel_thread() noexcept { t_tid = static_cast<int>(syscall(SYS_gettid)); }
+unsigned number_of_kernel_thread() noexcept { return t_number ? t_number : number_this_one(); }
+
+void arrive(thread &me) noexcept {
+  if (const unsigned number = number_of_kernel_thread(); me.runs_on != number) {
+    me.runs_on = number;
+    me.tid_below = t_tid;
+  }
+  if (!t_is_open && own_signal() != 0) [[unlikely]]
+    open_kernel_thread();
+  if (g_binds) [[unlikely]]
+    follow_binding(me);
+}
+
+} // namespace weft_omp

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread/sanitizer.hpp"
+
+#if defined(WEFT_OMP_TSAN)
+
+#include "thread/tls.hpp"
+
+#include <cstddef>
+
+#include <link.h>
+
+extern "C" void *__tsan_get_current_fiber();
+
+namespace weft_omp {
+namespace {
+
+struct copying {
+  const void *fiber;
+  char *from, *to; // thread pointers
+};
+
+/// For dl_iterate_phdr: of a library's thread-local variables those words that name the fiber. Where they are is the runtime's own affair.
+__attribute__((no_sanitize("thread"))) int copy_words(dl_phdr_info *info, std::size_t, void *p) {
+  constexpr std::ptrdiff_t k_most = 1 << 20; // below the thread pointer: further away stands nothing that was loaded at the start
+  const auto &c = *static_cast<const copying *>(p);
+  auto *const variables = static_cast<char *>(info->dlpi_tls_data);
+  if (!variables || variables >= c.from || c.from - variables > k_most)
+    return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto &h = info->dlpi_phdr[i];
+    for (std::size_t at = 0; h.p_type == PT_TLS && at + sizeof(void *) <= h.p_memsz; at += sizeof(void *))
+      if (*reinterpret_cast<void **>(variables + at) == c.fiber)
+        *reinterpret_cast<const void **>(c.to + (variables - c.from) + at) = c.fiber;
+  }
+  return 0;
+}
+
+} // namespace
+
+void announce_to_sanitizer(void *block) noexcept {
+  copying c{__tsan_get_current_fiber(), static_cast<char *>(thread_pointer()), static_cast<char *>(block)};
+  dl_iterate_phdr(&copy_words, &c);
+}
+
+} // namespace weft_omp
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// An OpenMP thread: a thread of the program, or a lightweight thread with a thread-local block of its own.
+//
+// All of Weft runs with the thread-local block of the kernel thread that carries the caller: in_core() puts it in place and, afterwards, the
+// caller's own. User code, and this layer outside of in_core(), run with the OpenMP thread's block; t_self lies in it.
+#pragma once
+
+#include "config/icv.hpp"
+#include "sync/parker_word.hpp"
+#include "sync/spin.hpp"
+#include "thread/task_pool.hpp"
+#include "thread/tls.hpp"
+#include "workshare/static_steal.hpp"
+
+#include <weft/layer/external_thread.hpp>
+#include <weft/layer/thread.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace weft_omp {
+
+struct omp_team;
+struct omp_task;
+struct workshare;
+struct thread;
+
+/// Where one thread waits until somebody signals it, or until what it waits for is there. A signal that comes first is kept, one of them; a wait may
+/// end for no reason. The protocol is in parker_word.hpp.
+class parker {
+ public:
+  /// What is waited for, copied: it is asked about on another stack.
+  struct reason {
+    bool (*holds)(const reason &) = nullptr;
+    const void *object = nullptr;
+    std::uint64_t number = 0;
+    bool flag = false;
+  };
+  void wait(thread &me, int spins) noexcept;
+  /// While the reason holds.
+  void wait_for(thread &me, const reason &why) noexcept;
+  /// The same, where the kernel thread has others to run. False: it has not.
+  [[nodiscard]] bool park_if_runnable(thread &me, const reason &why) noexcept { return park(me, &why, true); }
+  /// Any thread; `me` is the caller, or null for who is inside of Weft already.
+  void signal(thread *me) noexcept;
+  /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
+  [[nodiscard]] weft::detail::runnable *take() noexcept { return m_word.take(); }
+
+ private:
+  static void publish(weft::detail::runnable &self, void *request);
+  struct park_request {
+    parker *at;
+    const reason *why; // null: a signal
+  };
+  bool park(thread &me, const reason *why, bool if_runnable = false) noexcept;
+  parker_word<weft::detail::runnable> m_word;
+};
+
+/// What a worksharing region leaves with each thread.
+struct workshare_state {
+  workshare *current = nullptr;
+  std::uint64_t entered = 0;  // regions so far
+  std::uint64_t singles = 0;  // single regions so far
+  std::uint64_t trip = 0;     // static chunks so far
+  std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
+  basic_chunk_range<> *range = nullptr; // of a static_steal loop, once the member has had a chunk of it
+  workshare *nest = nullptr; // of LLVM's doacross loops, and per dimension first value, last, step
+  std::int64_t *nest_shape = nullptr;
+  bool has_chunk = false;
+  bool ordered = false; // of LLVM's loops
+};
+
+/// Where a thread runs: its place, the partition that its regions spread over, and the cpus that it is kept on.
+struct thread_placement {
+  int place = -1;                          // number, from 0
+  unsigned first = 0, count = 0;           // places; none: all
+  relaxed_value<const std::vector<int> *> cpus;    // null: any. Who is late follows the next region's, perhaps
+};
+
+/// The placement that a thread displayed last.
+struct displayed_placement {
+  unsigned level = 0, threads = 0;
+  int place = -1;
+  bool operator==(const displayed_placement &) const = default;
+};
+
+/// What clauses say of LLVM's next region.
+struct asked_region {
+  unsigned threads = 0, bind = 0, teams = 0, limit = 0;
+  const level_list *levels = nullptr;
+  bool strict = false, strict_is_fatal = false; // num_threads(strict: n): checked when the region begins
+  const char *strict_message = nullptr;
+};
+
+/// What each member of a region runs: a function of the program, called as its compiler has it.
+struct region_body {
+  void (*call)(const region_body &) = nullptr;
+  void (*f)() = nullptr;
+  void *arguments = nullptr;
+  unsigned count = 0; // of LLVM's
+
+  region_body() = default;
+  region_body(void (*how)(const region_body &), void (*what)(), void *with, unsigned n) noexcept : call(how), f(what), arguments(with), count(n) {}
+  /// GCC's.
+  region_body(void (*what)(void *), void *data) noexcept : call(&call_with_data), f(reinterpret_cast<void (*)()>(what)), arguments(data) {}
+  void operator()() const { call(*this); }
+
+ private:
+  static void call_with_data(const region_body &b) { reinterpret_cast<void (*)(void *)>(b.f)(b.arguments); }
+};
+
+/// What a lightweight thread has asked of the kernel (posix.hpp).
+struct requests {
+  relaxed_value<const std::vector<int> *> cpus, usual_cpus; // null: none in particular. The latter: a program's thread had them before it used OpenMP
+  int policy = 0, priority = 0; // both 0: as the workers'
+  std::uint64_t mask = 0; // blocked signals
+  bool has_mask = false; // else the workers' holds, and `mask` is told
+};
+
+/// What a thread begins with, also one whose data another thread has had.
+struct thread_state {
+  omp_team *team = nullptr;
+  omp_task *task = nullptr;
+  std::uintptr_t stack_low = 0, stack_bytes = 0;
+  unsigned number = 0;
+  unsigned runs_on = 0; // number of the kernel thread below, from 1
+  workshare_state workshare;
+  thread_placement placement;
+  requests asks;
+  relaxed_value<int> tid_below{0}; // of the kernel thread that a lightweight thread was on last; a hint
+  displayed_placement displayed;
+  unsigned teams = 1, teams_number = 0; // of a teams region
+  void *carrier = nullptr; // thread pointer of the kernel thread below
+  omp_team *hot = nullptr; // of regions that this thread, as a member, begins
+  void (*life)(thread &) = nullptr; // of a lightweight thread
+  bool light = false;
+  bool hosts_weft_task = false; // stands for a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
+  bool in_weft = false; // of one without a block of its own
+  bool pinned = false; // what runs keeps its kernel thread until it waits: see preempt.cpp
+  std::uintptr_t spot = 0; // where it was seen, and how often in a row
+  unsigned seen_there = 0;
+  unsigned fruitless_spins = 0, spins_tried = 0; // see adaptive_spin
+  unsigned yields = 0;
+  unsigned keeps_cpu = 0, kept_cpu = 0; // see yield_now
+  unsigned failed_tests = 0; // see count_failed_test
+  asked_region asked;
+};
+
+/// Never freed: who ends leaves it to who comes (team.hpp).
+struct alignas(64) thread : thread_state {
+  void *block = nullptr; // thread-local, of a lightweight thread
+  std::uint32_t gtid = 0; // LLVM's global thread id
+  weft::layer::external_thread external; // of one of the program's
+  bool is_known = false; // Weft knows of it
+  std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
+  thread *next_free = nullptr;
+  record_pool pool;
+  alignas(64) parker own_parker; // others look here at each region
+  [[nodiscard]] bool is_of_program() const noexcept { return !light && !hosts_weft_task; }
+};
+
+// constinit: nobody asks whether it has been set up.
+extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // who asked last with this block
+extern constinit thread_local thread *t_of_block __attribute__((tls_model("initial-exec"))); // whose the block is
+
+/// The thread that a block belongs to; null: OpenMP does not know it.
+inline thread *thread_of(void *block) noexcept {
+  const auto offset = reinterpret_cast<char *>(&t_of_block) - static_cast<char *>(thread_pointer());
+  return *reinterpret_cast<thread **>(static_cast<char *>(block) + offset);
+}
+/// The same; null: it is a kernel thread's.
+inline thread *light_thread_of(void *block) noexcept { return is_made_block(block) ? thread_of(block) : nullptr; }
+
+inline std::uintptr_t stack_pointer() noexcept {
+  std::uintptr_t sp;
+#if defined(__x86_64__)
+  asm volatile("mov %%rsp, %0" : "=r"(sp));
+#elif defined(__aarch64__)
+  asm volatile("mov %0, sp" : "=r"(sp));
+#endif
+  return sp;
+}
+
+/// The thread that runs here, where it is known. A kernel thread runs tasks of Weft's own, too, with the block of its own thread: stacks tell them apart.
+inline thread *self_or_null() noexcept {
+  thread *const t = t_self;
+  return t && stack_pointer() - t->stack_low < t->stack_bytes ? t : nullptr;
+}
+[[gnu::cold]] thread &find_self() noexcept;
+inline thread &self() noexcept {
+  thread *const t = self_or_null();
+  return t ? *t : find_self();
+}
+/// The same, but makes none. Null: OpenMP has not been used here.
+[[nodiscard]] thread *self_if_any() noexcept;
+/// For who asks for nothing of its own: the environment has been read.
+inline globals &of_process() noexcept {
+  (void)self();
+  return g_globals;
+}
+
+/// A bounded spin before a thread is parked. Each fruitless one halves the limit, as spins are beside busy processes, where the awaited thread has no cpu.
+class adaptive_spin {
+ public:
+  adaptive_spin(thread &t, int most) noexcept : m_thread(t), m_most(most) {
+    const bool tries = t.fruitless_spins == 0 || g_globals.wait_policy == 1 || ++t.spins_tried % k_try_each == 0;
+    m_left = tries ? most : most >> t.fruitless_spins;
+  }
+  [[nodiscard]] bool goes_on() noexcept {
+    if (m_left <= 0)
+      return false;
+    --m_left;
+    cpu_pause();
+    return true;
+  }
+  /// `well`: what was waited for came meanwhile.
+  void end(bool well) noexcept {
+    if (m_most == 0)
+      return;
+    if (well)
+      m_thread.fruitless_spins /= 2;
+    else if (m_thread.fruitless_spins < k_least)
+      ++m_thread.fruitless_spins;
+  }
+
+ private:
+  static constexpr unsigned k_try_each = 64; // a whole spin costs some 60 us: so it is 1 us per wait
+  static constexpr unsigned k_least = 6; // a 64th: about what parking costs
+  thread &m_thread;
+  int m_most, m_left;
+};
+
+/// Whether any thread is kept on some cpus, or has asked for something else that kernel threads have.
+extern relaxed_value<bool> g_binds;
+/// The kernel thread below is to be on the cpus of the OpenMP thread. With the kernel thread's block.
+void follow_binding(thread &me) noexcept;
+/// A lightweight thread has come to a kernel thread, perhaps another one. With the kernel thread's block; not inlined, for that is where the compiler's
+/// notion of thread-local addresses ends.
+[[gnu::noinline]] void arrive(thread &me) noexcept;
+/// From 1, of the caller's.
+[[nodiscard]] unsigned number_of_kernel_thread() noexcept;
+
+/// Calls `f`, which may use Weft and may suspend, with the kernel thread's block.
+template <class F>
+inline void in_core(thread *me, F f) {
+  if (!me)
+    return f();
+  if (!me->block) {
+    if (me->hosts_weft_task) [[unlikely]]
+      return f();
+    const int before = errno; // what the program sees of it is the same over every construct
+    me->in_weft = true;
+    f();
+    me->in_weft = false;
+    if (g_binds) [[unlikely]]
+      follow_binding(*me);
+    errno = before;
+    return;
+  }
+  set_thread_pointer(me->carrier);
+  f();
+  me->carrier = thread_pointer();
+  arrive(*me);
+  set_thread_pointer(me->block);
+}
+
+/// A lightweight thread, a member of a team or not. `gtid`: 0 for the next one. Null: the reason has been told.
+thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid = 0, omp_team *team = nullptr, unsigned number = 0) noexcept;
+
+/// An initial thread begins a region, and has ended it. A hint for the watcher.
+inline void take_part(thread &t) noexcept {
+  t.external.participation_seq.store(t.external.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+/// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
+/// thread holds: then the watcher has it called off. A thread to which that has happened keeps its kernel thread for some times, as one for which nobody can be called off always does. False: so it did.
+bool yield_now(thread &me) noexcept;
+/// At constructs that programs spin with: a thread whose tests there fail again and again lets others run, now and then.
+inline void count_failed_test(thread &me) noexcept {
+  constexpr unsigned k_looks = 64;
+  if (++me.failed_tests % k_looks == 0) [[unlikely]]
+    yield_now(me);
+}
+/// The same for a program's own thread that is ready and can only go on where this one runs.
+void yield_to_pinned(thread &me) noexcept;
+/// Looks to spend before a thread of this team is parked.
+int spins_for(const omp_team &t) noexcept;
+/// Whether Weft can still be used by this process.
+bool runtime_is_gone() noexcept;
+[[nodiscard]] std::size_t known_threads() noexcept;
+
+/// An error that ends the program.
+[[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *format, ...) noexcept;
+[[gnu::format(printf, 1, 2)]] void warn(const char *format, ...) noexcept;
+
+} // namespace weft_omp

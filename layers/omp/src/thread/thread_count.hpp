@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many threads are in teams, for OMP_THREAD_LIMIT.
+//
+// Invariants  I1  Those who ask with a limit at the same time get together what is left of it, and each at least itself.
+// Orders      None: a number and nothing else.
+// Checked by  tests/model/omp_task_models.cpp: omp_threads_*
+#pragma once
+
+#include "sync/atomics.hpp"
+#include "sync/mutant.hpp"
+
+#include <algorithm>
+
+namespace weft_omp {
+
+template <class P = real_atomics>
+class basic_thread_count {
+ public:
+  [[nodiscard]] unsigned now() const noexcept { return m_busy.load(std::memory_order_relaxed); }
+  void add(unsigned n) noexcept { m_busy.fetch_add(n, std::memory_order_relaxed); }
+  void give_back(unsigned n) noexcept { m_busy.fetch_sub(n, std::memory_order_relaxed); }
+
+  /// Up to `n` threads, the caller, who is counted, among them; how many there may be.
+  [[nodiscard]] unsigned take(unsigned n, unsigned limit) noexcept {
+    unsigned busy = m_busy.load(std::memory_order_relaxed), can = 0;
+    do
+      can = std::min(n, limit > busy ? limit - busy + 1 : 1);
+    while (can > 1 && !move(busy, busy + can - 1)); // siblings ask at the same time
+    return can;
+  }
+
+ private:
+  bool move(unsigned &from, unsigned to) noexcept {
+    if (mutant(bug::omp_threads_over_limit)) {
+      m_busy.fetch_add(to - from, std::memory_order_relaxed);
+      return true;
+    }
+    return m_busy.compare_exchange_weak(from, to, std::memory_order_relaxed, std::memory_order_relaxed);
+  }
+
+  typename P::template atomic<unsigned> m_busy{1};
+};
+
+} // namespace weft_omp

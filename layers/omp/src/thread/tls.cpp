@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block is what the loader allocates for a new thread, with the thread descriptor in front of it filled in as pthread_create() does. Offsets
+// of the descriptor are not guessed: they come from what the C library tells its debugger, from the kernel, and from a probe thread on a
+// stack of known bounds. Where one is not found, blocks are not made.
+#include "thread/tls.hpp"
+
+#include "thread/sanitizer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <clocale>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <locale.h>
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <asm/prctl.h>
+#endif
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
+
+namespace weft_omp {
+namespace {
+
+#if defined(__x86_64__)
+constexpr unsigned long k_fsgsbase = 1u << 1; // AT_HWCAP2
+bool has_wrfsbase() noexcept { return (getauxval(AT_HWCAP2) & k_fsgsbase) != 0; }
+#else
+bool has_wrfsbase() noexcept { return false; }
+#endif
+
+} // namespace
+
+bool g_has_wrfsbase = has_wrfsbase();
+
+void set_thread_pointer_by_call([[maybe_unused]] void *tp) noexcept {
+#if defined(__x86_64__)
+  syscall(SYS_arch_prctl, ARCH_SET_FS, tp);
+#endif
+}
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+namespace {
+
+/// As libthread_db reads it: size in bits, number, offset.
+struct field {
+  std::uint32_t bits, count, offset;
+};
+
+struct layout {
+  void *(*allocate)(void *) = nullptr;
+  void (*deallocate)(void *, bool) = nullptr;
+  void (*init_ctype)() = nullptr;
+  std::size_t bytes = 0; // of the descriptor
+  std::ptrdiff_t own = 0; // the C library's own variables
+  std::size_t own_bytes = 0;
+  const char *keys = nullptr; // destructors of thread-specific data, by key
+  std::size_t key_bytes = 0;
+  std::size_t tid = 0, specific = 0, first_keys = 0, robust = 0, stack = 0, stack_bytes = 0, list = 0;
+  bool known = false;
+};
+
+constexpr std::size_t k_header_words[] = {0x28, 0x30, 0x48}; // stack guard, pointer guard, control-flow features: the ABI of compilers
+constexpr std::size_t k_multiple_threads = 0x18;
+constexpr std::size_t k_most_own_bytes = 1024;
+
+template <class T>
+T &at(void *block, std::size_t offset) noexcept {
+  return *reinterpret_cast<T *>(static_cast<char *>(block) + offset);
+}
+
+std::size_t find_word(const void *block, std::size_t bytes, std::uintptr_t value) noexcept {
+  for (std::size_t o = 0; o + sizeof value <= bytes; o += sizeof value)
+    if (at<std::uintptr_t>(const_cast<void *>(block), o) == value)
+      return o;
+  return 0;
+}
+
+struct probe {
+  layout *found;
+  void *stack;
+  std::size_t bytes;
+};
+
+/// On a thread whose stack the caller knows.
+void *look_at_thread(void *p) {
+  auto &s = *static_cast<probe *>(p);
+  void *const self = thread_pointer();
+  s.found->stack = find_word(self, s.found->bytes, reinterpret_cast<std::uintptr_t>(s.stack));
+  if (s.found->stack && at<std::uintptr_t>(self, s.found->stack + 8) == s.bytes)
+    s.found->stack_bytes = s.found->stack + 8;
+  return nullptr;
+}
+
+void find_stack_fields(layout &l) noexcept {
+  constexpr std::size_t k_bytes = 0x2ab000; // a size that nothing else in a descriptor has, and enough for the variables of sanitizers
+  void *stack = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED)
+    return;
+  pthread_attr_t a;
+  pthread_t t;
+  probe p{&l, stack, k_bytes};
+  if (pthread_attr_init(&a) != 0)
+    return;
+  if (pthread_attr_setstack(&a, stack, k_bytes) == 0 && pthread_create(&t, &a, &look_at_thread, &p) == 0)
+    pthread_join(t, nullptr);
+  pthread_attr_destroy(&a);
+  munmap(stack, k_bytes);
+}
+
+bool find_keys(layout &l) noexcept {
+  void *const self = thread_pointer();
+  const auto *f = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_specific"));
+  if (!f)
+    return false;
+  l.specific = f->offset;
+  const auto first = at<std::uintptr_t>(self, l.specific) - reinterpret_cast<std::uintptr_t>(self);
+  l.first_keys = first < l.bytes ? first : 0;
+  return l.first_keys != 0;
+}
+
+bool find_robust_list(layout &l) noexcept {
+  char *const self = static_cast<char *>(thread_pointer());
+  char *head = nullptr;
+  std::size_t bytes = 0;
+  if (syscall(SYS_get_robust_list, 0, &head, &bytes) != 0 || head < self || head >= self + l.bytes)
+    return false;
+  l.robust = static_cast<std::size_t>(head - self);
+  return true;
+}
+
+/// For dl_iterate_phdr: where the C library's variables stand, seen from the thread pointer.
+int note_own_variables(dl_phdr_info *info, std::size_t, void *p) {
+  auto &l = *static_cast<layout *>(p);
+  bool meant = false;
+  const auto mark = reinterpret_cast<std::uintptr_t>(l.init_ctype) - info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i)
+    meant |= info->dlpi_phdr[i].p_type == PT_LOAD && mark - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz;
+  for (int i = 0; meant && info->dlpi_tls_data && i < info->dlpi_phnum; ++i)
+    if (info->dlpi_phdr[i].p_type == PT_TLS) {
+      l.own = static_cast<char *>(info->dlpi_tls_data) - static_cast<char *>(thread_pointer());
+      l.own_bytes = info->dlpi_phdr[i].p_memsz;
+    }
+  return meant;
+}
+
+void find_key_destructors(layout &l) noexcept {
+  const auto *keys = static_cast<const char *>(dlsym(RTLD_DEFAULT, "__pthread_keys"));
+  const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread_key_struct"));
+  const auto *destructor = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_key_struct_destr"));
+  if (!keys || !bytes || !destructor)
+    return;
+  l.keys = keys + destructor->offset;
+  l.key_bytes = *bytes;
+}
+
+layout find_layout() noexcept {
+  layout l;
+  l.allocate = reinterpret_cast<void *(*)(void *)>(dlsym(RTLD_DEFAULT, "_dl_allocate_tls"));
+  l.deallocate = reinterpret_cast<void (*)(void *, bool)>(dlsym(RTLD_DEFAULT, "_dl_deallocate_tls"));
+  l.init_ctype = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__ctype_init"));
+  const auto *bytes = static_cast<const std::uint32_t *>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
+  const auto *tid = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid"));
+  const auto *list = static_cast<const field *>(dlsym(RTLD_DEFAULT, "_thread_db_pthread_list"));
+  if (!l.allocate || !l.init_ctype || !bytes || !tid || !list)
+    return l;
+  l.list = list->offset;
+  l.bytes = *bytes;
+  l.tid = tid->offset;
+  if (at<pid_t>(thread_pointer(), l.tid) != static_cast<pid_t>(syscall(SYS_gettid)) || !find_keys(l) || !find_robust_list(l))
+    return l;
+  find_stack_fields(l);
+  find_key_destructors(l);
+  dl_iterate_phdr(&note_own_variables, &l);
+  l.known = l.stack != 0 && l.stack_bytes != 0;
+  return l;
+}
+
+const layout &known_layout() noexcept {
+  static const layout l = find_layout();
+  return l;
+}
+
+constexpr pid_t k_beyond_kernel = 1 << 23; // PID_MAX_LIMIT is 1 << 22
+std::atomic<std::size_t> g_number_at{0};   // in a block, once one was made
+
+/// No thread of the kernel has such a number; recursive mutexes tell their owners apart by it.
+pid_t next_number() noexcept {
+  static std::atomic<pid_t> g_last{k_beyond_kernel};
+  return g_last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void leave_rseq(void *block) noexcept {
+#if defined(RSEQ_SIG)
+  constexpr std::uint32_t k_not_registered = static_cast<std::uint32_t>(-2); // sched_getcpu() then asks the kernel
+  if (__rseq_size != 0)
+    at<std::uint32_t>(block, static_cast<std::size_t>(__rseq_offset) + 4) = k_not_registered;
+#else
+  (void)block;
+#endif
+}
+
+/// As pthread_create() does.
+void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) noexcept {
+  void *const self = thread_pointer();
+  at<void *>(b, 0) = b;    // found by %fs:0
+  at<void *>(b, 0x10) = b; // and by %fs:0x10
+  for (std::size_t o : k_header_words)
+    at<std::uintptr_t>(b, o) = at<std::uintptr_t>(self, o);
+  at<int>(b, k_multiple_threads) = 1;
+  at<void *>(b, l.specific) = static_cast<char *>(b) + l.first_keys;
+  at<void *>(b, l.robust) = static_cast<char *>(b) + l.robust;
+  at<long>(b, l.robust + 8) = at<long>(self, l.robust + 8);
+  at<void *>(b, l.robust - 8) = static_cast<char *>(b) + l.robust;
+  for (const std::size_t o : {l.list, l.list + 8}) // of one: fork() takes the caller out of the list of threads
+    at<void *>(b, o) = static_cast<char *>(b) + l.list;
+  at<void *>(b, l.stack) = stack;
+  at<std::size_t>(b, l.stack_bytes) = bytes;
+  leave_rseq(b);
+  announce_to_sanitizer(b);
+}
+
+} // namespace
+
+void *make_tls_block(void *stack, std::size_t bytes) noexcept {
+  const layout &l = known_layout();
+  void *const b = l.known ? l.allocate(nullptr) : nullptr;
+  if (!b)
+    return nullptr;
+  at<pid_t>(b, l.tid) = next_number();
+  describe_thread(l, b, stack, bytes);
+  g_number_at.store(l.tid, std::memory_order_relaxed); // of use to those who know of a block
+  return b;
+}
+
+block_range range_of_block(void *b) noexcept {
+  static const auto ask = reinterpret_cast<void (*)(std::size_t *, std::size_t *)>(dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info"));
+  const std::size_t behind = known_layout().bytes;
+  std::size_t bytes = behind, alignment = 0;
+  if (ask)
+    ask(&bytes, &alignment); // with the descriptor
+  return {static_cast<char *>(b) + behind - bytes, bytes};
+}
+
+int number_of_block(const void *b) noexcept { return at<pid_t>(const_cast<void *>(b), known_layout().tid); }
+
+bool is_made_block(const void *b) noexcept {
+  const std::size_t offset = g_number_at.load(std::memory_order_relaxed);
+  return offset != 0 && at<pid_t>(const_cast<void *>(b), offset) > k_beyond_kernel;
+}
+
+void *renew_tls_block(void *b, void *stack, std::size_t bytes) noexcept {
+  const layout &l = known_layout();
+  if (!l.deallocate || l.own_bytes == 0 || l.own_bytes > k_most_own_bytes)
+    return make_tls_block(stack, bytes);
+  char own[k_most_own_bytes]; // the allocator's caches hang on them
+  std::memcpy(own, static_cast<char *>(b) + l.own, l.own_bytes);
+  l.deallocate(b, false); // what hangs on the block: memory for variables of libraries loaded later
+  if (!l.allocate(b))
+    return nullptr;
+  std::memcpy(static_cast<char *>(b) + l.own, own, l.own_bytes);
+  describe_thread(l, b, stack, bytes);
+  return b;
+}
+
+void complete_tls_block() noexcept {
+  errno = 0;
+  uselocale(LC_GLOBAL_LOCALE);
+  known_layout().init_ctype();
+}
+
+namespace {
+
+/// pthread_setspecific(). False: there was nothing to destroy.
+bool end_specific_data(const layout &l) noexcept {
+  constexpr unsigned k_keys_per_table = 32;
+  bool any = false;
+  for (unsigned key = 0; key < PTHREAD_KEYS_MAX; ++key) {
+    if (key % k_keys_per_table == 0 && !at<void *>(thread_pointer(), l.specific + key / k_keys_per_table * sizeof(void *))) {
+      key += k_keys_per_table - 1;
+      continue;
+    }
+    void *const value = pthread_getspecific(key);
+    if (!value)
+      continue;
+    pthread_setspecific(key, nullptr);
+    if (const auto destroy = *reinterpret_cast<void (*const *)(void *)>(l.keys + key * l.key_bytes)) {
+      any = true;
+      destroy(value);
+    }
+  }
+  return any;
+}
+
+} // namespace
+
+void end_tls_block() noexcept {
+  static const auto run = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
+  if (run)
+    run();
+  const layout &l = known_layout();
+  for (int round = 0; l.keys && round < PTHREAD_DESTRUCTOR_ITERATIONS && end_specific_data(l); ++round) {
+  }
+}
+
+#else
+
+void *make_tls_block(void *, std::size_t) noexcept { return nullptr; }
+void *renew_tls_block(void *, void *, std::size_t) noexcept { return nullptr; }
+block_range range_of_block(void *b) noexcept { return {b, 0}; }
+int number_of_block(const void *) noexcept { return 0; }
+bool is_made_block(const void *) noexcept { return false; }
+void complete_tls_block() noexcept {}
+void end_tls_block() noexcept {}
+
+#endif
+
+} // namespace weft_omp

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// sched_yield(), nanosleep() and usleep() of an OpenMP thread yield to other OpenMP threads first: programs and libraries wait with them for flags that these set, and the kernel knows
+// of the worker only. In place of the C library's, under their versions, wherever this library comes first.
+#include "team/team.hpp"
+#include "thread/preempt.hpp"
+#include "thread/sanitizer.hpp"
+
+#include <cerrno>
+#include <ctime>
+
+#include <sched.h>
+#include <unistd.h>
+
+using namespace weft_omp;
+
+namespace {
+
+/// Code of the program runs, in a region; not Weft, which calls sched_yield() as well.
+bool may_yield(const thread *t) noexcept {
+  if (!t || spin_locks_held() != 0)
+    return false;
+  return t->block ? t->block == thread_pointer() : !t->in_weft && t->team->level != 0;
+}
+
+constexpr unsigned k_kernel_each = 8; // the one that sets the flag may wait for a cpu
+
+constexpr std::int64_t k_second = 1'000'000'000, k_most_seconds = 1'000'000'000; // longer ones are the kernel's
+
+std::int64_t now_ns() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * k_second + t.tv_nsec;
+}
+
+int result_of(int failure) noexcept {
+  if (failure == 0)
+    return 0;
+  errno = failure;
+  return -1;
+}
+
+/// As nanosleep(). What others run for counts, and a request to yield does not end it.
+int sleep_for(timespec asked, timespec *left) {
+  thread *const t = k_under_tsan ? nullptr : self_or_null(); // its own nanosleep() is not to be left
+  if (!may_yield(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 || asked.tv_nsec >= k_second)
+    return result_of(clock_nanosleep(CLOCK_REALTIME, 0, &asked, left)); // which is what the C library's calls
+  const std::int64_t until = now_ns() + asked.tv_sec * k_second + asked.tv_nsec;
+  for (;;) {
+    yield_now(*t);
+    const std::int64_t rest = until - now_ns();
+    if (rest <= 0)
+      return 0;
+    asked = {rest / k_second, rest % k_second};
+    const unsigned before = t_times_asked;
+    const int failure = clock_nanosleep(CLOCK_REALTIME, 0, &asked, left);
+    if (failure != EINTR || t_times_asked == before)
+      return result_of(failure);
+  }
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) int nanosleep(const timespec *asked, timespec *left) { return sleep_for(*asked, left); }
+extern "C" __attribute__((visibility("default"))) int usleep(useconds_t us) { return sleep_for({us / 1'000'000, us % 1'000'000 * 1000}, nullptr); }
+
+extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
+  thread *const t = self_or_null();
+  if (!may_yield(t)) {
+    yield_kernel_thread();
+    return 0;
+  }
+  if (yield_now(*t) && ++t->yields % k_kernel_each == 0)
+    yield_kernel_thread();
+  return 0;
+}

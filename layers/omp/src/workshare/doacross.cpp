@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sinks and sources: for each outermost iteration, how many of its inner ones are posted, in the order of the nest.
+// Who waits for whom: ordered.hpp.
+#include "team/team.hpp"
+#include "thread/event.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace weft_omp {
+
+struct doacross {
+  unsigned count;
+  std::uint64_t *extents; // of the inner loops
+  basic_ordered<>::post_word *posted;
+};
+
+void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *counts) {
+  s.steps = nullptr;
+  if (t.team->size == 1)
+    return;
+  for (unsigned i = 0; i < count; ++i)
+    if (counts[i] == 0)
+      return; // nothing runs
+  auto *d = new (std::nothrow) doacross{count, nullptr, nullptr};
+  if (d) {
+    d->extents = static_cast<std::uint64_t *>(std::malloc(count * sizeof *counts));
+    d->posted = static_cast<basic_ordered<>::post_word *>(std::calloc(counts[0], sizeof *d->posted));
+  }
+  if (!d || !d->extents || !d->posted)
+    fatal("no memory for an ordered(%u) loop of %llu iterations", count, static_cast<unsigned long long>(counts[0]));
+  for (unsigned i = 0; i < count; ++i)
+    d->extents[i] = counts[i];
+  s.steps = d;
+}
+
+void free_doacross(workshare &s) noexcept {
+  doacross *const d = std::exchange(s.steps, nullptr);
+  if (!d)
+    return;
+  std::free(d->extents);
+  std::free(d->posted);
+  delete d;
+}
+
+namespace {
+
+workshare *nest_of(const thread &t) noexcept { return t.workshare.nest ? t.workshare.nest : t.workshare.current; }
+
+} // namespace
+
+unsigned depth_of_doacross(const thread &t) noexcept {
+  const workshare *const s = nest_of(t);
+  return s && s->steps ? s->steps->count : 0;
+}
+
+namespace {
+
+/// The inner iterations of a nest are numbered from 1.
+std::uint64_t inner_number(const doacross &d, const std::uint64_t *where) noexcept {
+  std::uint64_t n = 0;
+  for (unsigned i = 1; i < d.count; ++i)
+    n = n * d.extents[i] + where[i];
+  return n + 1;
+}
+
+} // namespace
+
+void post(thread &t, const std::uint64_t *where) noexcept {
+  workshare *const s = nest_of(t);
+  doacross *const d = s ? s->steps : nullptr;
+  if (d)
+    s->ordered.post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word) { wake_all(&t, word); });
+}
+
+void wait_for(thread &t, const std::uint64_t *where) noexcept {
+  workshare *const s = nest_of(t);
+  doacross *const d = s ? s->steps : nullptr;
+  if (d && where[0] < d->extents[0])
+    s->ordered.wait_for_post(d->posted[where[0]], inner_number(*d, where), [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+}
+
+} // namespace weft_omp

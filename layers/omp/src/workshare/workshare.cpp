@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workshare/workshare.hpp"
+
+#include "team/team.hpp"
+#include "thread/event.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace weft_omp {
+
+loop_shape shape_of(long first, long last, long step) noexcept {
+  const auto a = static_cast<std::uint64_t>(first), b = static_cast<std::uint64_t>(last), s = static_cast<std::uint64_t>(step);
+  const bool none = step > 0 ? first >= last : first <= last;
+  return {none ? 0 : step > 0 ? (b - a - 1) / s + 1 : (a - b - 1) / (0 - s) + 1, a, s, b};
+}
+
+loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, unsigned long long step) noexcept {
+  const bool none = up ? first >= last : first <= last;
+  return {none ? 0 : up ? (last - first - 1) / step + 1 : (first - last - 1) / (0 - step) + 1, first, step, last};
+}
+
+void workshare::begin(std::uint64_t n) noexcept {
+  number = n;
+  left = 0;
+  busy = true;
+  memory = nullptr;
+  reductions = nullptr;
+  steps = nullptr;
+  ordered.begin();
+  next.store(0, std::memory_order_relaxed);
+}
+
+void workshare::end() noexcept {
+  std::free(std::exchange(memory, nullptr));
+  free_doacross(*this);
+  busy = false;
+}
+
+void workshare::forget() noexcept {
+  for (workshare *s = this; s; s = s->more) {
+    if (s->busy)
+      s->end();
+    s->number = 0;
+  }
+}
+
+namespace {
+
+/// With the lock: where region `number` stands, else a free slot, made when there is none.
+workshare &find_slot(workshare &first, std::uint64_t number) noexcept {
+  workshare *free = nullptr, *last = &first;
+  for (workshare *s = &first; s; last = s, s = s->more) {
+    if (s->number == number)
+      return *s;
+    if (!s->busy && !free)
+      free = s;
+  }
+  if (free)
+    return *free;
+  auto *const made = new (std::nothrow) workshare;
+  if (!made)
+    fatal("no memory for a worksharing region");
+  made->slot = &first;
+  last->more = made;
+  return *made;
+}
+
+} // namespace
+
+bool enter_workshare(thread &t) noexcept {
+  workshare_state &mine = t.workshare;
+  const std::uint64_t number = ++mine.entered;
+  workshare &first = t.team->workshares[number % k_open_workshares];
+  mine.trip = 0;
+  mine.has_chunk = false;
+  mine.range = nullptr;
+  first.lock.lock();
+  workshare &s = find_slot(first, number);
+  mine.current = &s;
+  if (s.number == number) {
+    first.lock.unlock();
+    return false;
+  }
+  s.begin(number);
+  if (!t.team->used_workshares.load(std::memory_order_relaxed))
+    t.team->used_workshares.store(true, std::memory_order_relaxed);
+  return true; // with the lock: the others wait for publish_workshare()
+}
+
+void publish_workshare(thread &t) noexcept { t.workshare.current->slot->lock.unlock(); }
+
+void leave_workshare(thread &t) noexcept {
+  workshare *const s = std::exchange(t.workshare.current, nullptr);
+  if (!s)
+    return;
+  t.workshare.range = nullptr;
+  std::lock_guard lock(s->slot->lock);
+  if (++s->left == t.team->size)
+    s->end();
+}
+
+namespace {
+
+/// Of larger teams the members share a counter: who looks for a chunk would look at too many ranges.
+constexpr unsigned k_most_ranges = 64;
+
+/// The ranges of a static_steal loop, by the member's number.
+auto ranges_of(const thread &t, const workshare &s) noexcept {
+  return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](unsigned member) -> chunk_range & {
+    return slots[member].chunk_ranges[slot];
+  };
+}
+
+} // namespace
+
+void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept {
+  int kind = static_cast<int>(schedule & 7);
+  bool in_any_order = (schedule & k_nonmonotonic) != 0;
+  if (kind == k_runtime) {
+    const icvs &v = my_icvs();
+    kind = v.schedule;
+    chunk = static_cast<std::uint64_t>(v.chunk);
+    in_any_order = in_any_order && v.schedule_modifier != k_monotonic;
+  }
+  if (kind == k_auto)
+    kind = k_static, chunk = 0;
+  if (kind == k_trapezoidal) // chunks that become smaller
+    kind = k_guided;
+  s.schedule = kind;
+  s.total = shape.total;
+  s.first = shape.first;
+  s.step = shape.step;
+  s.last = shape.last;
+  s.chunk = kind == k_static ? chunk : std::max<std::uint64_t>(chunk, 1);
+  s.multiple = 1;
+  s.chunks = s.total == 0 || s.chunk == 0 ? 0 : (s.total - 1) / s.chunk + 1;
+  s.span = s.chunk * s.step;
+  s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
+  const unsigned members = t.team->size;
+  s.static_steal = in_any_order && kind == k_dynamic && s.chunks <= chunk_range::k_most && members <= k_most_ranges &&
+                   s.slot == &s; // one that hangs on it has no ranges
+  if (s.static_steal)
+    split_chunks(s.chunks == 0 ? 0 : s.chunks - 1, members, ranges_of(t, s));
+}
+
+void set_memory(workshare &s, void **memory) {
+  if (!memory)
+    return;
+  s.memory = std::calloc(1, std::max<std::size_t>(reinterpret_cast<std::uintptr_t>(*memory), 1));
+  if (!s.memory)
+    fatal("no memory for a worksharing region: %zu bytes", reinterpret_cast<std::size_t>(*memory));
+}
+
+namespace {
+
+bool take(workshare_state &mine, std::uint64_t first, std::uint64_t end) noexcept {
+  mine.first = first;
+  mine.end = end;
+  mine.has_chunk = true;
+  return true;
+}
+
+bool take_equal(workshare_state &mine, const workshare &s, std::uint64_t chunk) noexcept {
+  return take(mine, chunk * s.chunk, chunk + 1 == s.chunks ? s.total : (chunk + 1) * s.chunk);
+}
+
+bool next_static(const thread &t, workshare_state &mine, const workshare &s) noexcept {
+  const std::uint64_t n = t.team->size, me = t.number;
+  if (s.chunk == 0) {
+    if (mine.trip++ != 0)
+      return false;
+    const std::uint64_t each = s.total / n, more = s.total % n;
+    const std::uint64_t first = me * each + std::min(me, more), end = first + each + (me < more);
+    return first < end && take(mine, first, end);
+  }
+  const std::uint64_t round = mine.trip++, mine_is = round * n + me;
+  return round <= s.chunks / n && mine_is < s.chunks && take_equal(mine, s, mine_is);
+}
+
+/// The last chunk is in no range: who finds no other one gets it, and nothing behind it. For lastprivate variables compilers keep what a member's last chunk left, where
+/// that is the loop's.
+bool next_static_steal(const thread &t, workshare_state &mine, workshare &s) noexcept {
+  if (mine.trip != 0)
+    return false;
+  const auto range_of = ranges_of(t, s);
+  mine.range = &range_of(t.number);
+  std::uint32_t chunk = 0;
+  if (mine.range->take(chunk) || steal(t.team->size, t.number, range_of, chunk))
+    return take_equal(mine, s, chunk);
+  if (s.next.load(std::memory_order_relaxed) >= s.chunks || s.next.exchange(s.chunks, std::memory_order_relaxed) == s.chunks)
+    return false;
+  mine.trip = 1;
+  return take_equal(mine, s, s.chunks - 1);
+}
+
+bool next_dynamic(workshare_state &mine, workshare &s) noexcept {
+  if (s.adds) [[likely]] {
+    const std::uint64_t chunk = s.next.fetch_add(1, std::memory_order_relaxed);
+    return chunk < s.chunks && take_equal(mine, s, chunk);
+  }
+  std::uint64_t chunk = s.next.load(std::memory_order_relaxed);
+  while (chunk < s.chunks)
+    if (s.next.compare_exchange_weak(chunk, chunk + 1, std::memory_order_relaxed))
+      return take_equal(mine, s, chunk);
+  return false;
+}
+
+bool next_guided(const thread &t, workshare_state &mine, workshare &s) noexcept {
+  std::uint64_t at = s.next.load(std::memory_order_relaxed);
+  while (at < s.total) {
+    const std::uint64_t left = s.total - at, fair = (left - 1) / t.team->size + 1;
+    const std::uint64_t odd = fair % s.multiple, missing = odd == 0 ? 0 : s.multiple - odd;
+    const std::uint64_t even = missing <= left - fair ? fair + missing : left;
+    const std::uint64_t end = at + std::min(left, std::max(even, s.chunk));
+    if (s.next.compare_exchange_weak(at, end, std::memory_order_relaxed))
+      return take(mine, at, end);
+  }
+  return false;
+}
+
+} // namespace
+
+bool next_chunk(thread &t) noexcept {
+  workshare_state &mine = t.workshare;
+  workshare &s = *mine.current;
+  mine.has_chunk = false;
+  if (t.team->workshare_cancelled.load(std::memory_order_relaxed))
+    return false;
+  switch (s.schedule) {
+  case k_static:
+    return next_static(t, mine, s);
+  case k_guided:
+    return next_guided(t, mine, s);
+  default:
+    return s.static_steal ? next_static_steal(t, mine, s) : next_dynamic(mine, s);
+  }
+}
+
+// ---- ordered -----------------------------------------------------------------------------------------------------------
+
+void wait_for_ordered_ticket(thread &t) noexcept {
+  if (t.workshare.has_chunk)
+    t.workshare.current->ordered.wait_for_ticket(t.workshare.first, [&t](const auto &word, std::uint32_t seen) { wait_while(t, word, seen); });
+}
+
+bool next_ordered_chunk(thread &t) noexcept {
+  if (t.workshare.has_chunk) {
+    wait_for_ordered_ticket(t);
+    t.workshare.current->ordered.pass_ticket(t.workshare.end, [&t](const auto &word) { wake_all(&t, word); });
+  }
+  return next_chunk(t);
+}
+
+} // namespace weft_omp
