@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OMP_DISPLAY_ENV, in the form that the specification gives.
 #include "abi/flavor.hpp"
-#include "thread/thread.hpp"
+#include "config/icv.hpp"
 
 #include <cstdint>
 #include <cstdio>

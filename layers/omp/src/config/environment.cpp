@@ -2,8 +2,8 @@
 // OMP_* variables, and those of GNU's and LLVM's runtimes that still mean something. What cannot be read is told and left aside.
 #include "config/environment.hpp"
 #include "abi/flavor.hpp"
+#include "config/message.hpp"
 #include "config/topology.hpp"
-#include "thread/thread.hpp"
 
 #include <algorithm>
 #include <cctype>

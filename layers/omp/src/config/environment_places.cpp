@@ -3,8 +3,8 @@
 #include "config/environment.hpp"
 
 #include "abi/flavor.hpp"
+#include "config/message.hpp"
 #include "config/topology.hpp"
-#include "thread/thread.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread/thread.hpp"
 
-#include "abi/flavor.hpp"
 #include "helper/helpers.hpp"
 #include "helper/proxy_thread.hpp"
 #include "placement/affinity.hpp"
@@ -15,7 +14,6 @@
 #include <weft/layer/task.hpp>
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -43,28 +41,7 @@ void give_number(thread &t) noexcept {
   t.gtid = before == 0 ? 0 : before + g_globals.helper_numbers;
 }
 
-void say(const char *what, const char *format, va_list arguments) noexcept {
-  char text[512];
-  std::vsnprintf(text, sizeof text, format, arguments);
-  std::fprintf(stderr, "%s%s\n", what, text);
-}
-
 } // namespace
-
-void fatal(const char *format, ...) noexcept {
-  va_list arguments;
-  va_start(arguments, format);
-  say(is_of_llvm() ? "OMP: Error #0: weft-omp: " : "weft-omp: ", format, arguments);
-  va_end(arguments);
-  std::abort();
-}
-
-void warn(const char *format, ...) noexcept {
-  va_list arguments;
-  va_start(arguments, format);
-  say(is_of_llvm() ? "OMP: Warning #0: weft-omp: " : "weft-omp: ", format, arguments); // programs' users look for the first words
-  va_end(arguments);
-}
 
 std::size_t known_threads() noexcept { return g_known.load(std::memory_order_relaxed); }
 

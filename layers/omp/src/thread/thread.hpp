@@ -6,6 +6,7 @@
 #pragma once
 
 #include "config/icv.hpp"
+#include "config/message.hpp"
 #include "sync/parker_word.hpp"
 #include "sync/spin.hpp"
 #include "thread/task_pool.hpp"
@@ -289,9 +290,5 @@ int spins_for(const omp_team &t) noexcept;
 /// Whether Weft can still be used by this process.
 bool runtime_is_gone() noexcept;
 [[nodiscard]] std::size_t known_threads() noexcept;
-
-/// An error that ends the program.
-[[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *format, ...) noexcept;
-[[gnu::format(printf, 1, 2)]] void warn(const char *format, ...) noexcept;
 
 } // namespace weft_omp
