@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft: runs programs with settings, shows settings and the machine.
-#include "commands.hpp"
-#include "progress.hpp"
+#include "tools/weft/commands.hpp"
+#include "tools/weft/support/progress.hpp"
 
 #include "config/value.hpp"
 

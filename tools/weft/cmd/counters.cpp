@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft list and weft get: the counters of a program that runs, or that has left them.
+#include "tools/weft/commands.hpp"
+#include "tools/weft/support/programs.hpp"
+
+#include "base/clock.hpp"
+#include "config/value.hpp"
+#include "observe/format.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <unistd.h>
+
+namespace weft_tool {
+
+using namespace weft::rt;
+
+const char k_list_help[] = "usage: weft list [--json | --csv] [PID [PATTERN]]\n"
+                           "\n"
+                           "Without PID: the programs whose counters can be read. With it: its counters, with units and meaning.\n"
+                           "Exit status: 1 when PID shows no counters.\n";
+const char k_get_help[] = "usage: weft get [--every TIME [--times N]] [--delta] [--json | --csv] PID NAMES\n"
+                          "\n"
+                          "Prints counters of a program that runs, or that was killed. NAMES are separated by commas; '*' and '?' are wildcards,\n"
+                          "{worker#*} is each worker: `weft get 123 '/threads{worker#*}/idle-rate,/statistics{/threads/rate}/max'`.\n"
+                          "  --every TIME  again and again (100ms, 2s), until the program ends\n"
+                          "  --times N     so often at most\n"
+                          "  --delta       what was counted since the line before, instead of since the start\n"
+                          "Exit status: 1 when PID shows no counters, or no such one.\n";
+
+namespace {
+
+struct request {
+  output_format format = output_format::text;
+  std::uint64_t every_ns = 0;
+  std::uint64_t times = 0; // 0: until it ends
+  bool delta = false;
+  words rest;
+  std::string error;
+};
+
+request parse(const words &arguments, bool repeats) {
+  request q;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &word = arguments[i];
+    const bool has_value = i + 1 < arguments.size();
+    if (word == "--json" || word == "--csv") {
+      q.format = word == "--json" ? output_format::json : output_format::csv;
+    } else if (repeats && word == "--delta") {
+      q.delta = true;
+    } else if (repeats && word == "--every" && has_value) {
+      q.every_ns = parse_time(arguments[++i]);
+      if (q.every_ns == 0)
+        q.error = "--every needs a time such as 100ms or 2s, not '" + arguments[i] + "'";
+    } else if (repeats && word == "--times" && has_value) {
+      q.times = parse_count(arguments[++i]);
+      if (q.times == 0)
+        q.error = "--times needs a number, not '" + arguments[i] + "'";
+    } else if (word.starts_with("-")) {
+      q.error = "'" + word + "' is unknown or needs a value" + suggestion(word, {"--json", "--csv", "--every", "--times", "--delta"});
+    } else {
+      q.rest.push_back(word);
+    }
+  }
+  if (q.times && !q.every_ns)
+    q.error = "--times goes with --every";
+  return q;
+}
+
+int list_programs(output_format f) {
+  std::string out = f == output_format::json ? "[" : f == output_format::csv ? "pid,program,state,seconds,workers,tasks\n" : "";
+  bool first = true;
+  for (const auto &p : readable_programs()) {
+    const reading &r = p.last;
+    const char *state = r.ended ? "ended" : r.alive ? "running" : "killed";
+    const double seconds = static_cast<double>(r.taken_ns - r.started_ns) * 1e-9,
+                 tasks = value_of(r, parse_counter_name("/threads/count/cumulative"));
+    char line[256];
+    const char *format = f == output_format::csv    ? "%u,%s,%s,%.3f,%u,%.0f\n"
+                         : f == output_format::json ? "{\"pid\":%u,\"program\":%s,\"state\":\"%s\",\"seconds\":%.3f,\"workers\":%u,\"tasks\":%.0f}"
+                                                    : "%8u  %-24s %-8s %10.3f s %4u workers %12.0f tasks\n";
+    const std::string name = f == output_format::json ? json_text(r.program) : f == output_format::csv ? csv_text(r.program) : r.program;
+    std::snprintf(line, sizeof line, format, r.pid, name.c_str(), state, seconds, r.workers, tasks);
+    out += (f == output_format::json && !first ? ",\n" : "") + std::string(line);
+    first = false;
+  }
+  if (f == output_format::json)
+    out += "]\n";
+  if (out.empty())
+    std::fputs("weft: no program shows counters\n", stderr);
+  std::fputs(out.c_str(), stdout);
+  return k_ok;
+}
+
+} // namespace
+
+int run_list(const words &arguments) {
+  const request q = parse(arguments, false);
+  if (!q.error.empty() || q.rest.size() > 2)
+    return usage_error(q.error.empty() ? "list takes a PID and a pattern" : q.error);
+  if (q.rest.empty())
+    return list_programs(q.format);
+  const program p(pid_of(q.rest[0]));
+  std::vector<counter_info> found;
+  for (auto &c : all_counters(p.read()))
+    if (q.rest.size() < 2 || matches(q.rest[1], c.name))
+      found.push_back(std::move(c));
+  std::fputs(write_catalogue(q.format, found).c_str(), stdout);
+  return k_ok;
+}
+
+int run_get(const words &arguments) {
+  const request q = parse(arguments, true);
+  if (!q.error.empty() || q.rest.size() != 2)
+    return usage_error(q.error.empty() ? "get takes a PID and names of counters" : q.error);
+  const program p(pid_of(q.rest[0]));
+  evaluator names(q.rest[1]);
+  reading last = p.read();
+  bool header = true;
+  std::uint64_t next = now_ns();
+  for (std::uint64_t n = 1;; ++n) {
+    if (q.delta) { // an interval has to pass first
+      next += q.every_ns ? q.every_ns : 1'000'000'000;
+      sleep_until(next);
+    }
+    reading now = p.read();
+    const reading interval = difference(now, last);
+    std::fputs(write_values(q.format, now, names.evaluate(q.delta ? interval : now, interval), header).c_str(), stdout);
+    std::fflush(stdout);
+    header = false;
+    if (!q.every_ns || n == q.times || now.ended || !now.alive)
+      return k_ok;
+    last = std::move(now);
+    if (!q.delta) {
+      next += q.every_ns;
+      sleep_until(next);
+    }
+  }
+}
+
+} // namespace weft_tool

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/weft/support/openmp.hpp"
+#include "tools/weft/support/programs.hpp"
+
+#include "os/file.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <unistd.h>
+#include <utility>
+
+namespace weft_tool {
+
+using namespace weft::rt;
+
+const char k_doctor_help[] =
+    "usage: weft doctor PROGRAM|PID\n"
+    "\n"
+    "Tells which OpenMP runtimes a program would load, or a process has loaded, and what `weft run` puts in their place.\n"
+    "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it tells which computes.\n"
+    "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
+
+namespace {
+
+const char *vendor_of(const std::string &file) { return file.substr(file.rfind('/') + 1).starts_with("libgomp") ? "GCC's" : "LLVM's"; }
+
+bool is_ours(const std::string &file) {
+  return same_file(file, openmp_library()) || file.find("/weft-omp/lib") != std::string::npos; // of another build
+}
+
+/// What a process's threads have computed, but for its first: that one computes whatever the runtime.
+struct threads_of {
+  unsigned number = 0;
+  double seconds = 0;
+};
+
+/// Weft's threads say by their names whose they are; those of other runtimes do not.
+std::pair<threads_of, threads_of> ours_and_others(long pid) {
+  std::pair<threads_of, threads_of> found;
+  std::error_code ended;
+  for (const auto &thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", ended)) {
+    const auto name = read_file(thread.path().string() + "/comm"), stat = read_file(thread.path().string() + "/stat");
+    if (!name || !stat || thread.path().filename() == std::to_string(pid))
+      continue;
+    if (name->starts_with("weft-") && !name->starts_with("weft-worker") && !name->starts_with("weft-spare"))
+      continue; // the watcher and its like
+    threads_of &of = name->starts_with("weft-") ? found.first : found.second;
+    std::istringstream fields(stat->substr(std::min(stat->rfind(')'), stat->size() - 1) + 1));
+    std::string skipped;
+    double user = 0, system = 0;
+    for (int i = 0; i < 11; ++i) // from the state on
+      fields >> skipped;
+    fields >> user >> system;
+    ++of.number;
+    of.seconds += (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+  return found;
+}
+
+/// Of a process with Weft's runtime and another one. True: Weft's computes, the other does not.
+bool report_which_computes(long pid) {
+  const auto [ours, others] = ours_and_others(pid);
+  if (ours.number == 0 && others.number == 0)
+    std::printf("neither has started threads: no parallel region has run yet\n");
+  else if (others.number == 0)
+    std::printf("Weft computes: it has %u threads (%.2f s of processor time), and there are no others\n", ours.number, ours.seconds);
+  else if (ours.number == 0)
+    std::printf("Weft does not compute: it has no thread; others have %u (%.2f s of processor time)\n", others.number, others.seconds);
+  else
+    std::printf("Weft has %u threads (%.2f s of processor time); %u others (%.2f s) are the program's own or the other runtime's\n", ours.number,
+                ours.seconds, others.number, others.seconds);
+  return ours.number != 0 && others.number == 0;
+}
+
+int examine_process(long pid) {
+  const auto runtimes = mapped_runtimes(pid);
+  if (runtimes.empty())
+    std::printf("process %ld has no OpenMP runtime in its memory\n", pid);
+  bool others = false, ours = false;
+  for (const auto &file : runtimes)
+    ours |= is_ours(file);
+  for (const auto &file : runtimes) {
+    const bool weft = is_ours(file);
+    others |= !weft;
+    std::printf("%s: %s%s\n", file.c_str(), weft ? "Weft" : vendor_of(file),
+                weft   ? ""
+                : ours ? "; functions that Weft has, too, are bound to Weft if that was preloaded"
+                       : "; a running process keeps it: start it by `weft run --openmp`");
+  }
+  if (others && ours && report_which_computes(pid))
+    return k_ok;
+  return others ? k_failed : k_ok;
+}
+
+/// What becomes of a runtime when the loader is given Weft's.
+const char *fate_of(const std::string &file, const loading &with) {
+  if (is_ours(file))
+    return "Weft's already";
+  if (std::find(with.runtimes.begin(), with.runtimes.end(), file) == with.runtimes.end())
+    return "replaced: Weft's library is found under the same name";
+  return "loaded all the same, and unused: its functions are Weft's, which is preloaded";
+}
+
+int examine_program(const std::string &name) {
+  const std::string file = find_program(name);
+  if (file.empty())
+    return usage_error("there is no program '" + name + "'");
+  const loading now = try_loading(file);
+  if (!now.interpreter.empty())
+    std::printf("%s is a script; this is about %s\n", file.c_str(), now.interpreter.c_str());
+  if (!now.is_dynamic) {
+    std::printf("%s is linked statically or no program for this machine: no library can be replaced\n", file.c_str());
+    return k_failed;
+  }
+  if (openmp_library().empty()) {
+    std::printf("this installation of Weft has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n");
+    return k_failed;
+  }
+  use_openmp_library(!now.runtimes.empty());
+  const loading with = try_loading(file);
+  if (now.runtimes.empty())
+    std::printf(
+        "%s loads no OpenMP runtime at its start; one that it loads later, under a usual name, is Weft's under `weft run`, and any other under `weft run "
+        "--openmp`\n",
+        file.c_str());
+  for (const auto &runtime : now.runtimes)
+    std::printf("%s (%s): %s\n", runtime.c_str(), vendor_of(runtime), fate_of(runtime, with));
+  for (const auto &complaint : with.complaints)
+    if (std::find(now.complaints.begin(), now.complaints.end(), complaint) == now.complaints.end())
+      std::printf("missing: %s\n", complaint.c_str());
+  return with.complaints.size() > now.complaints.size() ? k_failed : k_ok;
+}
+
+} // namespace
+
+int run_doctor(const words &arguments) {
+  if (arguments.size() != 1)
+    return usage_error("doctor needs one program or process");
+  const std::string &who = arguments[0];
+  const bool number = who.find_first_not_of("0123456789") == std::string::npos && !who.empty();
+  return number ? examine_process(pid_of(who)) : examine_program(who);
+}
+
+} // namespace weft_tool

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/weft/commands.hpp"
+#include "tools/weft/support/openmp.hpp"
+#include "tools/weft/support/seeds.hpp"
+
+#include "base/error.hpp"
+#include "config/settings.hpp"
+#include "observe/segment.hpp"
+#include "os/file.hpp"
+#include "os/leftovers.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace weft_tool {
+
+using namespace weft::rt;
+
+const char k_run_help[] =
+    "usage: weft run [--workers N] [--preset P] [--set KEY=VALUE]... [--locks] [--openmp] [--counters NAMES [--interval TIME]] [--exact-time]\n"
+    "                [--trace[=LEVEL]] [--report[=FILE]] [--hang-timeout TIME] [--seeds N [--limit S]] [--] "
+    "PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Checks the settings, hands them to the program through its environment and becomes the program.\n"
+    "  --workers N      the same as --set workers=N\n"
+    "  --preset P       the same as --set preset=P\n"
+    "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
+    "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
+    "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
+    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` tells); without it, an interpreter\n"
+    "                   (Python, Julia, Octave) in which another runtime stayed says so at its end\n"
+    "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
+    "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
+    "  --exact-time     times every task: the same as --set counters.time=exact\n"
+    "  --trace[=LEVEL]  writes a trace of level switch, task, graph (which is meant without one) or runtime to the folder weft-trace.PID:\n"
+    "                   the same as --set trace.level=LEVEL; `weft trace`, `weft report` and `weft predict` read it\n"
+    "  --report[=FILE]  traces at level graph, and writes a page about it in the end (weft-report.html); the trace is removed unless trace.dir\n"
+    "                   says where to keep it\n"
+    "  --hang-timeout TIME  after that time without any progress tells who waits for what, whoever might end that (0: never says anything of hangs):\n"
+    "                       the same as --set watch.limit=TIME\n"
+    "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
+    "                   of creation; reports the first seed that gives another exit code, signal or output\n"
+    "  --limit S        seconds that one of these runs may take (60); what takes longer counts as a hang\n"
+    "Exit status: the program's, with --seeds that of all runs; 3 when a seed differs; 1 for a bad setting, 2 for a bad "
+    "command line, 127 when PROGRAM cannot be "
+    "run.\n";
+
+namespace {
+
+/// The value of `option` at `arguments[at]`, written "--option value" or "--option=value"; moves `at` past
+/// it.
+std::optional<std::string> take_option(const words &arguments, std::size_t &at, const std::string &option) {
+  const auto &word = arguments[at];
+  if (word.starts_with(option + "=")) {
+    ++at;
+    return word.substr(option.size() + 1);
+  }
+  if (word != option || at + 1 >= arguments.size())
+    return std::nullopt;
+  at += 2;
+  return arguments[at - 1];
+}
+
+constexpr std::string_view k_options[] = {"--workers",    "--preset", "--set",    "--locks",        "--openmp", "--counters", "--interval",
+                                          "--exact-time", "--trace",  "--report", "--hang-timeout", "--seeds",  "--limit"};
+constexpr double k_longest_limit = 1'000'000;
+
+struct plan {
+  std::vector<key_value> values;
+  exploration seeds; ///< .seeds is 0 where none are asked for
+  bool has_limit = false;
+  bool locks = false;
+  bool openmp = false;
+  std::string report; ///< file of the page; "" for none
+  std::size_t program = 0; ///< place of its name among the arguments
+  std::string error;     ///< "" when the command line is right
+};
+
+int parse_seeds(const std::string &text) {
+  const auto n = parse_unsigned(text);
+  return n && *n <= 2147483647 ? static_cast<int>(*n) : 0;
+}
+
+bool parse_limit(const std::string &text, std::chrono::milliseconds &limit) {
+  char *end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds >= 0.001 && seconds <= k_longest_limit))
+    return false;
+  limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  return true;
+}
+
+bool has(const plan &p, std::string_view key) {
+  return std::any_of(p.values.begin(), p.values.end(), [&](const key_value &v) { return v.first == key; });
+}
+
+void check_plan(plan &p, std::size_t words) {
+  if (p.program >= words)
+    p.error = "run needs a program";
+  else if (has(p, "counters.interval") && !has(p, "counters.print"))
+    p.error = "--interval goes with --counters";
+  else if (p.has_limit && p.seeds.seeds == 0)
+    p.error = "--limit goes with --seeds";
+  else if (p.seeds.seeds != 0 && !p.report.empty())
+    p.error = "--report is of one run; leave --seeds out";
+  else if (p.seeds.seeds != 0 && has(p, "sched.seed"))
+    p.error = "--seeds chooses sched.seed itself; leave one of them out";
+}
+
+plan read_plan(const words &arguments) {
+  plan p;
+  std::size_t at = 0;
+  while (at < arguments.size() && arguments[at].starts_with("-")) {
+    if (arguments[at] == "--") {
+      ++at;
+      break;
+    }
+    if (arguments[at] == "--locks" || arguments[at] == "--openmp") {
+      (arguments[at] == "--locks" ? p.locks : p.openmp) = true;
+      ++at;
+    } else if (arguments[at] == "--exact-time") {
+      p.values.emplace_back("counters.time", "exact");
+      ++at;
+    } else if (arguments[at] == "--trace") {
+      p.values.emplace_back("trace.level", "graph");
+      ++at;
+    } else if (arguments[at] == "--report" || arguments[at].starts_with("--report=")) {
+      p.report = arguments[at].size() > 9 ? arguments[at].substr(9) : "weft-report.html";
+      ++at;
+    } else if (const auto limit = take_option(arguments, at, "--hang-timeout")) {
+      *limit == "0" ? p.values.emplace_back("watch.hang", "off") : p.values.emplace_back("watch.limit", *limit);
+    } else if (arguments[at].starts_with("--trace=")) {
+      p.values.emplace_back("trace.level", arguments[at].substr(8));
+      ++at;
+    } else if (const auto counters = take_option(arguments, at, "--counters")) {
+      p.values.emplace_back("counters.print", *counters);
+    } else if (const auto interval = take_option(arguments, at, "--interval")) {
+      p.values.emplace_back("counters.interval", *interval);
+    } else if (const auto workers = take_option(arguments, at, "--workers")) {
+      p.values.emplace_back("workers", *workers);
+    } else if (const auto preset = take_option(arguments, at, "--preset")) {
+      p.values.emplace_back("preset", *preset);
+    } else if (const auto assignment = take_option(arguments, at, "--set")) {
+      const auto equals = assignment->find('=');
+      if (equals == std::string::npos) {
+        p.error = "--set needs KEY=VALUE, not '" + *assignment + "'";
+        return p;
+      }
+      p.values.emplace_back(assignment->substr(0, equals), assignment->substr(equals + 1));
+    } else if (const auto seeds = take_option(arguments, at, "--seeds")) {
+      p.seeds.seeds = parse_seeds(*seeds);
+      if (p.seeds.seeds == 0)
+        return p.error = "--seeds needs a number from 1 to 2147483647, not '" + *seeds + "'", p;
+    } else if (const auto limit = take_option(arguments, at, "--limit")) {
+      p.has_limit = true;
+      if (!parse_limit(*limit, p.seeds.limit))
+        return p.error = "--limit needs a number of seconds, not '" + *limit + "'", p;
+    } else {
+      const auto &word = arguments[at];
+      const bool known = std::find(std::begin(k_options), std::end(k_options), word) != std::end(k_options);
+      p.error = known ? word + " needs a value" : "run does not know '" + word + "'" + suggestion(word, {std::begin(k_options), std::end(k_options)});
+      return p;
+    }
+  }
+  p.program = at;
+  check_plan(p, arguments.size());
+  return p;
+}
+
+/// Throws weft::error where a key or a value is wrong.
+void put_into_environment(const std::vector<key_value> &values) {
+  settings_input input;
+  input.overrides = values;
+  input.overriding = "command line";
+  load_settings(input);
+  for (const auto &[key, value] : values)
+    setenv(setting_table()[find_setting(key)].environment.c_str(), value.c_str(), 1);
+}
+
+/// Throws weft::error where a setting, wherever it comes from, contradicts seeds.
+void check_seeds(const std::vector<key_value> &values) {
+  settings_input input;
+  input.environment = process_environment();
+  input.overrides = values;
+  input.overriding = "command line";
+  input.overrides.emplace_back("sched.seed", "1");
+  load_settings(input);
+}
+
+void watch_locks() {
+  setenv("WEFT_CHECK_SUSPENSIONS", "warn", 0); // a choice of the user has precedence
+  const std::string library = own_library("libweft-locks.so"); // none in a debug build, whose libweft counts locks itself
+  if (!library.empty())
+    put_first("LD_PRELOAD", library);
+}
+
+/// Whether it is an interpreter, or a script of one, whose packages bring runtimes of their own. Others are left without a library more: those with
+/// a sanitizer refuse to start with one.
+bool loads_packages(const std::string &file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string line(256, '\0');
+  in.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(line.starts_with("#!") ? std::min(line.find('\n'), line.size()) : 0);
+  for (const std::string &text : {line, file}) // "#!/usr/bin/env python3 -u", "/usr/bin/python3"
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_of("/ ", at), text.size());
+      const std::string_view word(text.data() + at, end - at);
+      const bool is_last = end == text.size() || text[end] == ' ';
+      if (is_last && (word.starts_with("python") || word.starts_with("pypy") || word.starts_with("julia") || word.starts_with("octave")))
+        return true;
+      at = end + 1;
+    }
+  return false;
+}
+
+/// A program that loads an OpenMP runtime gets Weft's for it, whatever its name; others, where they ask for one by a usual name.
+void replace_openmp(const plan &p, const std::string &program) {
+  if (p.openmp && openmp_library().empty())
+    std::fputs("weft: warning: --openmp: this installation has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n", stderr);
+  const std::string file = openmp_library().empty() ? "" : find_program(program);
+  if (file.empty())
+    return;
+  const bool preloaded = p.openmp || !try_loading(file).runtimes.empty();
+  use_openmp_library(preloaded);
+  if (const std::string library = own_library("libweft-stayed.so"); !preloaded && !library.empty() && loads_packages(file))
+    put_first("LD_PRELOAD", library);
+}
+
+constexpr char k_scratch[] = "/tmp/weft-report-";
+
+std::string life_file(const std::string &scratch) { return scratch + "/.running"; }
+
+bool scratch_lives(const std::string &path) {
+  const int file = open(life_file(path).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  const bool lives = is_locked(file);
+  close(file);
+  return lives;
+}
+
+void remove_scratch(const std::string &path) {
+  std::error_code ignored;
+  if (path.starts_with(k_scratch))
+    std::filesystem::remove_all(path, ignored);
+}
+
+std::uint64_t bytes_of_scratch(const std::string &path) {
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto &file : std::filesystem::recursive_directory_iterator(path, ignored))
+    if (struct stat s{}; lstat(file.path().c_str(), &s) == 0)
+      bytes += static_cast<std::uint64_t>(s.st_blocks) * 512;
+  return bytes;
+}
+
+// What a killed `weft run --report` leaves holds a trace that may be wanted; of each user the newest four, 4 GiB at most.
+constexpr leftover_kind k_scratches{4, 4ULL << 30, 0, &scratch_lives, &bytes_of_scratch, &remove_scratch};
+
+/// A folder for a trace that is read and removed.
+class scratch_folder {
+ public:
+  scratch_folder() : m_list(segment_folder() + "weft.reports." + std::to_string(geteuid()), k_scratches) {
+    std::string name = std::string(k_scratch) + "XXXXXX";
+    if (!mkdtemp(name.data()))
+      throw_error(weft::errc::out_of_resources, "no folder for a trace in /tmp: %s", std::strerror(errno));
+    m_path = name;
+    m_life = open(life_file(m_path).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (m_life >= 0 && lock_for_life(m_life))
+      m_list.enter(m_path, 0);
+  }
+  scratch_folder(const scratch_folder &) = delete;
+  scratch_folder &operator=(const scratch_folder &) = delete;
+  ~scratch_folder() {
+    remove_scratch(m_path);
+    m_list.take_off(m_path);
+    if (m_life >= 0)
+      close(m_life);
+  }
+  [[nodiscard]] std::string trace() const { return m_path + "/trace"; }
+
+ private:
+  leftovers m_list;
+  std::string m_path;
+  int m_life = -1;
+};
+
+/// Runs the program, then writes the page. The program's status.
+int run_and_report(const plan &p, char **argv) {
+  settings_input input;
+  input.environment = process_environment();
+  const loaded_settings chosen = load_settings(input);
+  const auto is_default = [&](const char *key) { return chosen.origin[find_setting(key)] == "default"; };
+  std::optional<scratch_folder> scratch;
+  if (is_default("trace.dir"))
+    scratch.emplace();
+  std::string folder = scratch ? scratch->trace() : chosen.values.trace_dir;
+  signal(SIGINT, SIG_IGN); // of the terminal: the program is to end, and what it has done is reported
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGINT, SIG_DFL);
+    setenv("WEFT_TRACE_DIR", folder.c_str(), 1);
+    if (is_default("trace.level"))
+      setenv("WEFT_TRACE_LEVEL", "graph", 1);
+    execvp(argv[0], argv);
+    std::fprintf(stderr, "weft: cannot run '%s': %s\n", argv[0], std::strerror(errno));
+    _exit(k_no_program);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child)
+    throw_error(weft::errc::out_of_resources, "no process for the program: %s", std::strerror(errno));
+  if (const auto place = folder.find("%p"); place != std::string::npos)
+    folder.replace(place, 2, std::to_string(child));
+  try {
+    write_report(folder, p.report);
+  } catch (const weft::error &e) {
+    std::fprintf(stderr, "weft: no report: %s\n", e.what());
+  }
+  if (!WIFEXITED(status))
+    std::fprintf(stderr, "weft: the program was ended by signal %d\n", WTERMSIG(status));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int run_seeds(plan &p, const words &arguments) {
+  check_seeds(p.values);
+  p.seeds.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(p.program), arguments.end());
+  for (const auto &[key, value] : p.values)
+    p.seeds.options.insert(p.seeds.options.end(), {"--set", key + "=" + value});
+  return explore_seeds(p.seeds);
+}
+
+} // namespace
+
+std::string own_library(const std::string &name) {
+  char self[4096];
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  const std::string program(self, n > 0 ? static_cast<std::size_t>(n) : 0);
+  const std::string prefix = program.substr(0, program.rfind('/', program.rfind('/') - 1));
+  for (const char *folder : {"/lib/", "/lib64/", "/" WEFT_LIBRARY_DIR "/"})
+    if (const std::string path = prefix + folder + name; access(path.c_str(), R_OK) == 0)
+      return path;
+  return "";
+}
+
+int run_run(const words &arguments) {
+  plan p = read_plan(arguments);
+  if (!p.error.empty())
+    return usage_error(p.error);
+  put_into_environment(p.values);
+  if (p.locks)
+    watch_locks();
+  replace_openmp(p, arguments[p.program]);
+  if (p.seeds.seeds != 0)
+    return run_seeds(p, arguments);
+  for (const auto &[name, value] : process_environment())
+    if (name == "WEFT_SCHED_SEED" && !value.empty())
+      fix_addresses();
+  std::vector<char *> argv;
+  for (std::size_t at = p.program; at < arguments.size(); ++at)
+    argv.push_back(const_cast<char *>(arguments[at].c_str())); // exec does not write to them
+  argv.push_back(nullptr);
+  if (!p.report.empty())
+    return run_and_report(p, argv.data());
+  execvp(argv[0], argv.data());
+  std::fprintf(stderr, "weft: cannot run '%s': %s\n", argv[0], std::strerror(errno));
+  return k_no_program;
+}
+
+} // namespace weft_tool

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/weft/report/data.hpp"
+
+#include "tools/weft/support/progress.hpp"
+
+#include "os/source_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+
+namespace weft_tool {
+namespace {
+
+constexpr std::size_t k_cells = 600'000; // of all tracks: 3 MB in the file
+constexpr int k_looks = 64;                      // at tasks, for one that runs
+constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
+constexpr std::size_t k_most_gains = 40;         // types
+constexpr std::size_t k_most_replayed = 12'000'000; // tasks, in all replays for one purpose: two million take a second
+
+/// Two per power of two.
+std::size_t grain_bucket(double ns) noexcept {
+  const auto whole = static_cast<std::uint64_t>(std::max(ns, 64.0));
+  const int power = 63 - __builtin_clzll(whole);
+  const bool upper = static_cast<double>(whole) >= static_cast<double>(std::uint64_t{1} << power) * 1.4142135623730951;
+  return std::min<std::size_t>(static_cast<std::size_t>(2 * (power - 6)) + upper, k_grain_buckets - 1);
+}
+
+std::size_t sample_of(const report_data &d, std::int64_t ns) noexcept {
+  const double at = (static_cast<double>(ns) - d.begin_ns) / d.duration_ns;
+  return static_cast<std::size_t>(std::clamp(at, 0.0, 0.999999) * k_samples);
+}
+
+/// The slices of a trace, added up.
+class collector {
+ public:
+  collector(trace_reader &r, report_data &d) : m_reader(r), m_data(d) {}
+  void run();
+
+ private:
+  void find_bounds();
+  void use(const slice &s);
+  void count(const trace_item &i);
+  void fill(const slice &s);
+  void add_running(const slice &s);
+  void finish_cells();
+  void finish_types();
+
+  trace_reader &m_reader;
+  report_data &m_data;
+  std::int64_t m_first = 0;
+  std::vector<type_row> m_types; // by number
+  std::vector<bool> m_is_own;    // the program's own code, no type of tasks
+  std::unordered_map<std::uint32_t, double> m_exec; // of tasks that go on
+  struct raw_cell {
+    double tasks = 0, idle = 0, away = 0, most = 0;
+    std::uint16_t type = 0;
+  };
+  std::vector<std::vector<raw_cell>> m_cells;
+  std::vector<bool> m_is_thread; // slots of threads of the program
+  live_tasks m_live;
+};
+
+void collector::find_bounds() {
+  const auto [first, last] = m_reader.bounds();
+  m_first = first;
+  m_data.begin_ns = static_cast<double>(first);
+  m_data.duration_ns = static_cast<double>(std::max<std::int64_t>(last - first, 1));
+}
+
+void collector::fill(const slice &s) {
+  if (m_cells.size() <= s.slot)
+    m_cells.resize(s.slot + 1, std::vector<raw_cell>(m_data.columns));
+  const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
+  const double from = static_cast<double>(s.begin - m_first), to = static_cast<double>(s.end - m_first);
+  for (auto c = static_cast<std::size_t>(std::max(from, 0.0) / width); c < m_data.columns && static_cast<double>(c) * width < to; ++c) {
+    const double part = std::min(to, static_cast<double>(c + 1) * width) - std::max(from, static_cast<double>(c) * width);
+    raw_cell &cell = m_cells[s.slot][c];
+    if (s.what == slice::idle)
+      cell.idle += part;
+    else if (s.what == slice::away)
+      cell.away += part;
+    else {
+      cell.tasks += part;
+      if (part >= cell.most) {
+        cell.most = part;
+        cell.type = s.type;
+      }
+    }
+  }
+}
+
+/// Workers in tasks, in the mean of a sample.
+void collector::add_running(const slice &s) {
+  const double width = m_data.duration_ns / static_cast<double>(k_samples);
+  const double from = std::max(static_cast<double>(s.begin - m_first), 0.0) / width, to = static_cast<double>(s.end - m_first) / width;
+  for (auto at = static_cast<std::size_t>(from); at < k_samples && static_cast<double>(at) < to; ++at)
+    m_data.running[at] += std::min(to, static_cast<double>(at + 1)) - std::max(from, static_cast<double>(at));
+}
+
+void collector::use(const slice &s) {
+  const double ns = static_cast<double>(s.end - s.begin);
+  if (s.what == slice::body) {
+    if (m_is_own[s.type % k_trace_types])
+      return;
+    fill(s);
+    add_running(s);
+    m_data.task_ns += ns;
+    type_row &row = m_types[s.type % k_trace_types];
+    row.exec_ns += ns;
+    double whole = ns;
+    if (const auto before = m_exec.empty() ? m_exec.end() : m_exec.find(s.task); before != m_exec.end()) {
+      whole += before->second;
+      if (s.ends_task)
+        m_exec.erase(before);
+      else
+        before->second = whole;
+    } else if (!s.ends_task) {
+      m_exec[s.task] = ns;
+    }
+    if (!s.ends_task)
+      return;
+    ++row.tasks;
+    ++m_data.tasks;
+    row.longest_ns = std::max(row.longest_ns, whole);
+    ++m_data.grains[grain_bucket(whole)];
+    return;
+  }
+  fill(s);
+  (s.what == slice::idle ? m_data.idle_ns : m_data.away_ns) += ns;
+  m_data.switches += s.what == slice::away;
+}
+
+void collector::count(const trace_item &i) {
+  if (static_cast<trace_event>(i.record->event) == trace_event::root && i.slot < k_trace_types) {
+    m_is_thread.resize(std::max<std::size_t>(m_is_thread.size(), i.slot + 1));
+    m_is_thread[i.slot] = true;
+  }
+  if (const int more = m_live.take(*i.record))
+    m_data.live[sample_of(m_data, m_reader.ns(i.record->time))] += more;
+}
+
+void collector::finish_cells() {
+  const double width = m_data.duration_ns / static_cast<double>(m_data.columns);
+  for (std::size_t slot = 0; slot < m_cells.size(); ++slot) {
+    const bool is_worker = slot < m_data.workers, is_thread = slot < m_is_thread.size() && m_is_thread[slot];
+    m_data.track_names.push_back((is_worker ? "worker " : is_thread ? "thread " : "spare ") + std::to_string(slot));
+  }
+  for (const auto &track : m_cells) {
+    m_data.tracks.emplace_back();
+    for (const raw_cell &c : track)
+      m_data.tracks.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
+                                      static_cast<float>(std::min(c.away / width, 1.0))});
+  }
+  for (std::size_t s = 1; s < k_samples; ++s) // what was there were the changes
+    m_data.live[s] += m_data.live[s - 1];
+}
+
+void collector::finish_types() {
+  std::map<std::string, type_row> by_name;
+  for (std::size_t i = 0; i < m_types.size(); ++i) {
+    if (m_types[i].exec_ns == 0 && m_types[i].tasks == 0)
+      continue;
+    type_row &sum = by_name[m_reader.type_name(static_cast<std::uint16_t>(i))];
+    sum.tasks += m_types[i].tasks;
+    sum.exec_ns += m_types[i].exec_ns;
+    sum.longest_ns = std::max(sum.longest_ns, m_types[i].longest_ns);
+  }
+  for (auto &[name, row] : by_name) {
+    row.name = name;
+    m_data.types.push_back(row);
+  }
+  std::sort(m_data.types.begin(), m_data.types.end(), [](auto &a, auto &b) { return a.exec_ns > b.exec_ns; });
+}
+
+void collector::run() {
+  find_bounds();
+  m_types.resize(k_trace_types);
+  for (std::size_t i = 0; i < k_trace_types; ++i) {
+    const std::string &name = m_reader.type_name(static_cast<std::uint16_t>(i));
+    m_is_own.push_back(name == "main" || name == "thread");
+  }
+  m_reader.rewind("adding up");
+  slice_builder all(m_reader, [this](const slice &s) { use(s); });
+  trace_item i;
+  while (m_reader.next(i)) {
+    all.take(i);
+    count(i);
+  }
+  all.finish();
+  finish_cells();
+  finish_types();
+}
+
+/// Why workers were idle: nothing ready while a task ran (which type?), the tail after the last task became ready, before the first task, after the
+/// last.
+void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &d) {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> by_end;
+  std::int64_t last_ready = g.first, first_begin = g.last;
+  for (std::uint32_t t = 0; t < g.tasks.size(); ++t) {
+    const graph_task &x = g.tasks[t];
+    if (x.is_root || x.is_join || x.begun < 0)
+      continue;
+    last_ready = std::max(last_ready, x.ready);
+    first_begin = std::min(first_begin, x.begun);
+    if (x.ended >= 0)
+      by_end.emplace_back(x.ended, t);
+  }
+  std::sort(by_end.begin(), by_end.end());
+  const std::int64_t last_end = by_end.empty() ? g.last : by_end.back().first;
+  const double width = d.duration_ns / static_cast<double>(d.columns);
+  for (const auto &track : d.tracks)
+    for (std::size_t c = 0; c < d.columns; ++c) {
+      const double ns = static_cast<double>(track[c].idle) * width;
+      if (ns <= 0)
+        continue;
+      const auto now = static_cast<std::int64_t>(d.begin_ns + (static_cast<double>(c) + 0.5) * width);
+      d.idle.ns += ns;
+      if (now < first_begin) {
+        d.idle.start += ns;
+        continue;
+      }
+      if (now > last_end) {
+        d.idle.after += ns;
+        continue;
+      }
+      (now > last_ready ? d.idle.tail : d.idle.no_ready) += ns;
+      // The task that runs at that time and ends next: what comes next waits for it.
+      int looks = 0;
+      auto next = std::lower_bound(by_end.begin(), by_end.end(), std::pair{now, std::uint32_t{0}});
+      while (next != by_end.end() && g.tasks[next->second].begun > now && ++looks < k_looks)
+        ++next;
+      const bool runs = next != by_end.end() && looks < k_looks;
+      d.idle.behind[runs ? r.type_name(g.tasks[next->second].type) : "main"] += ns;
+    }
+}
+
+/// Ready tasks over time, and how many of them another worker took than the one that made them ready.
+void add_ready(const trace_graph &g, report_data &d) {
+  std::array<double, k_samples> changes{};
+  for (const graph_task &t : g.tasks) {
+    if (t.is_root || t.is_join || t.ready < 0 || t.begun < 0)
+      continue;
+    ++changes[sample_of(d, t.ready)];
+    --changes[sample_of(d, t.begun)];
+    d.stolen += t.ready_slot != t.slot;
+  }
+  double ready = 0;
+  for (std::size_t s = 0; s < k_samples; ++s)
+    d.ready[s] = ready += changes[s];
+}
+
+/// What half the time of a type would take from the critical path. One that is not on it changes nothing; of those for which there is no time to
+/// replay, half of what is theirs on it is the most.
+void add_gains(const trace_graph &g, const trace_reader &r, report_data &d) {
+  std::vector<type_row *> rows;
+  for (type_row &row : d.types)
+    rows.push_back(&row);
+  std::sort(rows.begin(), rows.end(), [](auto *a, auto *b) { return a->on_path_ns > b->on_path_ns; });
+  std::size_t left = std::clamp<std::size_t>(k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_most_gains);
+  for (type_row *row : rows) {
+    replay_options faster;
+    if (d.bounds.span_ns <= 0 || !scale_type(r, row->name, 0.5, faster.scale))
+      continue;
+    row->gain_is_bound = row->on_path_ns > 0 && left == 0;
+    if (row->on_path_ns <= 0 || left == 0) {
+      row->gain_percent = 50 * row->on_path_ns / d.bounds.span_ns;
+      continue;
+    }
+    --left;
+    row->gain_percent = 100 * (1 - replay(g, faster).ns / d.bounds.span_ns);
+  }
+}
+
+/// The whole run, if a type took half as long; of the most expensive ones.
+void add_faster(const trace_graph &g, const trace_reader &r, report_data &d) {
+  const std::size_t most = std::clamp<std::size_t>(k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_what_ifs);
+  for (std::size_t i = 0; i < d.types.size() && i < most; ++i) {
+    replay_options timed = measured_costs(g);
+    timed.workers = std::max(d.workers, 1u);
+    if (scale_type(r, d.types[i].name, 0.5, timed.scale))
+      d.faster.emplace_back(d.types[i].name, replay(g, timed).ns);
+  }
+}
+
+/// Tasks that can be chosen in the timeline, with the arrows between them.
+void add_shown(const trace_graph &g, const trace_reader &r, report_data &d) {
+  constexpr std::size_t k_most = 20'000, k_most_arrows = 60'000; // 1.5 MB in the file
+  std::vector<long> on_path(g.tasks.size(), -1);
+  for (std::size_t i = 0; i < d.bounds.path.size(); ++i) // from its end
+    on_path[d.bounds.path[i].task] = static_cast<long>(d.bounds.path.size() - 1 - i);
+  std::vector<std::uint32_t> wanted;
+  for (std::uint32_t t = 0; t < g.tasks.size(); ++t)
+    if (const graph_task &x = g.tasks[t]; !x.is_root && !x.is_join && x.begun >= 0 && x.ended >= x.begun && x.slot < d.tracks.size())
+      wanted.push_back(t);
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(on_path[a] >= 0, g.tasks[a].ended - g.tasks[a].begun) > std::pair(on_path[b] >= 0, g.tasks[b].ended - g.tasks[b].begun);
+  };
+  if (wanted.size() > k_most) {
+    std::nth_element(wanted.begin(), wanted.begin() + k_most, wanted.end(), before);
+    wanted.resize(k_most);
+    d.notes.push_back("Of " + std::to_string(d.tasks) + " tasks those of the critical path and the longest can be chosen in the timeline, " +
+                      std::to_string(k_most) + " in all.");
+  }
+  std::vector<std::size_t> place(g.tasks.size(), SIZE_MAX);
+  for (const std::uint32_t t : wanted) {
+    place[t] = d.shown.size();
+    const graph_task &x = g.tasks[t];
+    d.shown.push_back({x.slot, r.type_name(x.type), static_cast<double>(x.begun) - d.begin_ns, static_cast<double>(x.ended - x.begun), on_path[t]});
+  }
+  for (const std::uint32_t t : wanted)
+    for (std::uint32_t e = 0; e < g.tasks[t].edges && d.arrows.size() < k_most_arrows; ++e)
+      if (const std::size_t to = place[g.edges[g.tasks[t].first_edge + e]]; to != SIZE_MAX)
+        d.arrows.emplace_back(place[t], to);
+}
+
+void use_graph(trace_reader &r, report_data &d) {
+  const trace_graph g(r);
+  d.has_graph = true;
+  d.gap_ns = static_cast<double>(g.overhead);
+  d.graph_ns = static_cast<double>(g.duration());
+  replay_options o = measured_costs(g);
+  d.bounds = bounds_of(g, o);
+  explain_idleness(g, r, d);
+  add_shown(g, r, d);
+  add_ready(g, d);
+  std::map<std::string, double> on_path;
+  for (const path_step &s : d.bounds.path) {
+    on_path[r.type_name(g.tasks[s.task].type)] += s.ns;
+    d.own_on_path_ns += g.tasks[s.task].is_root ? s.ns : 0;
+  }
+  for (o.workers = 1; o.workers <= 256; o.workers *= 2)
+    d.predicted.emplace_back(o.workers, replay(g, o).ns);
+  replay_options bare = o;
+  bare.overhead_ns = 0;
+  bare.workers = std::max(d.workers, 1u);
+  d.no_overhead_ns = replay(g, bare).ns;
+  for (type_row &row : d.types)
+    row.on_path_ns = on_path[row.name];
+  add_gains(g, r, d);
+  add_faster(g, r, d);
+}
+
+} // namespace
+
+namespace {
+
+std::string date_of(std::uint64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000u);
+  std::tm parts{};
+  char text[64];
+  return gmtime_r(&seconds, &parts) && std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) ? text : "";
+}
+
+void add_head(const trace_description &about, report_data &d) {
+  const auto add = [&d](const char *what, const std::string &text) {
+    if (!text.empty())
+      d.about.emplace_back(what, text);
+  };
+  add("command", about.command);
+  add("machine", about.machine);
+  add("cores", about.cores);
+  add("date", date_of(about.clock.realtime_ns));
+  add("load", about.load);
+  add("settings", about.settings.empty() && !about.machine.empty() ? "defaults" : about.settings);
+}
+
+void add_warnings(const trace_reader &r, report_data &d) {
+  if (d.switches == 0 && r.about().kernel.empty())
+    d.warnings.emplace_back("What the kernel took from bodies is not recorded: while another program had the processor, a body seems to run. With "
+                            "trace.kernel=true the page shows it.");
+  const auto slash = r.about().load.find(' ');
+  const double load = std::strtod(r.about().load.substr(0, slash).c_str(), nullptr), cores = std::strtod(r.about().cores.c_str(), nullptr);
+  if (cores > 0 && load > cores / 2)
+    d.warnings.push_back("The machine was busy when the run began (load " + r.about().load.substr(0, slash) + " on " +
+                         std::to_string(std::lround(cores)) + " cores): times are longer than on a quiet one.");
+}
+
+void add_places(const trace_description &about, report_data &d) {
+  std::map<std::string, std::string> spawn_sites;
+  std::vector<std::string *> texts;
+  for (const auto &[type, site] : about.spawn_sites)
+    if (type < about.types.size())
+      texts.push_back(&(spawn_sites[about.types[type]] = site));
+  add_source_lines(texts);
+  for (type_row &row : d.types)
+    if (const auto found = spawn_sites.find(row.name); found != spawn_sites.end())
+      if (const auto at = found->second.rfind(") at "); at != std::string::npos)
+        row.spawn_site = found->second.substr(at + 5);
+}
+
+} // namespace
+
+report_data analyse(trace_reader &r) {
+  report_data d;
+  d.program = r.about().program;
+  add_head(r.about(), d);
+  d.workers = r.about().workers;
+  d.records = r.records();
+  d.discarded = r.discarded();
+  d.notes = r.troubles();
+  d.columns = std::clamp<std::size_t>(k_cells / std::max<std::size_t>(r.slots().size(), 1), 128, 65536);
+  collector(r, d).run();
+  add_warnings(r, d);
+  add_places(r.about(), d);
+  d.has_creations = r.about().level >= trace_level::tasks;
+  if (r.about().level >= trace_level::graph && r.discarded() == 0)
+    use_graph(r, d);
+  else
+    d.notes.push_back(r.discarded() ? "Without critical path and predictions, for records are missing: a larger trace.buffer keeps more of them."
+                                    : "Without critical path and predictions: these take a trace of level graph (weft run --trace=graph).");
+  d.overhead_ns = d.gap_ns * static_cast<double>(d.tasks);
+  d.sentences = findings(d);
+  return d;
+}
+
+} // namespace weft_tool

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/weft/support/openmp.hpp"
+
+#include "tools/weft/support/child.hpp"
+
+#include "base/error.hpp"
+#include "os/file.hpp"
+
+#include <weft/error.hpp>
+#include <weft/layer/environment.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <elf.h>
+#include <fstream>
+#include <sstream>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace weft_tool {
+
+using namespace weft::rt;
+
+namespace {
+
+constexpr std::chrono::milliseconds k_longest_loading{30'000};
+
+enum class kind { none, script, fixed, dynamic };
+
+/// `interpreter` of a script.
+kind kind_of(const std::string &file, std::string &interpreter) {
+  std::ifstream in(file, std::ios::binary);
+  char head[256] = {};
+  in.read(head, sizeof head - 1);
+  if (std::memcmp(head, "#!", 2) == 0) {
+    std::istringstream(head + 2) >> interpreter;
+    return kind::script;
+  }
+  Elf64_Ehdr elf;
+  std::memcpy(&elf, head, sizeof elf);
+  if (std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64)
+    return kind::none;
+  for (unsigned i = 0; i < elf.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    in.clear();
+    in.seekg(static_cast<std::streamoff>(elf.e_phoff + i * sizeof segment));
+    if (in.read(reinterpret_cast<char *>(&segment), sizeof segment) && segment.p_type == PT_INTERP)
+      return kind::dynamic;
+  }
+  return kind::fixed;
+}
+
+/// "libx.so => /folder/libx.so (0x...)" or "/folder/libx.so (0x...)"
+std::string file_of(const std::string &line) {
+  std::istringstream words(line);
+  std::string name, arrow, file;
+  words >> name >> arrow >> file;
+  return arrow == "=>" ? file : name;
+}
+
+void read_trace(const outcome &o, loading &into) {
+  std::istringstream text(o.output + "\n" + o.complaints);
+  for (std::string line; std::getline(text, line);) {
+    if (line.find("undefined symbol") != std::string::npos || line.find("not found") != std::string::npos)
+      into.complaints.push_back(line.substr(line.find_first_not_of(" \t")));
+    else if (const std::string file = file_of(line); is_openmp_runtime(file))
+      into.runtimes.push_back(file);
+  }
+}
+
+} // namespace
+
+bool is_openmp_runtime(const std::string &file) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  if (name.find(".so") == std::string::npos)
+    return false;
+  for (const std::string_view stem : {"libgomp", "libomp", "libiomp5"})
+    if (name.starts_with(stem) && (name[stem.size()] == '.' || name[stem.size()] == '-')) // wheels put a hash behind it
+      return true;
+  return false;
+}
+
+loading try_loading(const std::string &file) {
+  loading found;
+  std::string looked_at = file;
+  kind is = kind_of(file, found.interpreter);
+  if (is == kind::script) {
+    std::string nothing;
+    looked_at = found.interpreter;
+    is = kind_of(looked_at, nothing);
+  }
+  found.is_dynamic = is == kind::dynamic;
+  if (!found.is_dynamic)
+    return found; // the loader has no part in it: it would run
+  // The loader's way of telling instead of running; LD_WARN and LD_BIND_NOW have it look for the functions, too.
+  for (const char *variable : {"LD_TRACE_LOADED_OBJECTS", "LD_WARN", "LD_BIND_NOW"})
+    setenv(variable, "1", 1);
+  const outcome o = watcher(k_longest_loading).run({looked_at});
+  for (const char *variable : {"LD_TRACE_LOADED_OBJECTS", "LD_WARN", "LD_BIND_NOW"})
+    unsetenv(variable);
+  read_trace(o, found);
+  return found;
+}
+
+std::string find_program(const std::string &name) {
+  if (name.find('/') != std::string::npos)
+    return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char *path = weft::layer::environment("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    struct stat s;
+    if (stat(file.c_str(), &s) == 0 && S_ISREG(s.st_mode) && access(file.c_str(), X_OK) == 0)
+      return file;
+  }
+  return "";
+}
+
+std::vector<std::string> mapped_runtimes(long pid) {
+  const auto maps = read_file("/proc/" + std::to_string(pid) + "/maps");
+  if (!maps)
+    throw_error(weft::errc::invalid_argument, "process %ld cannot be looked at: it has ended, or is another user's", pid);
+  std::vector<std::string> found;
+  std::istringstream text(*maps);
+  for (std::string line; std::getline(text, line);) {
+    const auto at = line.find('/');
+    if (at == std::string::npos)
+      continue;
+    const std::string file = line.substr(at);
+    if (is_openmp_runtime(file) && std::find(found.begin(), found.end(), file) == found.end())
+      found.push_back(file);
+  }
+  return found;
+}
+
+std::string openmp_library() { return own_library("weft-omp/libgomp.so.1"); }
+
+bool same_file(const std::string &one, const std::string &other) {
+  struct stat a, b;
+  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void put_first(const char *variable, const std::string &what) {
+  const char *before = weft::layer::environment(variable);
+  setenv(variable, before && *before ? (what + ":" + before).c_str() : what.c_str(), 1);
+}
+
+void use_openmp_library(bool preloaded) {
+  const std::string library = openmp_library();
+  if (library.empty())
+    return;
+  put_first("LD_LIBRARY_PATH", library.substr(0, library.rfind('/')));
+  if (preloaded)
+    put_first("LD_PRELOAD", library);
+}
+
+} // namespace weft_tool

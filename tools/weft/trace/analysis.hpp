@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a graph and its trace say in numbers.
+#pragma once
+
+#include "tools/weft/trace/replay.hpp"
+
+#include <string>
+
+namespace weft_tool {
+
+/// What the trace shows of the costs of running tasks; where it shows too little, what is usual.
+[[nodiscard]] replay_options measured_costs(const trace_graph &g);
+
+struct graph_bounds {
+  double work_ns = 0, span_ns = 0, burdened_ns = 0; // burdened: with the overhead of each task on the way
+  std::vector<path_step> path;
+};
+[[nodiscard]] graph_bounds bounds_of(const trace_graph &g, const replay_options &o);
+
+/// False when no type has that name.
+bool scale_type(const trace_reader &r, const std::string &name, double factor, std::vector<double> &scale);
+
+} // namespace weft_tool

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace in the formats of others.
+#pragma once
+
+#include "tools/weft/commands.hpp"
+#include "tools/weft/support/output_file.hpp"
+#include "tools/weft/trace/reader.hpp"
+#include "tools/weft/trace/slices.hpp"
+
+namespace weft_tool {
+
+int run_trace_export(const words &arguments);
+void export_chrome(trace_reader &r, output_file &out);
+void export_perfetto(trace_reader &r, output_file &out);
+void export_csv(trace_reader &r, output_file &out);
+void export_dot(trace_reader &r, output_file &out);
+/// Writes path.prv, path.pcf and path.row.
+void export_paraver(trace_reader &r, const std::string &path);
+
+/// For JSON and Graphviz.
+[[nodiscard]] std::string escaped(const std::string &text);
+
+} // namespace weft_tool

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Perfetto's own format: a message Trace of protocol buffers, whose packets describe tracks (one per worker, one per counter) and what happens on
+// them. Less than half of the size of the JSON. Fields are those of perfetto_trace.proto, which is public.
+#include "tools/weft/trace/export/export.hpp"
+
+#include <algorithm>
+
+namespace weft_tool {
+namespace {
+
+/// A message that is being written. `field` is the number of a field in it.
+class message {
+ public:
+  message &number(unsigned field, std::uint64_t value) {
+    varint(field << 3);
+    varint(value);
+    return *this;
+  }
+  message &text(unsigned field, std::string_view value) {
+    varint(field << 3 | 2);
+    varint(value.size());
+    m_bytes += value;
+    return *this;
+  }
+  message &part(unsigned field, const message &m) { return text(field, m.m_bytes); }
+  void clear() noexcept { m_bytes.clear(); }
+  [[nodiscard]] const std::string &bytes() const noexcept { return m_bytes; }
+
+ private:
+  void varint(std::uint64_t v) {
+    for (; v >= 0x80; v >>= 7)
+      m_bytes += static_cast<char>(v | 0x80);
+    m_bytes += static_cast<char>(v);
+  }
+  std::string m_bytes;
+};
+
+// Fields of TracePacket, and what else is used of it.
+enum : unsigned { f_packet = 1, f_timestamp = 8, f_sequence = 10, f_track_event = 11, f_interned = 12, f_flags = 13, f_descriptor = 60 };
+enum : unsigned { f_annotations = 4, f_type = 9, f_name_iid = 10, f_track = 11, f_counter_value = 30 }; // TrackEvent
+enum : std::uint64_t { slice_begin = 1, slice_end = 2, counter = 4 };                                   // its type
+enum : std::uint64_t { state_cleared = 1, needs_state = 2 };
+enum : std::uint64_t { track_of_process = 1, track_of_graph = 2, first_track = 16, first_of_kernel = 1 << 16 }; // ours
+enum : std::uint64_t { name_idle = k_trace_types, name_away = k_trace_types + 1, annotation_task = 1 }; // names below are types
+
+class perfetto_writer {
+ public:
+  perfetto_writer(const trace_reader &r, output_file &out) : m_reader(r), m_out(out) {}
+  void begin();
+  void put(const slice &s);
+  void put_graph(std::int64_t ns, std::int64_t tasks);
+
+ private:
+  void emit(message &packet);
+  void describe_tracks();
+  void name_types();
+  void event(std::int64_t ns, const message &event);
+
+  const trace_reader &m_reader;
+  output_file &m_out;
+  message m_event, m_annotation, m_packet, m_whole;
+};
+
+/// With the tag and the length that a packet has in the message of all.
+void perfetto_writer::emit(message &packet) {
+  m_whole.clear();
+  m_out.put(m_whole.part(f_packet, packet).bytes());
+}
+
+void perfetto_writer::describe_tracks() {
+  const auto describe = [this](message &track) { emit(message().number(f_sequence, 1).part(f_descriptor, track)); };
+  message process, graph;
+  process.number(1, static_cast<std::uint64_t>(m_reader.about().pid)).text(6, m_reader.about().program);
+  describe(message().number(1, track_of_process).part(3, process).number(11, 3)); // child tracks in the order of their ranks
+  const auto describe_track = [&](std::uint64_t track, const std::string &name, std::uint64_t rank) {
+    describe(message().number(1, track).text(2, name).number(5, track_of_process).number(12, rank));
+  };
+  for (const unsigned slot : m_reader.slots()) {
+    if (slot >= 9999) // no worker's
+      continue;
+    describe_track(first_track + slot, "worker " + std::to_string(slot), 2 * slot + 1);
+    if (!m_reader.about().kernel.empty())
+      describe_track(first_of_kernel + slot, "worker " + std::to_string(slot) + ": kernel", 2 * slot + 2);
+  }
+  if (m_reader.about().level >= trace_level::tasks)
+    describe(message().number(1, track_of_graph).text(2, "tasks in the graph").number(5, track_of_process).part(8, graph.number(3, 2)));
+}
+
+/// Once: events refer to names by number.
+void perfetto_writer::name_types() {
+  message names;
+  const auto name = [&names](std::uint64_t iid, std::string_view text) { names.part(2, message().number(1, iid).text(2, text)); };
+  for (std::size_t i = 1; i < m_reader.about().types.size(); ++i)
+    if (!m_reader.about().types[i].empty())
+      name(i + 1, m_reader.about().types[i]);
+  name(1, m_reader.type_name(0));
+  name(name_idle + 1, "idle");
+  name(name_away + 1, "off cpu");
+  names.part(3, message().number(1, annotation_task).text(2, "task"));
+  emit(message().number(f_sequence, 1).number(f_flags, state_cleared).part(f_interned, names));
+}
+
+void perfetto_writer::begin() {
+  describe_tracks();
+  name_types();
+}
+
+void perfetto_writer::event(std::int64_t ns, const message &event) {
+  m_packet.clear();
+  m_packet.number(f_timestamp, static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)))
+      .number(f_sequence, 1)
+      .number(f_flags, needs_state)
+      .part(f_track_event, event);
+  emit(m_packet);
+}
+
+void perfetto_writer::put(const slice &s) {
+  const std::uint64_t name = s.what == slice::body ? std::uint64_t{s.type} : s.what == slice::idle ? std::uint64_t{name_idle} : name_away;
+  const std::uint64_t track = s.slot + (s.what == slice::away ? std::uint64_t{first_of_kernel} : first_track); // its slices overlap with bodies
+  m_event.clear();
+  m_event.number(f_type, slice_begin).number(f_track, track).number(f_name_iid, name + 1);
+  if (s.what == slice::body) {
+    m_annotation.clear();
+    m_event.part(f_annotations, m_annotation.number(1, annotation_task).number(3, s.task));
+  }
+  event(s.begin, m_event);
+  m_event.clear();
+  event(s.end, m_event.number(f_type, slice_end).number(f_track, track));
+}
+
+void perfetto_writer::put_graph(std::int64_t ns, std::int64_t tasks) {
+  m_event.clear();
+  event(ns, m_event.number(f_type, counter).number(f_track, track_of_graph).number(f_counter_value, static_cast<std::uint64_t>(tasks)));
+}
+
+} // namespace
+
+void export_perfetto(trace_reader &r, output_file &out) {
+  constexpr std::int64_t k_looks = 10'000; // at the tasks in the graph
+  perfetto_writer to(r, out);
+  to.begin();
+  const auto [first, last] = r.bounds();
+  const std::int64_t between = (last - first) / k_looks;
+  std::int64_t next = first;
+  live_tasks live;
+  r.rewind("writing for Perfetto");
+  slice_builder all(r, [&to](const slice &s) { to.put(s); });
+  trace_item i;
+  while (r.next(i)) {
+    all.take(i);
+    const std::int64_t now = r.ns(i.record->time);
+    if (live.take(*i.record) == 0 || now < next)
+      continue;
+    to.put_graph(now, live.tasks());
+    next = now + between;
+  }
+  all.finish();
+  if (r.about().level >= trace_level::tasks)
+    to.put_graph(last, live.tasks());
+}
+
+} // namespace weft_tool

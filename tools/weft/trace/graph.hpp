@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of tasks that a trace of level graph holds: what each body did, and what held each task back.
+#pragma once
+
+#include "tools/weft/support/paged_table.hpp"
+#include "tools/weft/trace/reader.hpp"
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace weft_tool {
+
+inline constexpr std::uint32_t k_nobody = UINT32_MAX;
+
+/// What a body does, one after the other: it computes for `ns`, then it creates a child, waits, or ends.
+struct action {
+  static constexpr std::uint32_t k_waits = UINT32_MAX - 1, k_ends = UINT32_MAX;
+  float ns = 0;
+  std::uint32_t what = k_ends; // or the child that it creates
+  [[nodiscard]] bool creates() const noexcept { return what < k_waits; }
+};
+static_assert(sizeof(action) == 8, "there are two per task, and ten million tasks");
+
+struct graph_task {
+  std::uint32_t id = 0, parent = k_nobody; // parent: an index
+  std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
+  bool is_root = false, is_join = false; // is_join: no task, it is between two groups of tasks
+  bool has_ready_event = false;               // or it follows from the graph
+  std::uint32_t first_action = 0, actions = 0;
+  std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
+  std::int64_t ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen
+  std::int64_t exec = 0;
+};
+
+class trace_graph {
+ public:
+  /// Throws weft::error where the trace is of a lower level.
+  explicit trace_graph(trace_reader &r);
+
+  std::vector<graph_task> tasks;
+  std::vector<action> actions; // of a task in a row
+  std::vector<std::uint32_t> edges; // of a task in a row: who waits for it
+  std::uint64_t executed = 0;
+  std::int64_t work = 0;     // ns in bodies of tasks
+  std::int64_t first = 0, last = 0;
+  std::int64_t wake = -1;    // median ns until a worker without work began what another had made ready; -1: it happened too seldom
+  std::int64_t overhead = 0; // mean ns between two tasks, where a worker was not idle
+  [[nodiscard]] std::int64_t duration() const noexcept { return last - first; }
+
+ private:
+  struct running {
+    std::uint32_t task;
+    std::int64_t computed = 0; // since its last action
+    std::int64_t before_others = -1; // of that, until others ran on its frame
+  };
+  struct worker {
+    std::vector<running> stack;
+    std::int64_t since = 0, free_since = -1, idle_since = -1;
+  };
+  /// An access in the chain of those to the same data by children of the same task.
+  struct access_entry {
+    std::uint32_t task, next;
+    std::uint8_t how;
+    bool begins_group; // those of a group may be at work at the same time
+  };
+  struct chain {
+    std::uint32_t first, last, last_group; // entries
+  };
+  /// Bytes that have been named together so far, of those siblings that are ordered by bytes; by their first.
+  struct group {
+    std::vector<std::uint32_t> members;
+    std::uint8_t how = 0;
+  };
+  struct segment {
+    std::uint64_t end;
+    std::vector<group> groups;
+  };
+  using segments = std::map<std::uint64_t, segment>;
+  struct place {
+    std::uint32_t parent;
+    std::uint64_t address;
+    bool operator==(const place &) const = default;
+  };
+  struct place_hash {
+    std::size_t operator()(const place &p) const noexcept {
+      return static_cast<std::size_t>((p.address ^ (std::uint64_t{p.parent} << 32)) * 0x9e3779b97f4a7c15u >> 17);
+    }
+  };
+  void take(trace_reader &r, const trace_item &i);
+  void begin_root(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
+  void create(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
+  static void make_ready(graph_task &t, std::int64_t now, unsigned slot);
+  void begin_body(worker &w, const trace_record &x, std::int64_t now, unsigned slot);
+  void end_body(worker &w, std::int64_t now);
+  std::uint32_t index_of(std::uint32_t id);
+  void advance(worker &w, std::int64_t now);
+  void act(worker &w, std::uint32_t what);
+  void add_access(std::uint32_t task, std::uint8_t mode, std::uint64_t address);
+  static void cut(segments &all, std::uint64_t at);
+  void add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t low, std::uint64_t bytes);
+  void link_all();
+  void link_chain(std::uint64_t address, const chain &c);
+  void link_bytes(std::uint64_t low, const segment &s);
+  void link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after);
+  void exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const;
+  void store_actions();
+  void infer_readiness();
+  void measure_moves();
+  void store_edges();
+
+  std::vector<worker> m_workers;
+  paged_table<std::uint32_t> m_index; // plus one
+  std::unordered_map<std::uint32_t, std::vector<running>> m_suspended;
+  struct logged {
+    std::uint32_t task;
+    action what;
+  };
+  std::vector<logged> m_log;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> m_woken; // tasks, and since when their workers had nothing
+  std::unordered_map<place, chain, place_hash> m_chains;
+  std::unordered_map<std::uint32_t, segments> m_segments; // by parent
+  std::vector<access_entry> m_accesses;
+  std::vector<std::uint32_t> m_before, m_after; // of the groups that are being linked
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> m_edges;
+  std::uint64_t m_gaps = 0;
+  std::int64_t m_gap_ns = 0;
+};
+
+} // namespace weft_tool

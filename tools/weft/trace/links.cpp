@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edges of the graph, and what follows from them.
+#include "tools/weft/trace/graph.hpp"
+
+#include "tools/weft/support/progress.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft_tool {
+namespace {
+
+constexpr std::size_t k_enough = 30; // samples
+
+} // namespace
+
+/// Whoever must be over before what follows the task's access may go on: itself, and those of its children that name the same data.
+void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const {
+  out.push_back(task);
+  if (const auto below = m_chains.find({task, low}); below != m_chains.end())
+    for (std::uint32_t e = below->second.last_group; e != k_nobody; e = m_accesses[e].next)
+      exits(m_accesses[e].task, low, end, out);
+  const auto parts = m_segments.find(task);
+  if (parts == m_segments.end())
+    return;
+  auto part = parts->second.upper_bound(low);
+  if (part != parts->second.begin())
+    --part;
+  for (; part != parts->second.end() && part->first < end; ++part)
+    if (part->second.end > low)
+      for (const std::uint32_t child : part->second.groups.back().members)
+        exits(child, std::max(low, part->first), std::min(end, part->second.end), out);
+}
+
+void trace_graph::link_bytes(std::uint64_t low, const segment &s) {
+  for (std::size_t i = 1; i < s.groups.size(); ++i) {
+    m_before.clear();
+    for (const std::uint32_t t : s.groups[i - 1].members)
+      exits(t, low, s.end, m_before);
+    link(m_before, s.groups[i].members);
+  }
+}
+
+void trace_graph::link(const std::vector<std::uint32_t> &before, const std::vector<std::uint32_t> &after) {
+  if (before.size() > 1 && after.size() > 1) {
+    const auto between = static_cast<std::uint32_t>(tasks.size());
+    tasks.emplace_back();
+    tasks.back().is_join = true;
+    for (const std::uint32_t b : before)
+      m_edges.emplace_back(b, between);
+    for (const std::uint32_t a : after)
+      m_edges.emplace_back(between, a);
+    return;
+  }
+  for (const std::uint32_t b : before)
+    for (const std::uint32_t a : after)
+      if (a != b)
+        m_edges.emplace_back(b, a);
+}
+
+void trace_graph::link_chain(std::uint64_t address, const chain &c) {
+  m_before.clear();
+  m_after.clear();
+  bool is_first = true;
+  const auto close = [&] { // what is in m_after is a whole group
+    if (!is_first)
+      link(m_before, m_after);
+    is_first = false;
+    m_before.clear();
+    for (const std::uint32_t t : m_after)
+      exits(t, address, address + 1, m_before);
+    m_after.clear();
+  };
+  for (std::uint32_t e = c.first; e != k_nobody; e = m_accesses[e].next) {
+    if (m_accesses[e].begins_group)
+      close();
+    m_after.push_back(m_accesses[e].task);
+  }
+  close();
+}
+
+void trace_graph::link_all() {
+  begin_phase("linking tasks", m_chains.size());
+  for (const auto &[where, c] : m_chains) {
+    link_chain(where.address, c);
+    weft_tool::advance(1);
+  }
+  for (const auto &[parent, parts] : m_segments)
+    for (const auto &[low, part] : parts)
+      link_bytes(low, part);
+}
+
+/// Sorted by where they begin; each once.
+void trace_graph::store_edges() {
+  std::vector<std::uint32_t> at(tasks.size() + 1);
+  for (const auto &[from, to] : m_edges)
+    ++at[from + 1];
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    at[t + 1] += at[t];
+  edges.resize(m_edges.size());
+  for (const auto &[from, to] : m_edges)
+    edges[at[from]++] = to;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>().swap(m_edges);
+  std::uint32_t end = 0, kept = 0; // `at` of a task is now where its edges end
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const auto begin = edges.begin() + end;
+    end = at[t];
+    std::sort(begin, edges.begin() + end);
+    const auto last = std::unique(begin, edges.begin() + end);
+    tasks[t].first_edge = kept;
+    tasks[t].edges = static_cast<std::uint32_t>(last - begin);
+    for (auto e = begin; e != last; ++e) {
+      ++tasks[*e].predecessors;
+      edges[kept++] = *e;
+    }
+  }
+  edges.resize(kept);
+}
+
+/// Of those that no record tells of: the end of the last task before them, or their creation.
+void trace_graph::infer_readiness() {
+  const auto release_successors = [this](const graph_task &from, std::int64_t when, unsigned slot) {
+    for (std::uint32_t e = from.first_edge; e < from.first_edge + from.edges; ++e)
+      if (graph_task &to = tasks[edges[e]]; !to.has_ready_event && to.ready < when) {
+        to.ready = when;
+        to.ready_slot = static_cast<std::uint16_t>(slot);
+      }
+  };
+  for (const graph_task &t : tasks)
+    if (!t.is_join)
+      release_successors(t, t.ended, t.slot);
+  for (const graph_task &t : tasks) // joins are between tasks only
+    if (t.is_join)
+      release_successors(t, t.ready, t.ready_slot);
+  for (graph_task &t : tasks)
+    if (t.begun >= 0 && t.ready > t.begun) // let go before the end
+      t.ready = t.begun;
+}
+
+/// How long workers that had nothing took to begin what had become ready, and those that looked at others'; medians.
+void trace_graph::measure_moves() {
+  const auto median = [](std::vector<std::int64_t> &of) -> std::int64_t {
+    if (of.size() < k_enough)
+      return -1;
+    std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());
+    return of[of.size() / 2];
+  };
+  std::vector<std::int64_t> waits;
+  for (const auto &[t, since] : m_woken)
+    if (const graph_task &x = tasks[t]; x.ready_slot != x.slot)
+      waits.push_back(x.begun - std::max(x.ready, since));
+  wake = median(waits);
+}
+
+} // namespace weft_tool

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/weft/trace/replay.hpp"
+
+#include "tools/weft/support/progress.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <queue>
+#include <utility>
+
+namespace weft_tool {
+namespace {
+
+constexpr std::uint64_t k_steps = 8192; // between two signs of life
+
+/// A task in the simulation.
+struct simulated {
+  std::uint32_t at = 0;         // its next action
+  std::uint32_t holding = 0;    // what holds it back, plus one until it is created
+  std::uint32_t children = 0;   // that are not complete
+  bool waits = false, ended = false, queued = false;
+  std::uint32_t cause = k_nobody; // the step before: an index into the steps
+};
+
+/// A part of a body, for the path.
+struct step {
+  std::uint32_t task, before;
+  float ns;
+};
+
+/// The task has come to its next action; or, without a task, the worker looks for one.
+struct sim_event {
+  double when;
+  std::uint32_t task;
+  unsigned worker;
+  bool operator>(const sim_event &o) const noexcept { return when != o.when ? when > o.when : task > o.task; }
+};
+
+struct simulated_worker {
+  std::deque<std::uint32_t> ready;
+  std::deque<std::uint32_t> frames; // of the thread: nobody else may go on with them
+  bool idle = false;
+};
+
+class simulation {
+ public:
+  simulation(const trace_graph &g, const replay_options &o) : m_graph(g), m_options(o), m_tasks(g.tasks.size()), m_workers(o.workers) {}
+  replayed run();
+
+ private:
+  [[nodiscard]] double scale_of(const graph_task &t) const noexcept { return t.type < m_options.scale.size() ? m_options.scale[t.type] : 1.0; }
+  void release(std::uint32_t t, std::uint32_t cause);
+  void make_ready(std::uint32_t t, std::uint32_t cause);
+  void start(std::uint32_t t, unsigned worker, double extra);
+  void start_ready();
+  void look(unsigned worker);
+  [[nodiscard]] std::uint32_t steal(unsigned thief);
+  void wake(unsigned worker);
+  void begin();
+  void go_on(std::uint32_t t, unsigned worker, double extra);
+  void act(const sim_event &h);
+  void end(std::uint32_t t);
+  void complete(std::uint32_t t, std::uint32_t cause);
+  void notify_successors(std::uint32_t t, std::uint32_t cause);
+
+  const trace_graph &m_graph;
+  const replay_options &m_options;
+  std::vector<simulated> m_tasks;
+  std::vector<step> m_steps;
+  std::vector<simulated_worker> m_workers; // none: there are as many as there is work for
+  std::vector<std::uint32_t> m_ready;      // then
+  std::vector<unsigned> m_idle;
+  std::size_t m_listed = 0;   // in the lists of all workers
+  unsigned m_at = 0;          // the worker that acts
+  unsigned m_victim = 0;      // had something the last time
+  bool m_ending = false;      // it ends a task
+  std::uint32_t m_successor = k_nobody; // and goes on with this one
+  std::priority_queue<sim_event, std::vector<sim_event>, std::greater<>> m_events;
+  double m_now = 0;
+  std::uint32_t m_last_step = k_nobody;
+};
+
+void simulation::make_ready(std::uint32_t t, std::uint32_t cause) {
+  m_tasks[t].cause = cause;
+  m_tasks[t].queued = true;
+  if (m_workers.empty())
+    return m_ready.push_back(t);
+  if (m_graph.tasks[t].is_root) {
+    const auto home = static_cast<unsigned>(m_graph.tasks[t].slot % m_workers.size());
+    m_workers[home].frames.push_back(t);
+    return wake(home);
+  }
+  if (m_ending && m_successor == k_nobody) {
+    m_successor = t;
+    return;
+  }
+  m_workers[m_at].ready.push_back(t);
+  ++m_listed;
+  if (!m_idle.empty())
+    wake(m_idle.back());
+}
+
+void simulation::wake(unsigned worker) {
+  if (!std::exchange(m_workers[worker].idle, false))
+    return;
+  m_idle.erase(std::find(m_idle.begin(), m_idle.end(), worker));
+  m_events.push({m_now + m_options.wake_ns, k_nobody, worker});
+}
+
+void simulation::release(std::uint32_t t, std::uint32_t cause) {
+  simulated &s = m_tasks[t];
+  if (--s.holding != 0)
+    return;
+  if (!m_graph.tasks[t].is_join)
+    return make_ready(t, cause);
+  s.ended = true;
+  notify_successors(t, cause);
+}
+
+void simulation::notify_successors(std::uint32_t t, std::uint32_t cause) {
+  const graph_task &g = m_graph.tasks[t];
+  for (std::uint32_t e = 0; e < g.edges; ++e)
+    release(m_graph.edges[g.first_edge + e], cause);
+}
+
+/// The task computes up to its next action.
+void simulation::go_on(std::uint32_t t, unsigned worker, double extra) {
+  const graph_task &g = m_graph.tasks[t];
+  simulated &s = m_tasks[t];
+  const double ns = s.at < g.actions ? static_cast<double>(m_graph.actions[g.first_action + s.at].ns) * scale_of(g) : 0;
+  if (m_options.workers == 0) {
+    m_steps.push_back({t, s.cause, static_cast<float>(ns)});
+    s.cause = static_cast<std::uint32_t>(m_steps.size() - 1);
+  }
+  m_events.push({m_now + ns + extra, t, worker});
+}
+
+void simulation::start(std::uint32_t t, unsigned worker, double extra) {
+  const bool fresh = m_tasks[t].at == 0 && !m_graph.tasks[t].is_root;
+  go_on(t, worker, (fresh ? m_options.overhead_ns : 0) + m_options.burden_ns + extra);
+}
+
+void simulation::start_ready() {
+  for (const std::uint32_t t : std::exchange(m_ready, {}))
+    start(t, 0, 0);
+}
+
+/// The oldest of somebody who has one.
+std::uint32_t simulation::steal(unsigned thief) {
+  for (unsigned i = 0; m_listed != 0 && i < m_workers.size(); ++i, m_victim = (m_victim + 1) % static_cast<unsigned>(m_workers.size()))
+    if (auto &list = m_workers[m_victim].ready; m_victim != thief && !list.empty()) {
+      const std::uint32_t t = list.front();
+      list.pop_front();
+      --m_listed;
+      return t;
+    }
+  return k_nobody;
+}
+
+void simulation::look(unsigned worker) {
+  simulated_worker &w = m_workers[worker];
+  if (!w.frames.empty()) {
+    const std::uint32_t t = w.frames.front();
+    w.frames.pop_front();
+    return start(t, worker, 0);
+  }
+  if (!w.ready.empty()) {
+    const std::uint32_t t = w.ready.back();
+    w.ready.pop_back();
+    --m_listed;
+    return start(t, worker, 0);
+  }
+  if (const std::uint32_t t = steal(worker); t != k_nobody)
+    return start(t, worker, m_options.steal_ns);
+  w.idle = true;
+  m_idle.push_back(worker);
+}
+
+void simulation::complete(std::uint32_t t, std::uint32_t cause) {
+  for (;;) {
+    const std::uint32_t parent = m_graph.tasks[t].parent;
+    if (parent == k_nobody)
+      return;
+    simulated &p = m_tasks[parent];
+    if (p.children != 0 && --p.children != 0)
+      return;
+    if (p.waits) {
+      p.waits = false;
+      return make_ready(parent, cause);
+    }
+    if (!p.ended)
+      return;
+    t = parent;
+  }
+}
+
+void simulation::end(std::uint32_t t) {
+  simulated &s = m_tasks[t];
+  s.ended = true;
+  m_last_step = s.cause;
+  m_ending = true;
+  notify_successors(t, s.cause);
+  if (s.children == 0)
+    complete(t, s.cause);
+  m_ending = false;
+}
+
+void simulation::act(const sim_event &h) {
+  m_at = h.worker;
+  if (h.task == k_nobody)
+    return look(h.worker);
+  const graph_task &g = m_graph.tasks[h.task];
+  simulated &s = m_tasks[h.task];
+  const std::uint32_t what = s.at < g.actions ? m_graph.actions[g.first_action + s.at].what : action::k_ends;
+  ++s.at;
+  if (what < action::k_waits) {
+    ++s.children;
+    release(what, s.cause);
+    return go_on(h.task, h.worker, 0);
+  }
+  if (what == action::k_waits && s.children == 0)
+    return go_on(h.task, h.worker, 0);
+  if (what == action::k_waits)
+    s.waits = true;
+  else
+    end(h.task);
+  if (m_workers.empty())
+    return;
+  if (const std::uint32_t t = std::exchange(m_successor, k_nobody); t != k_nobody && m_workers[h.worker].frames.empty())
+    return start(t, h.worker, 0);
+  else if (t != k_nobody) { // the thread's own frame goes first
+    m_workers[h.worker].ready.push_back(t);
+    ++m_listed;
+    if (!m_idle.empty())
+      wake(m_idle.back());
+  }
+  look(h.worker);
+}
+
+/// The threads of the user go on with what they were at; all other workers have nothing.
+void simulation::begin() {
+  for (unsigned w = static_cast<unsigned>(m_workers.size()); w-- > 0;) {
+    m_workers[w].idle = true;
+    m_idle.push_back(w);
+  }
+  for (std::uint32_t t = 0; t < m_tasks.size(); ++t)
+    if (m_graph.tasks[t].is_root || (m_graph.tasks[t].parent == k_nobody && !m_graph.tasks[t].is_join))
+      release(t, k_nobody);
+  start_ready();
+}
+
+replayed simulation::run() {
+  for (std::size_t t = 0; t < m_tasks.size(); ++t)
+    m_tasks[t].holding = m_graph.tasks[t].predecessors + (m_graph.tasks[t].is_join ? 0 : 1);
+  begin();
+  char what[64];
+  if (m_options.workers)
+    std::snprintf(what, sizeof what, "replaying on %u workers", m_options.workers);
+  begin_phase(m_options.workers ? what : "looking for the critical path", m_graph.actions.size());
+  for (std::uint64_t n = 1; !m_events.empty(); ++n) {
+    if (n % k_steps == 0)
+      advance(k_steps);
+    const sim_event h = m_events.top();
+    m_events.pop();
+    m_now = h.when;
+    act(h);
+    start_ready();
+  }
+  replayed r;
+  r.ns = m_now;
+  for (std::size_t t = 0; t < m_tasks.size(); ++t)
+    r.unfinished += !m_tasks[t].ended && !m_graph.tasks[t].is_join;
+  for (std::uint32_t at = m_last_step; at != k_nobody; at = m_steps[at].before)
+    if (!r.path.empty() && r.path.back().task == m_steps[at].task)
+      r.path.back().ns += m_steps[at].ns;
+    else
+      r.path.push_back({m_steps[at].task, m_steps[at].ns});
+  return r;
+}
+
+} // namespace
+
+replayed replay(const trace_graph &g, const replay_options &o) { return simulation(g, o).run(); }
+
+} // namespace weft_tool

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/weft/trace/slices.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft_tool {
+
+std::string escaped(const std::string &text) {
+  std::string s;
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      s += '\\';
+    s += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return s;
+}
+
+slice_builder::worker &slice_builder::at(unsigned slot) {
+  if (m_workers.size() <= slot)
+    m_workers.resize(slot + 1);
+  return m_workers[slot];
+}
+
+std::uint16_t slice_builder::type_of(std::uint32_t task) const noexcept { return m_types.get(task); }
+
+void slice_builder::close(worker &w, unsigned slot, std::int64_t now, bool ends) {
+  if (w.running.empty())
+    return;
+  const std::uint32_t task = w.running.back();
+  if (now >= w.since)
+    m_use({slice::body, slot, task, type_of(task), w.since, now, ends});
+  w.since = now;
+}
+
+void slice_builder::begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
+  if (implied() && r.a == 0 && !w.running.empty()) { // the one before has ended
+    close(w, slot, now, true);
+    w.running.pop_back();
+  }
+  close(w, slot, now, false);
+  w.running.push_back(r.task);
+  w.since = now;
+}
+
+void slice_builder::resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
+  if (implied() && !w.running.empty())
+    close(w, slot, now, true);
+  if (auto below = m_suspended.extract(r.task); !below.empty())
+    w.running = std::move(below.mapped());
+  else
+    w.running.assign(1, r.task);
+  w.since = now;
+}
+
+void slice_builder::take(const trace_item &i) {
+  const trace_record &r = *i.record;
+  const std::int64_t now = m_reader.ns(r.time);
+  const auto e = static_cast<trace_event>(r.event);
+  if (e == trace_event::counted)
+    return;
+  m_last = std::max(m_last, now);
+  worker &w = at(i.slot);
+  if (r.type)
+    m_types.put(r.task, r.type);
+  switch (e) {
+  case trace_event::begin:
+    begin(w, i.slot, r, now);
+    break;
+  case trace_event::root:
+    w.running.assign(1, r.task);
+    w.since = now;
+    break;
+  case trace_event::end:
+    close(w, i.slot, now, true);
+    if (!w.running.empty())
+      w.running.pop_back();
+    m_types.take(r.task);
+    break;
+  case trace_event::suspend:
+    close(w, i.slot, now, false);
+    m_suspended[r.task] = std::exchange(w.running, {});
+    break;
+  case trace_event::resume:
+    resume(w, i.slot, r, now);
+    break;
+  case trace_event::idle:
+    if (implied() && w.running.size() == 1) {
+      close(w, i.slot, now, true);
+      w.running.clear();
+    }
+    w.idle_since = now;
+    break;
+  case trace_event::busy:
+    if (w.idle_since >= 0)
+      m_use({slice::idle, i.slot, 0, 0, w.idle_since, now, false});
+    w.idle_since = -1;
+    break;
+  case trace_event::switched_out:
+    w.away_since = now;
+    break;
+  case trace_event::switched_in:
+    if (w.away_since >= 0)
+      m_use({slice::away, i.slot, 0, 0, w.away_since, now, false});
+    w.away_since = -1;
+    break;
+  default:
+    break;
+  }
+}
+
+void slice_builder::cut() {
+  finish();
+  for (worker &w : m_workers) {
+    w.since = m_last;
+    if (w.idle_since >= 0)
+      w.idle_since = m_last;
+    if (w.away_since >= 0)
+      w.away_since = m_last;
+  }
+}
+
+void slice_builder::finish() {
+  for (unsigned slot = 0; slot < m_workers.size(); ++slot) {
+    worker &w = m_workers[slot];
+    close(w, slot, m_last, false);
+    if (w.idle_since >= 0)
+      m_use({slice::idle, slot, 0, 0, w.idle_since, m_last, false});
+    if (w.away_since >= 0)
+      m_use({slice::away, slot, 0, 0, w.away_since, m_last, false});
+  }
+}
+
+} // namespace weft_tool

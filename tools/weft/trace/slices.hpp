@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each worker did, interval by interval, and how many tasks there were.
+#pragma once
+
+#include "tools/weft/support/paged_table.hpp"
+#include "tools/weft/trace/reader.hpp"
+
+#include <functional>
+#include <unordered_map>
+
+namespace weft_tool {
+
+/// An interval in which a worker did one thing.
+struct slice {
+  enum kind : unsigned char { body, idle, away }; // away: the kernel had taken the processor from its thread
+  kind what = body;
+  unsigned slot = 0;
+  std::uint32_t task = 0;
+  std::uint16_t type = 0;
+  std::int64_t begin = 0, end = 0; // ns
+  bool ends_task = false;
+};
+/// Turns records into slices, in the order of their ends. Of nested bodies only the innermost runs.
+class slice_builder {
+ public:
+  explicit slice_builder(const trace_reader &r, std::function<void(const slice &)> use) : m_reader(r), m_use(std::move(use)) {}
+  void take(const trace_item &i);
+  /// Whatever goes on at the end of the trace ends there.
+  void finish();
+  /// All that goes on ends now, and goes on: who sorts slices by their begins may write what it has.
+  void cut();
+  [[nodiscard]] std::uint16_t type_of(std::uint32_t task) const noexcept;
+
+ private:
+  struct worker {
+    std::vector<std::uint32_t> running; // innermost last
+    std::int64_t since = 0;
+    std::int64_t idle_since = -1, away_since = -1;
+  };
+  /// Ends of bodies are not recorded.
+  [[nodiscard]] bool implied() const noexcept { return m_reader.about().level < trace_level::tasks; }
+  void begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
+  void resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
+  void close(worker &w, unsigned slot, std::int64_t now, bool ends);
+  worker &at(unsigned slot);
+
+  const trace_reader &m_reader;
+  std::function<void(const slice &)> m_use;
+  std::vector<worker> m_workers;
+  paged_table<std::uint16_t> m_types; // of tasks that are alive
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // what stood below a frame that left
+  std::int64_t m_last = 0;
+};
+
+/// Tasks in the graph: those that were created, until they end for good. Rounds of recorded tasks and branches of joins are none.
+class live_tasks {
+ public:
+  /// How many more there are after a record.
+  int take(const trace_record &x) {
+    const auto e = static_cast<trace_event>(x.event);
+    if (e == trace_event::create && (x.a & k_created_for_rounds) == 0) {
+      m_created.put(x.task, 1);
+      return ++m_tasks, 1;
+    }
+    const bool ends = (e == trace_event::end && (x.a & (k_again | k_round)) == 0) || e == trace_event::abandon;
+    if (!ends || m_created.take(x.task) == 0)
+      return 0;
+    return --m_tasks, -1;
+  }
+  [[nodiscard]] std::int64_t tasks() const noexcept { return m_tasks; }
+
+ private:
+  paged_table<std::uint8_t> m_created;
+  std::int64_t m_tasks = 0;
+};
+
+} // namespace weft_tool
