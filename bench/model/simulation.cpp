@@ -2,7 +2,7 @@
 // Workers: they take tasks, create children, run bodies, and post what follows from it, or apply it.
 #include "manager.hpp"
 
-#include "manage/mode_chooser.hpp"
+#include "managers/mode_chooser.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -10,7 +10,7 @@
 namespace manager_model {
 namespace {
 
-constexpr std::size_t k_ends_at_once = 64; // as src/manage/outbox.hpp
+constexpr std::size_t k_ends_at_once = 64; // as src/managers/outbox.hpp
 
 class simulation : public managing_world {
  public:

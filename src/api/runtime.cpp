@@ -2,7 +2,7 @@
 #include "worker/runtime.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 
 #include <weft/runtime.hpp>
 

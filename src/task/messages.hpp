@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker posts to a manager instead of doing it itself. The module manage supplies the functions.
+// What a worker posts to a manager instead of doing it itself. The managers module supplies the functions.
 // docs/design/managers.md
 //
 // O1: needs_general_path() of mailbox.hpp and sends_messages() are stored with release and loaded with acquire: who takes the common way

@@ -2,10 +2,10 @@
 // Threads become workers' threads, and end.
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "manage/dispatcher.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
+#include "services/dispatcher.hpp"
 #include "task/failure.hpp"
 #include "task/locals.hpp"
 #include "task/spawn_site.hpp"

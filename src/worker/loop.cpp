@@ -3,7 +3,7 @@
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
 #include "iter/iteration.hpp"
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 #include "task/messages.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/mutant.hpp"
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 #include "task/messages.hpp"
 #include "task/tracing.hpp"
 

@@ -2,7 +2,7 @@
 // Where a worker finds work.
 #pragma once
 
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 #include "worker/runtime.hpp"
 
 namespace weft::inline v0 {

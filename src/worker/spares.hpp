@@ -10,7 +10,7 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "manage/stall_detector.hpp"
+#include "monitor/stall_detector.hpp"
 #include "os/thread.hpp"
 #include "worker/spare_seat.hpp"
 

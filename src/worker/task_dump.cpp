@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/task_dump.hpp"
 
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 #include "task/lock_queue.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of the dispatcher's registry (src/manage/registry.hpp): registration while callbacks run. The end of
+// Models of the dispatcher's registry (src/services/registry.hpp): registration while callbacks run. The end of
 // a registration is modelled by plain data that a call reads and its owner writes afterwards: a call too late
 // is a race. A sleeper that nobody wakes is a deadlock.
 #include "checker/models.hpp"
 
-#include "manage/registry.hpp"
+#include "services/registry.hpp"
 
 namespace {
 

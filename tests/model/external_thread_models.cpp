@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/park/suspend_word.hpp: a suspended thread that is recalled goes on (else a deadlock); and of src/manage/external_list.hpp.
+// Models of src/monitor/suspend_word.hpp: a suspended thread that is recalled goes on (else a deadlock); and of src/monitor/external_list.hpp.
 #include "checker/models.hpp"
 
-#include "manage/external_list.hpp"
-#include "park/suspend_word.hpp"
+#include "monitor/external_list.hpp"
+#include "monitor/suspend_word.hpp"
 
 namespace {
 

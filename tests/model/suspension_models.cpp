@@ -58,7 +58,7 @@ const passes<block_resumes<1, 1>> b1{"block_unblock"};
 const passes<block_resumes<1, 2>> b2{"block_unblock_twice"};
 const passes<block_resumes<2, 1>> b3{"block_two_unblockers"};
 
-/// The timer of src/manage, as far as a block sees it: calls are made and cancelled under one lock.
+/// The timer of src/services, as far as a block sees it: calls are made and cancelled under one lock.
 struct model_clock {
   spin_lock<P> lock;
   model_var<bool> pending{false};

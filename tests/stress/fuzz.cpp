@@ -11,7 +11,7 @@
 //   fuzz --print N [--out FILE]
 //       prints program N as C++, as it is
 //   --fault drops the first access of some tasks: a failure to see the rest of it work with
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 #include "stress/fuzz/generator.hpp"
 #include "stress/fuzz/neighbours.hpp"
 #include "stress/fuzz/print.hpp"

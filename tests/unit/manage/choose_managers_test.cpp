@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 #include "support/recorded_tree.hpp"
 
 #include "weft/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dispatcher's own promises, without workers: the order of calls, concurrent callbacks, changes in the
 // middle of a round.
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 #include "support/case_process.hpp"
 
 #include <weft/weft.hpp>

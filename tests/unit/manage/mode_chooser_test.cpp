@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/mode_chooser.hpp"
+#include "managers/mode_chooser.hpp"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is asked to suspend itself, by what is seen of made-up threads at made-up times.
-#include "manage/oversubscription.hpp"
-#include "park/suspend_word.hpp"
+#include "monitor/oversubscription.hpp"
+#include "monitor/suspend_word.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the watcher naps, by made-up costs at made-up times.
-#include "manage/pace.hpp"
+#include "monitor/pace.hpp"
 
 #include <gtest/gtest.h>
 

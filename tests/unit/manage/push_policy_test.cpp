@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/push_policy.hpp"
+#include "managers/push_policy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is stuck, by what is seen of made-up workers at made-up times.
-#include "manage/stall_detector.hpp"
+#include "monitor/stall_detector.hpp"
 
 #include <gtest/gtest.h>
 #include <map>

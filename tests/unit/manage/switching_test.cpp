@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What mode `auto` does, far more often: messages are sent and not sent while programs run.
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 #include "support/case_process.hpp"
 
 #include <weft/weft.hpp>

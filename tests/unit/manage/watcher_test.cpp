@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watcher alone, in a world where nothing happens.
-#include "manage/watcher.hpp"
+#include "monitor/watcher.hpp"
 #include "os/thread_state.hpp"
 
 #include <gtest/gtest.h>

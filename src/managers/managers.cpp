@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 
 #include "base/error.hpp"
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 #include "task/messages.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/timer.hpp"
+#include "services/timer.hpp"
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/mutant.hpp"
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 
 #include <algorithm>
 #include <cstring>

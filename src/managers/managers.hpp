@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "manage/outbox.hpp"
+#include "managers/outbox.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
 #include "topo/machine.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 
 #include "base/clock.hpp"
 #include "base/log.hpp"

@@ -4,9 +4,9 @@
 // there for wakes it, at no cost while it is awake. Awake it looks every 10 ms, and sooner where something is in doubt.
 #pragma once
 
-#include "manage/oversubscription.hpp"
-#include "manage/pace.hpp"
-#include "manage/stall_detector.hpp"
+#include "monitor/oversubscription.hpp"
+#include "monitor/pace.hpp"
+#include "monitor/stall_detector.hpp"
 #include "os/thread.hpp"
 #include "park/eventcount.hpp"
 

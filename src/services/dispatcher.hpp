@@ -3,7 +3,7 @@
 // docs/design/dispatcher.md
 #pragma once
 
-#include "manage/registry.hpp"
+#include "services/registry.hpp"
 #include "task/poll_hook.hpp"
 #include "task/task.hpp"
 #include "ult/thread_context.hpp"

@@ -6,7 +6,7 @@
 // process has left idle.
 #pragma once
 
-#include "manage/stall_detector.hpp"
+#include "monitor/stall_detector.hpp"
 
 #include <cstddef>
 #include <cstdint>

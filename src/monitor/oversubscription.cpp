@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/oversubscription.hpp"
+#include "monitor/oversubscription.hpp"
 
-#include "park/suspend_word.hpp"
+#include "monitor/suspend_word.hpp"
 
 #include <algorithm>
 #include <cstddef>

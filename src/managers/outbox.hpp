@@ -2,8 +2,8 @@
 // What one worker has posted to the managers.
 #pragma once
 
-#include "manage/message_queue.hpp"
-#include "manage/push_policy.hpp"
+#include "managers/message_queue.hpp"
+#include "managers/push_policy.hpp"
 #include "task/task.hpp"
 
 namespace weft::inline v0 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Setting manage.workers: which workers may manage, by the CPUs that they are bound to.
 #include "base/error.hpp"
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 #include "os/affinity.hpp"
 
 #include <algorithm>

@@ -15,8 +15,8 @@
 // computes itself and does not let go gets one more.
 #pragma once
 
-#include "manage/external_list.hpp"
-#include "manage/lock_queues.hpp"
+#include "monitor/external_list.hpp"
+#include "monitor/lock_queues.hpp"
 
 #include <weft/layer/external_thread.hpp>
 

@@ -4,9 +4,9 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
-#include "manage/dispatcher.hpp"
-#include "manage/managers.hpp"
-#include "manage/mode_chooser.hpp"
+#include "managers/managers.hpp"
+#include "managers/mode_chooser.hpp"
+#include "services/dispatcher.hpp"
 #include "task/messages.hpp"
 
 #include <cstring>

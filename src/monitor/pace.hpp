@@ -3,7 +3,7 @@
 // see to those that are stuck is not counted: a burst of blocked tasks must not make the next one wait. Plain code of the watcher's thread.
 #pragma once
 
-#include "manage/stall_detector.hpp"
+#include "monitor/stall_detector.hpp"
 
 #include <algorithm>
 #include <cstdint>

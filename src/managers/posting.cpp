@@ -2,7 +2,7 @@
 // What is posted to managers, and what applying it means.
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
-#include "manage/managers.hpp"
+#include "managers/managers.hpp"
 #include "task/countdown.hpp"
 #include "task/lifecycle.hpp"
 #include "task/messages.hpp"

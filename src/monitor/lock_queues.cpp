@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/lock_queues.hpp"
+#include "monitor/lock_queues.hpp"
 
-#include "manage/stall_detector.hpp"
+#include "monitor/stall_detector.hpp"
 
 #include <algorithm>
 #include <new>

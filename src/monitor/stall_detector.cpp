@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/stall_detector.hpp"
+#include "monitor/stall_detector.hpp"
 
 #include <algorithm>
 #include <new>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manage/watcher.hpp"
+#include "monitor/watcher.hpp"
 
 #include "base/clock.hpp"
 #include "base/mutant.hpp"
-#include "manage/dispatcher.hpp"
+#include "services/dispatcher.hpp"
 
 #include <algorithm>
 #include <ctime>
