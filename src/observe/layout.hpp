@@ -106,7 +106,7 @@ inline constexpr std::uint32_t k_entry_limit = 256;
 inline constexpr std::size_t k_header_bytes = 4096;
 
 /// At the end of the header's page: a reader that may write asks for the tasks that live by a number that is not in `answered`, and finds it there
-/// when they are in the file beside (worker/last_dump.hpp).
+/// when they are in the file beside (diagnose/last_dump.hpp).
 struct segment_request {
   std::uint64_t asked, answered;
 };

@@ -48,7 +48,7 @@ void remove_segment(const segment &s) noexcept;
 /// A file that only this user, or the system's, can have written: what another user has put there is not shown. Root may look at the files of a
 /// program's user.
 [[nodiscard]] bool is_of_owner(int file, long pid) noexcept;
-/// The task dump beside a segment (worker/last_dump.hpp). Empty where there is none that may be shown.
+/// The task dump beside a segment (diagnose/last_dump.hpp). Empty where there is none that may be shown.
 [[nodiscard]] std::string dump_path(long pid);
 [[nodiscard]] std::string read_dump_text(long pid);
 

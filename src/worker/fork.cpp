@@ -8,6 +8,7 @@
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
+#include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
 #include "task/pending.hpp"
 #include "task/spawn_site.hpp"
@@ -15,7 +16,6 @@
 #include "trace/session.hpp"
 #include "worker/functions.hpp"
 #include "worker/phase.hpp"
-#include "worker/reporting.hpp"
 
 #include <algorithm>
 #include <cstring>

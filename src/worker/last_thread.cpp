@@ -3,9 +3,9 @@
 
 #include "os/thread.hpp"
 #include "os/thread_state.hpp"
+#include "publish/reporting.hpp"
 #include "trace/session.hpp"
 #include "worker/phase.hpp"
-#include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 
 #include <algorithm>

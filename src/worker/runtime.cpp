@@ -14,6 +14,7 @@
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
 #include "os/affinity.hpp"
+#include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
 #include "task/failure.hpp"
 #include "task/locals.hpp"
@@ -24,7 +25,6 @@
 #include "trace/kernel.hpp"
 #include "worker/functions.hpp"
 #include "worker/phase.hpp"
-#include "worker/reporting.hpp"
 #include "worker/thread_name.hpp"
 
 #include <weft/task.hpp>

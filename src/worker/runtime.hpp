@@ -4,6 +4,7 @@
 
 #include "base/mutant.hpp"
 #include "config/settings.hpp"
+#include "diagnose/hang.hpp"
 #include "managers/managers.hpp"
 #include "mem/slab.hpp"
 #include "monitor/watcher.hpp"
@@ -18,7 +19,6 @@
 #include "task/lifecycle.hpp"
 #include "task/wait.hpp"
 #include "ult/thread_context.hpp"
-#include "worker/hang.hpp"
 #include "worker/spares.hpp"
 #include "worker/throttle_core.hpp"
 

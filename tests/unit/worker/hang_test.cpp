@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that hang for ever say why; programs that only wait say nothing.
+#include "diagnose/live_tasks.hpp"
 #include "observe/segment.hpp"
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
 #include "support/scale.hpp"
-#include "worker/live_tasks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/layer/task.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that are killed leave their counters for readers, but not without end; and a start costs the same however many have left some.
+#include "diagnose/last_dump.hpp"
 #include "observe/layout.hpp"
 #include "observe/reading.hpp"
 #include "observe/segment.hpp"
 #include "observe/store.hpp"
 #include "os/file.hpp"
 #include "support/case_process.hpp"
-#include "worker/last_dump.hpp"
 
 #include <weft/weft.hpp>
 

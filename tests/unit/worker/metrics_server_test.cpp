@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections that say nothing keep no other from being answered.
+#include "publish/metrics_server.hpp"
 #include "support/case_process.hpp"
-#include "worker/metrics_server.hpp"
 
 #include <weft/weft.hpp>
 

@@ -4,7 +4,7 @@
 #include "tools/weft/support/programs.hpp"
 
 #include "base/error.hpp"
-#include "graph/wait_graph.hpp"
+#include "diagnose/wait_graph.hpp"
 #include "observe/formula.hpp"
 #include "observe/name.hpp"
 #include "os/file.hpp"

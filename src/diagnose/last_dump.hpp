@@ -3,7 +3,7 @@
 // is killed.
 #pragma once
 
-#include "graph/wait_graph.hpp"
+#include "diagnose/wait_graph.hpp"
 
 #include <cstdint>
 #include <string>

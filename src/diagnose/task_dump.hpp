@@ -3,7 +3,7 @@
 // frames, the tasks kept by external events, their parents, and the chains of accesses that begin at them.
 #pragma once
 
-#include "graph/wait_graph.hpp"
+#include "diagnose/wait_graph.hpp"
 
 #include <string>
 #include <vector>

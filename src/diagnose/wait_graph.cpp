@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/wait_graph.hpp"
+#include "diagnose/wait_graph.hpp"
 
 #include <algorithm>
 #include <utility>

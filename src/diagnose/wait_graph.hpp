@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for what. Plain data: made from a runtime by worker/task_dump, shown by reports and tools.
+// Who waits for what. Plain data: made from a runtime by diagnose/task_dump, shown by reports and tools.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // For reports: names for where tasks were spawned and where they are.
 #pragma once
 
-#include "graph/wait_graph.hpp"
+#include "diagnose/wait_graph.hpp"
 
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/live_tasks.hpp"
+#include "diagnose/live_tasks.hpp"
 
 #include "deps/domain.hpp"
 #include "task/pending.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/last_dump.hpp"
+#include "diagnose/last_dump.hpp"
 
 #include "observe/segment.hpp"
 #include "observe/store.hpp"

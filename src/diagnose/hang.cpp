@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/hang.hpp"
+#include "diagnose/hang.hpp"
 
 #include "atomic/atomic.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "diagnose/describe.hpp"
+#include "diagnose/last_dump.hpp"
+#include "diagnose/task_dump.hpp"
 #include "observe/store.hpp"
 #include "os/source_lines.hpp"
 #include "os/thread_state.hpp"
+#include "publish/reporting.hpp"
 #include "services/dispatcher.hpp"
 #include "task/messages.hpp"
 #include "trace/session.hpp"
-#include "worker/describe.hpp"
-#include "worker/last_dump.hpp"
 #include "worker/last_thread.hpp"
-#include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 #include "worker/safepoint.hpp"
-#include "worker/task_dump.hpp"
 
 #include <algorithm>
 #include <chrono>

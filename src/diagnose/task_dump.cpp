@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/task_dump.hpp"
+#include "diagnose/task_dump.hpp"
 
+#include "diagnose/live_tasks.hpp"
 #include "services/dispatcher.hpp"
 #include "task/lock_queue.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
 #include "ult/backtrace.hpp"
 #include "worker/functions.hpp"
-#include "worker/live_tasks.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/detail/lock_word.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels: what no worker counts, because it rises and falls. The watcher publishes them at each of its looks, and whoever takes a snapshot.
 #include "base/clock.hpp"
+#include "diagnose/describe.hpp"
+#include "diagnose/last_dump.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"
 #include "observe/user_counter.hpp"
+#include "publish/reporting.hpp"
 #include "trace/session.hpp"
-#include "worker/describe.hpp"
-#include "worker/last_dump.hpp"
-#include "worker/reporting.hpp"
 #include "worker/runtime.hpp"
 
 #include <new>

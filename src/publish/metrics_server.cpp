@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/metrics_server.hpp"
+#include "publish/metrics_server.hpp"
 
 #include "base/clock.hpp"
 #include "base/log.hpp"

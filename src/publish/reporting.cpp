@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/reporting.hpp"
+#include "publish/reporting.hpp"
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -7,7 +7,7 @@
 #include "observe/format.hpp"
 #include "observe/store.hpp"
 #include "os/file.hpp"
-#include "worker/metrics_server.hpp"
+#include "publish/metrics_server.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/error.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/describe.hpp"
+#include "diagnose/describe.hpp"
 
 #include "os/symbols.hpp"
 #include "task/tracing.hpp"
