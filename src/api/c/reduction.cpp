@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions of C: a weft_reduction is to the core what says how copies are combined.
-#include "api/c_guard.hpp"
+#include "api/c/guard.hpp"
 
 #include <weft/c/reduction.h>
 #include <weft/reduction.hpp>

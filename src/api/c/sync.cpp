@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins, mutexes, critical sections and services of C.
-#include "api/c_guard.hpp"
+#include "api/c/guard.hpp"
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function is a task below functions_root(); what comes after its deep completion is in the destructor of its closure.
-#include "api/function.hpp"
+#include "api/cpp/function.hpp"
 
 #include "base/error.hpp"
 #include "queue/spin_lock.hpp"

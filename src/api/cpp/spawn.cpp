@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/regions.hpp"
+#include "api/cpp/regions.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "iter/iteration.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/function.hpp"
+#include "api/cpp/function.hpp"
 #include "base/error.hpp"
 #include "topo/machine.hpp"
 #include "worker/functions.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Task-local storage of C.
-#include "api/c_guard.hpp"
+#include "api/c/guard.hpp"
 
 #include <weft/task_local.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops of C: their tasks are tasks of weft_spawn() whose argument has a head of ours in front.
-#include "api/c_guard.hpp"
+#include "api/c/guard.hpp"
 
 #include <algorithm>
 #include <cstring>

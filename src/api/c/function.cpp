@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/c_guard.hpp"
-#include "api/function.hpp"
+#include "api/cpp/function.hpp"
+#include "api/c/guard.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/c_guard.hpp"
+#include "api/c/guard.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks of C: a closure is the function and its argument, which is behind it, on the heap, or with the
 // caller.
-#include "api/c_guard.hpp"
+#include "api/c/guard.hpp"
 
 #include <algorithm>
 #include <array>
