@@ -2,9 +2,9 @@
 // Entering and releasing one access; inlined into the way of tasks that have no more.
 #pragma once
 
-#include "deps/cohort.hpp"
 #include "deps/domain.hpp"
 #include "deps/mailbox.hpp"
+#include "deps/sharing/cohort.hpp"
 #include "task/lifecycle.hpp"
 
 #include <utility>

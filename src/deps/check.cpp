@@ -4,8 +4,8 @@
 #include "base/leak.hpp"
 #include "base/log.hpp"
 #include "deps/access.hpp"
-#include "deps/cohort.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
+#include "deps/sharing/cohort.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 // The accesses of one task's children, by address: which access came last, so that the next one follows it.
 #pragma once
 
-#include "deps/pending_registrations.hpp"
+#include "deps/state/pending_registrations.hpp"
 #include "task/task.hpp"
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // Delivering messages between accesses, and those that they cause, without recursion.
 #pragma once
 
-#include "deps/access_state.hpp"
-#include "deps/cohort.hpp"
+#include "deps/sharing/cohort.hpp"
+#include "deps/state/access_state.hpp"
 #include "task/task.hpp"
 
 namespace weft::inline v0 {

@@ -3,9 +3,9 @@
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/check.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/messages.hpp"
+#include "deps/regions/region_scope.hpp"
 #include "task/lifecycle.hpp"
-#include "task/messages.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -3,8 +3,8 @@
 // external events to their parents, along the chains of accesses that have not been released, and through cohorts and streams.
 #pragma once
 
-#include "deps/cohort.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
+#include "deps/sharing/cohort.hpp"
 #include "task/task.hpp"
 #include "ult/thread_context.hpp"
 

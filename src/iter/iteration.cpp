@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "deps/access.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
 #include "task/failure.hpp"
 #include "task/lifecycle.hpp"
 #include "task/locals.hpp"

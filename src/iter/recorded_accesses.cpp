@@ -2,7 +2,7 @@
 // What recorded tasks do with objects, and those of them that reduce.
 #include "base/error.hpp"
 #include "deps/access.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
 #include "iter/iteration.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include "managers/managers.hpp"
 
 #include "base/error.hpp"
+#include "deps/messages.hpp"
 #include "services/dispatcher.hpp"
-#include "task/messages.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -78,7 +78,7 @@ std::size_t managers::registrations_queued() const noexcept {
   return is_central() ? m_siblings.queued() : sum([](const outbox &o) { return o.ordered.size(); });
 }
 
-// ---- of task/messages.hpp -------------------------------------------------------------------------------------------
+// ---- of deps/messages.hpp -------------------------------------------------------------------------------------------
 
 void set_managers(managers &m, const settings &s) noexcept {
   g_those = &m;

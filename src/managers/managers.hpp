@@ -39,7 +39,7 @@ class managers {
   /// When no task is left: ends the thread. What is queued is applied before.
   void stop();
 
-  // Of task/messages.hpp:
+  // Of deps/messages.hpp:
   [[nodiscard]] bool send_new(thread_context &e, task &t, domain &d);
   [[nodiscard]] bool send_end(thread_context &e, task &t, bool childless);
   void apply_below(domain &d) noexcept;

@@ -4,10 +4,10 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
+#include "deps/messages.hpp"
 #include "managers/managers.hpp"
 #include "managers/mode_chooser.hpp"
 #include "services/dispatcher.hpp"
-#include "task/messages.hpp"
 
 #include <cstring>
 

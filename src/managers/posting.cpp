@@ -2,10 +2,10 @@
 // What is posted to managers, and what applying it means.
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
+#include "deps/messages.hpp"
 #include "managers/managers.hpp"
 #include "task/countdown.hpp"
 #include "task/lifecycle.hpp"
-#include "task/messages.hpp"
 
 #include <algorithm>
 #include <new>

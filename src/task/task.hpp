@@ -5,7 +5,7 @@
 #include "base/closure_name.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/mutant.hpp"
-#include "deps/access_state.hpp"
+#include "deps/state/access_state.hpp"
 #include "task/block_word.hpp"
 #include "task/completion.hpp"
 #include "task/countdown.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/tracing.hpp"
 
-#include "deps/reduction.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
+#include "deps/sharing/reduction.hpp"
 #include "task/recorded.hpp"
 #include "task/spawn_site.hpp"
 #include "ult/backtrace.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "deps/domain.hpp"
-#include "task/messages.hpp"
+#include "deps/messages.hpp"
 #include "task/poll_hook.hpp"
 #include "task/signal_word.hpp"
 #include "trace/session.hpp"

@@ -4,7 +4,7 @@
 #include "base/leak.hpp"
 #include "base/log.hpp"
 #include "deps/check.hpp"
-#include "deps/cohort.hpp"
+#include "deps/sharing/cohort.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"

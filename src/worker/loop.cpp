@@ -2,9 +2,9 @@
 // The worker loop: what a worker does with the work that it found (search.cpp), and how work reaches a worker.
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
+#include "deps/messages.hpp"
 #include "iter/iteration.hpp"
 #include "managers/managers.hpp"
-#include "task/messages.hpp"
 #include "task/signal_word.hpp"
 #include "task/tracing.hpp"
 #include "worker/search.hpp"

@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
 #include "mem/overflow.hpp"
 #include "observe/hardware.hpp"
 #include "observe/store.hpp"

@@ -4,8 +4,8 @@
 
 #include "base/clock.hpp"
 #include "base/mutant.hpp"
+#include "deps/messages.hpp"
 #include "managers/managers.hpp"
-#include "task/messages.hpp"
 #include "task/tracing.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/deps/access_state.hpp: bodies run once, in an order that the accesses allow (else a race on
+// Models of src/deps/state/access_state.hpp: bodies run once, in an order that the accesses allow (else a race on
 // their data), and an access is dead exactly once, after its last delivery.
 #include "checker/models.hpp"
 
-#include "deps/access_state.hpp"
+#include "deps/state/access_state.hpp"
 
 namespace {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/deps/cohort_state.hpp, exclusion.hpp and the copies of reduction.hpp: members go once, when their cohort is open,
+// Models of src/deps/sharing/cohort_state.hpp, exclusion.hpp and the copies of reduction.hpp: members go once, when their cohort is open,
 // and the last to leave sees what all have done; commutative tasks take turns and never wait in a circle; a copy is one task's at a
 // time, and combining sees them all.
 #include "checker/models.hpp"
 
-#include "deps/cohort_state.hpp"
-#include "deps/exclusion.hpp"
-#include "deps/reduction.hpp"
+#include "deps/sharing/cohort_state.hpp"
+#include "deps/sharing/exclusion.hpp"
+#include "deps/sharing/reduction.hpp"
 
 namespace {
 

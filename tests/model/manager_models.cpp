@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of messages to managers (src/managers/message_queue.hpp, src/deps/pending_registrations.hpp) and of what managers.cpp makes of them:
+// Models of messages to managers (src/managers/message_queue.hpp, src/deps/state/pending_registrations.hpp) and of what managers.cpp makes of them:
 // the hand-over between managers, the wait for what is queued, the zombie step, and the end of a central manager.
 #include "checker/models.hpp"
 
-#include "deps/pending_registrations.hpp"
+#include "deps/state/pending_registrations.hpp"
 #include "managers/message_queue.hpp"
 #include "park/eventcount.hpp"
 #include "task/countdown.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // reduction_local(): finds what the running task reduces.
 #include "base/error.hpp"
-#include "deps/cohort.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
+#include "deps/sharing/cohort.hpp"
 #include "worker/runtime.hpp"
 
 #include <weft/reduction.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
 
 #include <vector>
 

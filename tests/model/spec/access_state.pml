@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state machine of src/deps/access_state.hpp with the messages of src/deps/registration.cpp: tasks with one access each to
+ * The state machine of src/deps/state/access_state.hpp with the messages of src/deps/registration.cpp: tasks with one access each to
  * one datum. The registrar enters tasks 0, 1, ... while those that are ready run, each in a process of its own. With NESTED=n, task
  * 1 is weak and enters n children (one or two), tasks T and T + 1, from its own body.
  *

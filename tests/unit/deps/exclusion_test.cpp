@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the arbiter of commutative tasks looks for the next: no longer where more tasks wait, as long as they need the same.
-#include "deps/exclusion.hpp"
+#include "deps/sharing/exclusion.hpp"
 
 #include <gtest/gtest.h>
 #include <memory>

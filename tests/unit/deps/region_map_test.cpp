@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deps/region_map.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_map.hpp"
+#include "deps/regions/region_scope.hpp"
 
 #include <gtest/gtest.h>
 

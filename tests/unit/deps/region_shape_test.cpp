@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deps/region_shape.hpp"
+#include "deps/regions/region_shape.hpp"
 
 #include <weft/error.hpp>
 
@@ -134,9 +134,7 @@ TEST(region_shape, complains_of_more_bytes_than_there_are_addresses) {
   EXPECT_COMPLAINT(region(reinterpret_cast<char *>(UINTPTR_MAX - 8), 10), "wider than the address space");
 }
 
-TEST(region_shape, complains_of_an_extent_that_no_index_reaches) {
-  EXPECT_COMPLAINT(region(array, UINT64_MAX), "more than there are addresses");
-}
+TEST(region_shape, complains_of_an_extent_that_no_index_reaches) { EXPECT_COMPLAINT(region(array, UINT64_MAX), "more than there are addresses"); }
 
 TEST(region_shape, complains_of_more_runs_than_one_access_has) {
   char *bytes = reinterpret_cast<char *>(array);

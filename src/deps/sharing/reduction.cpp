@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deps/reduction.hpp"
+#include "deps/sharing/reduction.hpp"
 
-#include "deps/cohort.hpp"
+#include "deps/sharing/cohort.hpp"
 #include "task/failure.hpp"
 
 #include <new>

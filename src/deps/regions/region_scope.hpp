@@ -4,8 +4,8 @@
 #pragma once
 
 #include "deps/domain.hpp"
-#include "deps/region_map.hpp"
-#include "deps/region_shape.hpp"
+#include "deps/regions/region_map.hpp"
+#include "deps/regions/region_shape.hpp"
 #include "queue/spin_lock.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deps/region_shape.hpp"
+#include "deps/regions/region_shape.hpp"
 
 #include "base/error.hpp"
 

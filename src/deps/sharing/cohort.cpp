@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deps/cohort.hpp"
+#include "deps/sharing/cohort.hpp"
 
 #include "deps/access.hpp"
 #include "deps/domain.hpp"
 #include "deps/mailbox.hpp"
+#include "deps/messages.hpp"
 #include "task/lifecycle.hpp"
-#include "task/messages.hpp"
 
 #include <new>
 

@@ -7,9 +7,9 @@
 // known (there is none), and what its end means for the cohort is seen to in mailbox::leave_cohort().
 #pragma once
 
-#include "deps/cohort_state.hpp"
-#include "deps/exclusion.hpp"
-#include "deps/reduction.hpp"
+#include "deps/sharing/cohort_state.hpp"
+#include "deps/sharing/exclusion.hpp"
+#include "deps/sharing/reduction.hpp"
 #include "task/recorded.hpp"
 #include "task/task.hpp"
 

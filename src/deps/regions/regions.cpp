@@ -2,8 +2,8 @@
 // Tasks and the second system of dependencies: which children use it, how they enter and leave.
 #include "deps/check.hpp"
 #include "deps/mailbox.hpp"
-#include "deps/reduction.hpp"
-#include "deps/region_scope.hpp"
+#include "deps/regions/region_scope.hpp"
+#include "deps/sharing/reduction.hpp"
 #include "task/lifecycle.hpp"
 
 #include <new>
