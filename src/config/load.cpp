@@ -35,10 +35,16 @@ constexpr string_view k_other_variables[] = {
 
 string did_you_mean(string_view near) { return near.empty() ? "; `weft config` lists all" : "; did you mean '" + string(near) + "'?"; }
 
-std::size_t require_setting(string_view key, const string &origin) {
+void warn_of_former_name(const string &former, const string &now, loaded_settings &out) {
+  out.warnings.push_back(former + " is called " + now + " now; the former name will be refused from version 1.0 on");
+}
+
+std::size_t require_setting(string_view key, const string &origin, loaded_settings &out) {
   const auto row = find_setting(key);
   if (row == k_setting_count)
     throw_bad_setting("unknown setting '" + string(key) + "' (from " + origin + ")" + did_you_mean(nearest_key(key)));
+  if (key != setting_table()[row].key)
+    warn_of_former_name("setting " + string(key) + " (from " + origin + ")", setting_table()[row].key, out);
   return row;
 }
 
@@ -100,7 +106,7 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
   std::vector<assignment> source;
   for (auto &entry : parse_toml(*text, path)) {
     const string origin = "file " + path + ":" + std::to_string(entry.line);
-    source.push_back({require_setting(entry.key, origin), std::move(entry.text), origin});
+    source.push_back({require_setting(entry.key, origin, out), std::move(entry.text), origin});
   }
   return source;
 }
@@ -120,13 +126,27 @@ void add_alias(const settings_input &input, std::size_t row, std::vector<assignm
     out.warnings.push_back(refusal(a) + "; it is ignored");
 }
 
+/// The setting's variable of an earlier version, where it is set; false otherwise.
+bool add_former_variable(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
+  for (const auto &[former, now] : former_keys()) {
+    const auto name = environment_name(former);
+    const auto *value = setting_table()[row].key == string_view(now) ? variable(input, name) : nullptr;
+    if (value == nullptr)
+      continue;
+    warn_of_former_name("the environment variable " + name, setting_table()[row].environment, out);
+    source.push_back({row, *value, "environment " + name});
+    return true;
+  }
+  return false;
+}
+
 std::vector<assignment> from_environment(const settings_input &input, loaded_settings &out) {
   std::vector<assignment> source;
   for (std::size_t row = 0; row < k_setting_count; ++row) {
     const auto &name = setting_table()[row].environment;
     if (const auto *value = variable(input, name))
       source.push_back({row, *value, "environment " + name});
-    else
+    else if (!add_former_variable(input, row, source, out))
       add_alias(input, row, source, out);
   }
   return source;
@@ -136,15 +156,19 @@ void report_unknown_variables(const settings_input &input, loaded_settings &out)
   std::vector<string_view> known(std::begin(k_other_variables), std::end(k_other_variables));
   for (const auto &info : setting_table())
     known.push_back(info.environment);
+  std::vector<string> former;
+  for (const auto &one : former_keys())
+    former.push_back(environment_name(one.former));
   for (const auto &[name, value] : input.environment)
-    if (name.starts_with("WEFT_") && std::find(known.begin(), known.end(), name) == known.end())
+    if (name.starts_with("WEFT_") && std::find(known.begin(), known.end(), name) == known.end() &&
+        std::find(former.begin(), former.end(), name) == former.end())
       out.warnings.push_back("the environment variable " + name + " is no setting of Weft" + did_you_mean(nearest(name, known)));
 }
 
-std::vector<assignment> from_overrides(const settings_input &input) {
+std::vector<assignment> from_overrides(const settings_input &input, loaded_settings &out) {
   std::vector<assignment> source;
   for (const auto &[key, value] : input.overrides)
-    source.push_back({require_setting(key, input.overriding), value, input.overriding});
+    source.push_back({require_setting(key, input.overriding, out), value, input.overriding});
   return source;
 }
 
@@ -198,7 +222,7 @@ loaded_settings load_settings(const settings_input &input) {
   out.origin.fill("default");
   const auto file = from_file(input, out);
   const auto environment = from_environment(input, out);
-  const auto api = from_overrides(input);
+  const auto api = from_overrides(input, out);
   assign(out, file);
   assign(out, from_preset({&file, &environment, &api}));
   assign(out, environment);

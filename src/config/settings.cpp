@@ -93,7 +93,25 @@ const std::vector<preset_value> &preset_table() {
   return *rows;
 }
 
+const std::vector<former_key> &former_keys() {
+  static const auto *const rows = new std::vector<former_key>{
+#define WEFT_FORMER(former, key) {former, key},
+#include "config/settings.def"
+  };
+  return *rows;
+}
+
+std::string environment_name(std::string_view key) {
+  std::string name = "WEFT_";
+  for (const char c : key)
+    name += c == '.' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return name;
+}
+
 std::size_t find_setting(std::string_view key) {
+  for (const auto &[former, now] : former_keys())
+    if (key == former)
+      key = now;
   const auto &rows = setting_table();
   std::size_t row = 0;
   while (row < k_setting_count && rows[row].key != key)

@@ -66,11 +66,20 @@ struct preset_value {
   const char *value;
 };
 
+/// A setting's key of an earlier version.
+struct former_key {
+  const char *former;
+  const char *key;
+};
+
 const std::array<setting_info, k_setting_count> &setting_table();
+const std::vector<former_key> &former_keys();
 const std::vector<preset_value> &preset_table();
 
-/// Row of a key; k_setting_count where there is none.
+/// Row of a key, or of its former name; k_setting_count where there is none.
 std::size_t find_setting(std::string_view key);
+/// "WEFT_SCHED_POLICY" of "sched.policy"
+std::string environment_name(std::string_view key);
 /// The key most like `word`; "" where none is near.
 std::string nearest_key(std::string_view word);
 /// "auto, or an integer from 1 to 1024"

@@ -456,4 +456,27 @@ TEST_F(process_settings_test, a_warning_is_printed_once) {
                                                     "setting of Weft; did you mean 'WEFT_WORKERS'?\n");
 }
 
+TEST(settings, former_names_work_and_say_the_new_one_once) {
+  for (const auto &[former, now] : former_keys()) {
+    EXPECT_EQ(find_setting(former), find_setting(now)) << former;
+    EXPECT_STREQ(setting_table().at(find_setting(former)).key, now);
+  }
+  const auto warning_of = [](const loaded_settings &loaded) { return loaded.warnings.size() == 1 ? loaded.warnings[0] : "not one warning"; };
+  const auto file = from_file("watch.places = true\n");
+  EXPECT_TRUE(file.values.watch_spawn_sites);
+  EXPECT_EQ(warning_of(file),
+            "setting watch.places (from file /etc/w.toml:1) is called watch.spawn_sites now; the former name will be refused from version 1.0 on");
+  const auto api = from_api({{"watch.places", "true"}});
+  EXPECT_TRUE(api.values.watch_spawn_sites);
+  EXPECT_EQ(warning_of(api), "setting watch.places (from API) is called watch.spawn_sites now; the former name will be refused from version 1.0 on");
+  const auto environment = from_environment({{"WEFT_WATCH_PLACES", "true"}});
+  EXPECT_TRUE(environment.values.watch_spawn_sites);
+  EXPECT_EQ(origin_of(environment, "watch.spawn_sites"), "environment WEFT_WATCH_PLACES");
+  EXPECT_EQ(warning_of(environment),
+            "the environment variable WEFT_WATCH_PLACES is called WEFT_WATCH_SPAWN_SITES now; the former name will be refused from version 1.0 on");
+  const auto both = from_environment({{"WEFT_WATCH_PLACES", "true"}, {"WEFT_WATCH_SPAWN_SITES", "false"}});
+  EXPECT_FALSE(both.values.watch_spawn_sites) << "the new name wins";
+  EXPECT_TRUE(both.warnings.empty());
+}
+
 } // namespace
