@@ -100,6 +100,8 @@ std::string range_text(const setting_info &info) {
       return quantity_text(whole, k_byte_units, "");
     case setting_type::duration:
       return quantity_text(whole, k_time_units, "us");
+    case setting_type::integer:
+      return std::to_string(whole);
     default:
       return real_text(value);
     }

@@ -101,6 +101,8 @@ A setting is looked for in this order, and a later source wins over an earlier o
 4. the environment: the key `sched.policy` is `WEFT_SCHED_POLICY`. An empty variable counts as none;
 5. the program itself, through the API, before the workers start.
 
+Weft reads a setting when it starts, unless the setting's entry says otherwise.
+
 A value that is not allowed stops the program with a message that names the setting, the value, what is allowed and
 where the value came from; so does a key that is unknown in the file or in the API. An unknown `WEFT_*` variable is
 reported with the nearest name. `weft config` prints the values in force and where each came from; its output is a valid
@@ -122,7 +124,9 @@ void print_setting(const setting_info &info) {
   std::printf("- allowed: %s\n- default: `%s`\n- environment: `%s`\n", describe_allowed(info).c_str(), info.default_text, info.environment.c_str());
   if (info.alias != nullptr)
     std::printf("- OpenMP's variable of that meaning: `%s`\n", info.alias);
-  std::printf("- read: %s\n- stability: %s\n", info.read == setting_read::start ? "at start" : "while running", name(info.stability));
+  if (info.read == setting_read::live)
+    std::puts("- read: while running");
+  std::printf("- stability: %s\n", name(info.stability));
 }
 
 void print_markdown() {
