@@ -17,8 +17,8 @@ class task_source {
   /// Calls `f(argument)` so that it may use Weft, whatever of the layer's runs here.
   virtual void call_in_weft(void (*f)(void *), void *argument) = 0;
 
-  /// Of the running task: until it waits, it is not taken from its kernel thread. `stays` false: it has waited in Weft.
-  virtual void pin(void *task, bool stays) noexcept = 0;
+  /// Of the running task: with `pinned` it keeps its kernel thread until it waits; without, it has waited in Weft.
+  virtual void pin(void *task, bool pinned) noexcept = 0;
 
   /// Of the running task: waits until unblock(), which may have come before.
   virtual void block(void *task) noexcept = 0;

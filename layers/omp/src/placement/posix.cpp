@@ -493,7 +493,8 @@ POSIX_API int pthread_setschedprio(pthread_t handle, int priority) noexcept {
     return schedule(*t, policy_of(*t), priority);
   const int failure = g_next_pthread_setschedprio(handle, priority);
   if (thread *const of_program = failure == 0 ? known(handle) : nullptr) // the kernel knows its policy; the C library, what was asked for there
-    note_scheduling(of_program, static_cast<int>(syscall(SYS_sched_getscheduler, of_program->guest.tid.load(std::memory_order_relaxed))), priority);
+    note_scheduling(of_program, static_cast<int>(syscall(SYS_sched_getscheduler, of_program->external.tid.load(std::memory_order_relaxed))),
+                    priority);
   return failure;
 }
 POSIX_API int sched_setscheduler(pid_t pid, int policy, const sched_param *p) noexcept {

@@ -22,7 +22,7 @@ class tasks_of_openmp final : public weft::layer::task_source {
     in_core(self_if_any(), [f, argument] { f(argument); });
   }
 
-  void pin(void *, bool stays) noexcept override { self().pinned = stays; }
+  void pin(void *, bool pinned) noexcept override { self().pinned = pinned; }
   void block(void *task) noexcept override {
     thread &t = self();
     basic_block_state<thread> &state = task_at(task).block;
