@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suspending a task until somebody else says go on, and holding a task's completion for external events.
+// Suspending a task until another thread unblocks it, and holding a task's completion for external
+// events.
 #pragma once
 
 #include <weft/detail/core.hpp>
@@ -7,8 +8,9 @@
 
 namespace weft::inline v0 {
 
-/// Names the running task to those who will unblock it or decrease its events. A copyable reference, valid until
-/// the task is complete (an event that is not yet decreased, or a block that is not yet undone, keeps it incomplete).
+/// Names the running task to the threads that will unblock it or decrease its events. It is a
+/// copyable reference, valid until the task is complete. An event that is not yet decreased, or a
+/// block that is not yet undone, keeps the task incomplete.
 class task_ref {
  public:
   constexpr task_ref() noexcept = default;
@@ -21,37 +23,53 @@ class task_ref {
   detail::task *m_task = nullptr;
 };
 
-/// Lets a blocked task go on. Any thread, worker or not; what it wrote before is seen by the task. Never blocks. One unblock may come
-/// before its block, which then returns at once; a second one before the block throws weft::error (errc::no_block), an
-/// empty reference errc::invalid_argument.
+/// Lets a blocked task go on. The task sees what the caller wrote before. One unblock may come
+/// before its block, which then returns at once.
+///
+/// Threads. Any, worker or not.
+/// Blocks. Never.
+/// Errors. no_block for a second unblock before the block; invalid_argument for an empty reference.
 WEFT_API void unblock(task_ref t);
 
 namespace this_task {
 
-/// The running task; a thread of the user counts as one. In an onready function: the task that it belongs to.
+/// Returns the running task; a thread of the user counts as one. In an onready function it returns
+/// the task that the function belongs to.
 [[nodiscard]] WEFT_API task_ref self();
-/// Suspends the running task until unblock(self()) is called; the worker goes on with other work. Cost: one suspension, and a stack
-/// until then. Any thread. Throws weft::error: no_block in a service or an onready function, out_of_resources when no stack is left
-/// to go on with, shut_down.
+/// Suspends the running task until another thread calls unblock() for it.
+///
+/// Cost. One suspension, and a stack until then.
+/// Threads. Any.
+/// Blocks. Yes: the worker goes on with other work.
+/// Errors. no_block in a service or an onready function; out_of_resources when no stack is left to
+/// go on with; shut_down.
 WEFT_API void block();
-/// As block(), for at most `ns` nanoseconds; true when it was unblocked, false when the time was over
-/// (an unblock that comes later is kept for the next block). 0 or less does not wait.
+/// Suspends as block(), for at most `ns` nanoseconds; 0 or less does not wait. Returns true when
+/// the task was unblocked, false when the time was over. An unblock that comes later is kept for
+/// the next block.
 [[nodiscard]] WEFT_API bool block_for_ns(std::int64_t ns);
-/// The same for any duration; one that does not fit 64 bits of nanoseconds has no end.
+/// Suspends as block(), for any duration. One that does not fit 64 bits of nanoseconds has no end.
 template <class Rep, class Period>
 [[nodiscard]] bool block_for(std::chrono::duration<Rep, Period> d) {
   return block_for_ns(detail::whole_nanoseconds(d));
 }
 
-/// Adds `n` external events to the running task: its accesses are released, and it is complete, only when its body has
-/// ended and every event has been decreased. No stack is kept meanwhile. Throws weft::error (errc::not_a_task) on a thread, which has
-/// no end that events could hold.
+/// Adds `n` external events to the running task. The task's accesses are released, and the task is
+/// complete, only when its body has ended and every event has been decreased. No stack is kept
+/// meanwhile.
+///
+/// Errors. not_a_task on a thread, which has no end that events could hold.
 WEFT_API void increase_events(std::uint32_t n = 1);
 
 } // namespace this_task
 
-/// Takes back `n` events of a task; the last one completes it, here, if its body has ended. Any thread, worker or not. Never blocks.
-/// Throws weft::error: event_underflow when the task has fewer, and then none is taken; invalid_argument for an empty reference.
+/// Takes back `n` events of a task. If the body has ended, the caller that takes back the last
+/// event completes the task.
+///
+/// Threads. Any, worker or not.
+/// Blocks. Never.
+/// Errors. event_underflow when the task has fewer events, and then none is taken; invalid_argument
+/// for an empty reference.
 WEFT_API void decrease_events(task_ref t, std::uint32_t n = 1);
 
 } // namespace weft::inline v0

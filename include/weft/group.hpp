@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task groups: tasks that are waited for, cancelled and fail together.
+// Task groups: sets of tasks that the program waits for and cancels, and whose failures it
+// receives, together.
 #pragma once
 
 #include <weft/task.hpp>
@@ -8,7 +9,7 @@
 
 namespace weft::inline v0 {
 
-/// What happens when a task of a group throws.
+/// Says what happens when a task of a group throws.
 enum class exception_policy : std::uint8_t {
   first_cancels, ///< the first exception is kept and cancels the group; wait() rethrows it
   collect_all,   ///< all tasks run; wait() throws exception_list
@@ -16,7 +17,8 @@ enum class exception_policy : std::uint8_t {
   by_setting,    ///< what setting group.exceptions says (first_cancels by default)
 };
 
-/// Thrown by wait() under collect_all when tasks have thrown: all of their exceptions, in no order. Copies share them.
+/// Holds all exceptions of a group's tasks, in no order; wait() throws it under collect_all. Copies
+/// share the exceptions.
 class WEFT_API exception_list : public std::exception {
  public:
   explicit exception_list(std::exception_ptr *first, std::size_t count); ///< copies `count` pointers
@@ -34,33 +36,48 @@ class WEFT_API exception_list : public std::exception {
   shared *m_shared;
 };
 
-/// Tasks that are waited for together. Spawn from any task; wait() and the destructor belong to the task
-/// that made the group. wait() waits for deep completion: the tasks and all of their descendants.
-/// The destructor waits too; an exception that wait() did not deliver is reported on standard error by it.
-/// Cost of spawn: as weft::spawn; a spawn by the maker of the group touches no atomic counter. 128 bytes, no allocation; cancel(),
-/// cancelled() and stop_token() from any thread.
+/// Collects tasks, so that their creator can wait for all of them together. Any task may spawn into
+/// the group. Only the task that made the group calls wait() and the destructor.
+///
+/// wait() waits for deep completion: for the tasks and all of their descendants. The destructor
+/// waits, too; it reports an exception that wait() did not deliver on standard error.
+///
+/// Cost. 128 bytes, no allocation. A spawn costs what weft::spawn() costs; a spawn by the maker of
+/// the group touches no atomic counter.
+/// Threads. Any for cancel(), cancelled() and stop_token().
 class WEFT_API task_group {
  public:
-  /// An empty group of the calling task. Starts Weft. Throws weft::error: bad_setting, out_of_resources, shut_down.
+  /// Makes an empty group of the calling task, and starts Weft if it has not started.
+  ///
+  /// Errors. bad_setting, out_of_resources, shut_down.
   explicit task_group(exception_policy policy = exception_policy::by_setting);
   task_group(const task_group &) = delete;
   task_group &operator=(const task_group &) = delete;
   ~task_group();
 
-  /// As weft::spawn(), into this group.
+  /// Spawns as weft::spawn(), into this group.
   template <class F, class... Clauses>
   decltype(auto) spawn(F &&f, const Clauses &...clauses) {
     return detail::spawn_in(this, static_cast<F &&>(f), clauses...);
   }
 
-  /// Waits, then rethrows what the policy kept; the group can be used again afterwards (a cancelled one too). Throws
-  /// weft::error: invalid_argument when another task calls it, no_block in a service or an onready function, shut_down.
+  /// Waits for the tasks, then rethrows what the policy kept. The group can be used again
+  /// afterwards; a cancelled one, too.
+  ///
+  /// Blocks. Yes.
+  /// Errors. invalid_argument when another task calls it; no_block in a service or an onready
+  /// function; shut_down.
   void wait();
-  /// Tasks of the group that have not started are skipped from now on (their accesses are released as if they had
-  /// run); running ones see stop_token() and this_task::cancelled(). Any thread.
+  /// Cancels the group. From now on tasks of the group that have not started are skipped: their
+  /// accesses are released as if they had run. Running tasks see it by stop_token() and
+  /// this_task::cancelled().
+  ///
+  /// Threads. Any.
   void cancel() noexcept;
   [[nodiscard]] bool cancelled() const noexcept; ///< whether cancel() was called since the last wait()
-  /// A token that is signalled by cancel(). The first call allocates.
+  /// Returns a token that cancel() signals.
+  ///
+  /// Cost. The first call allocates.
   [[nodiscard]] std::stop_token stop_token();
 
   struct state; // of the library

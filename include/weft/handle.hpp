@@ -22,12 +22,14 @@ class handle_base {
   }
   ~handle_base() { drop(); }
 
-  /// True while the handle refers to a task.
+  /// Returns true while the handle refers to a task.
   [[nodiscard]] bool valid() const noexcept { return m_task != nullptr; }
-  /// True when the task's body has ended and its external events are done. Never blocks.
+  /// Returns true when the task's body has ended and its external events are done. Never blocks.
   [[nodiscard]] bool ready() const noexcept { return task_is_done(m_task); }
-  /// Waits for the task's body and its external events; not for its children. Does not rethrow. Throws weft::error:
-  /// invalid_argument when the handle refers to no task; else as taskwait().
+  /// Waits for the task's body and its external events, not for its children. Does not rethrow.
+  ///
+  /// Blocks. Yes.
+  /// Errors. invalid_argument when the handle refers to no task; else as taskwait().
   void wait() const { task_wait_done(m_task); }
 
  protected:
@@ -46,15 +48,21 @@ class handle_base {
 
 } // namespace detail
 
-/// Refers to one spawned task; move-only, one waiter at a time. Destroying it does not wait: the task runs on, and an
-/// exception that nobody asked for is reported on standard error when the task goes.
-/// Memory: keeps the task's block (result included) alive. Not thread-safe: one thread uses a handle at a time.
+/// Refers to one spawned task. A handle is move-only, and one thread at a time waits through it.
+/// Destroying it does not wait: the task runs on, and an exception that no thread asked for is
+/// reported on standard error when the task is freed.
+///
+/// Cost. The handle keeps the task's block (result included) alive.
+/// Threads. One at a time uses a handle.
 template <class T>
 class [[nodiscard]] handle : public detail::handle_base {
  public:
   using detail::handle_base::handle_base;
-  /// Waits, rethrows what the body threw (errc::cancelled when the task was skipped), returns the result by move. Call it once:
-  /// afterwards the handle refers to no task. Errors: as wait().
+  /// Waits, rethrows what the body threw (errc::cancelled when the task was skipped), and returns
+  /// the result by move. Call it once: afterwards the handle refers to no task.
+  ///
+  /// Blocks. Yes.
+  /// Errors. As wait().
   T get() {
     this->wait_and_rethrow();
     T value = std::move(*this->result());
@@ -66,12 +74,15 @@ class [[nodiscard]] handle : public detail::handle_base {
   T *result() noexcept { return &static_cast<detail::result_of<T> *>(detail::storage(m_task))->get(); }
 };
 
-/// The same for a task whose callable returns nothing.
+/// Refers to one spawned task whose callable returns nothing.
 template <>
 class [[nodiscard]] handle<void> : public detail::handle_base {
  public:
   using detail::handle_base::handle_base;
-  /// Waits and rethrows what the body threw (errc::cancelled when the task was skipped). Errors: as wait().
+  /// Waits, and rethrows what the body threw (errc::cancelled when the task was skipped).
+  ///
+  /// Blocks. Yes.
+  /// Errors. As wait().
   void get() {
     wait_and_rethrow();
     drop();

@@ -18,17 +18,24 @@ struct join_branch : join_job {
 };
 } // namespace detail
 
-/// Calls f() and g(), possibly in parallel, and returns when both have returned. The caller runs f; an idle worker may
-/// take g meanwhile, else the caller runs it too. Both are called even when one throws; then f's exception, or else
-/// g's, is rethrown. Cost: no allocation, about a dozen nanoseconds when nobody takes g. Any thread. Results: write them
-/// through captured references. Throws, beside what f and g throw, weft::error: out_of_resources, shut_down.
+/// Calls f() and g(), possibly in parallel, and returns when both have returned. The caller runs f.
+/// An idle worker may take g meanwhile; otherwise the caller runs g, too. Both are called even when
+/// one throws; then join() rethrows f's exception, or else g's. Results: write them through
+/// captured references.
 ///
-/// Tasks that a branch spawns: those of a branch that the caller runs are children of the enclosing task; those of one that another
-/// worker took are ordered among themselves only and are complete when the branch returns. So a task in g is not ordered
-/// with a task of f, nor with one that the enclosing task has spawned before and that may still be running, whatever data
-/// both name. Where that order matters, wait before the join (taskwait(in(x))), or spawn f and g as tasks instead.
+/// Tasks that a branch spawns:
+/// - If the caller runs the branch, they are children of the enclosing task.
+/// - If another worker took the branch, they are ordered among themselves only, and are complete
+///   when the branch returns.
 ///
-/// The scheme is Rayon's join over the deque of Chase and Lev (SPAA 2005).
+/// So a task in g is not ordered with a task of f, nor with a task that the enclosing task has
+/// spawned before and that may still be running, whatever data both name. Where that order matters,
+/// wait before the join (taskwait(in(x))), or spawn f and g as tasks instead.
+///
+/// Cost. No allocation; about a dozen nanoseconds when no worker takes g.
+/// Threads. Any.
+/// Errors. What f and g throw; out_of_resources; shut_down.
+/// Source. Rayon's join, over the deque of Chase and Lev (SPAA 2005).
 template <class F, class G>
 void join(F &&f, G &&g) {
   detail::join_branch<std::remove_reference_t<G>> job(g);

@@ -9,25 +9,35 @@
 
 namespace weft::inline v0 {
 
-/// A mutex for tasks and threads: a task that finds it taken is suspended and its worker goes on. Meets the standard's
-/// Lockable requirements (std::lock_guard, std::unique_lock). Not recursive; first come, first served; may be held across a
-/// suspension and unlocked on another worker, but by the same task. Any thread. Cost uncontended: one atomic operation each for lock
-/// and unlock; 16 bytes. lock() throws weft::error: no_block in a service or an onready function that finds it taken,
-/// out_of_resources when no stack is left to go on with, shut_down. unlock() of a mutex that nobody holds: errc::invalid_argument.
+/// Excludes tasks and threads from each other: a task that finds the mutex taken is suspended, and
+/// its worker goes on. The mutex meets the standard's Lockable requirements (std::lock_guard,
+/// std::unique_lock).
+///
+/// - It is not recursive. Waiters get it first come, first served.
+/// - A task may hold it across a suspension, and unlock it on another worker; but the task that
+///   locked it unlocks it.
+///
+/// Cost. Uncontended: one atomic operation each for lock and unlock. 16 bytes.
+/// Threads. Any.
+/// Errors. lock(): no_block in a service or an onready function that finds it taken;
+/// out_of_resources when no stack is left to go on with; shut_down. unlock(): invalid_argument if
+/// no task holds the mutex.
 class WEFT_API mutex {
  public:
   constexpr mutex() noexcept = default;
   mutex(const mutex &) = delete;
   mutex &operator=(const mutex &) = delete;
 
-  /// Takes the mutex; suspends the caller while another has it.
+  /// Takes the mutex, and suspends the caller while another task has it.
   void lock() {
     if (!m_lock.try_take())
       lock_slow();
   }
-  /// Takes the mutex if it is free, and says whether it has. Never suspends.
+  /// Takes the mutex if it is free, and returns whether it has. Never suspends.
   [[nodiscard]] bool try_lock() noexcept { return m_lock.try_take(); }
-  /// Gives the mutex up. Any thread.
+  /// Gives the mutex up.
+  ///
+  /// Threads. Any.
   void unlock() {
     if (!m_lock.try_give_up())
       unlock_slow();
@@ -43,8 +53,12 @@ namespace detail {
 WEFT_API mutex &critical_mutex(const char *name);
 }
 
-/// Runs f() while no other critical section of the same name runs; equal text is the same name, null is "". Returns what f returns; an
-/// exception of f leaves the section. Cost: a look-up of the name under a lock, then a mutex. Any thread; errors as mutex.lock().
+/// Runs f() while no other critical section of the same name runs, and returns what f returns.
+/// Equal text is the same name, null is "". An exception of f leaves the section.
+///
+/// Cost. A look-up of the name under a lock, then a mutex.
+/// Threads. Any.
+/// Errors. As mutex::lock().
 template <class F>
 decltype(auto) critical(const char *name, F &&f) {
   struct guard {
@@ -56,7 +70,7 @@ decltype(auto) critical(const char *name, F &&f) {
   guard g{m};
   return static_cast<F &&>(f)();
 }
-/// The section without a name.
+/// Runs f() in the critical section without a name.
 template <class F>
 decltype(auto) critical(F &&f) {
   return critical("", static_cast<F &&>(f));

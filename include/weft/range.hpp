@@ -16,9 +16,12 @@ namespace detail {
 [[noreturn]] WEFT_API void refuse_blocks(std::uint64_t grain, std::uint64_t rows, std::uint64_t columns);
 } // namespace detail
 
-/// The integers first, first + step, ... up to, and without, `limit`; down to it when the step is negative. Empty when the limit lies
-/// the other way. A part of a range is a range: loops hand one to their body as a chunk. Any values of `Index` will do: nothing is
-/// computed beyond it. Throws weft::error (invalid_argument) when the step is 0; nothing else throws or costs anything.
+/// Holds the integers first, first + step, ... up to, and without, `limit`; down to it when the
+/// step is negative. A range is empty when the limit lies the other way. A part of a range is a
+/// range: loops hand one to their body as a chunk. Any values of `Index` are allowed, because no
+/// function computes a value beyond the limit.
+///
+/// Errors. invalid_argument when the step is 0. Nothing else throws or costs anything.
 template <class Index>
 class range {
   static_assert(std::is_integral_v<Index> && !std::is_same_v<Index, bool>, "weft::range counts with integers");
@@ -26,15 +29,15 @@ class range {
  public:
   using index_type = Index; ///< what it counts with
 
-  /// 0, 1, ... limit - 1.
+  /// Holds 0, 1, ... limit - 1.
   explicit constexpr range(Index limit) noexcept : m_first(0), m_limit(limit), m_step(1) {}
-  /// first, first + step, ...
+  /// Holds first, first + step, ...
   constexpr range(Index first, Index limit, std::int64_t step = 1) : m_first(first), m_limit(limit), m_step(step) {
     if (step == 0)
       detail::refuse_step();
   }
 
-  /// How many indices there are.
+  /// Returns how many indices there are.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept {
     if (m_step > 0 ? m_first >= m_limit : m_first <= m_limit)
       return 0;
@@ -44,12 +47,13 @@ class range {
   }
   [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; } ///< whether there is none
   [[nodiscard]] constexpr Index first() const noexcept { return m_first; } ///< the first, unless it is empty
-  /// With a step of 1 the part is [first, limit): loops over these vectorise best.
+  /// Returns the limit. With a step of 1 the part is [first, limit): loops over these vectorise
+  /// best.
   [[nodiscard]] constexpr Index limit() const noexcept { return m_limit; }
   [[nodiscard]] constexpr std::int64_t step() const noexcept { return m_step; } ///< from one to the next; not 0
-  /// Index number `k`, below size().
+  /// Returns index number `k`, which is below size().
   [[nodiscard]] constexpr Index operator[](std::uint64_t k) const noexcept { return static_cast<Index>(bits(m_first) + k * bits(m_step)); }
-  /// `count` indices from number `k` on; there must be so many.
+  /// Returns `count` indices from number `k` on; there must be so many.
   [[nodiscard]] constexpr range part(std::uint64_t k, std::uint64_t count) const {
     return {(*this)[k], k + count < size() ? (*this)[k + count] : m_limit, m_step};
   }
@@ -93,21 +97,22 @@ class range {
   std::int64_t m_step;
 };
 
-/// Two ranges cut into blocks of at most row_grain x column_grain; the rows change slowest. Throws weft::error (invalid_argument)
-/// when a grain is 0 or there are more than 2^64 - 1 blocks.
+/// Holds two ranges cut into blocks of at most row_grain x column_grain; the rows change slowest.
+///
+/// Errors. invalid_argument when a grain is 0 or there are more than 2^64 - 1 blocks.
 template <class Index>
 class blocks {
  public:
-  /// `row_grain` x `column_grain` indices make a block.
+  /// Cuts the ranges into blocks of `row_grain` x `column_grain` indices.
   constexpr blocks(range<Index> rows, std::uint64_t row_grain, range<Index> columns, std::uint64_t column_grain)
       : m_rows(rows), m_columns(columns), m_row_grain(row_grain), m_column_grain(column_grain), m_down(row_grain ? pieces(rows, row_grain) : 0),
         m_across(column_grain ? pieces(columns, column_grain) : 0) {
     if (row_grain == 0 || column_grain == 0 || (m_across != 0 && m_down > UINT64_MAX / m_across))
       detail::refuse_blocks(row_grain < column_grain ? row_grain : column_grain, m_down, m_across);
   }
-  /// How many blocks there are.
+  /// Returns how many blocks there are.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return m_down * m_across; }
-  /// @{ The rows and the columns of block number `block`, below size().
+  /// @{ Returns the rows or the columns of block number `block`, which is below size().
   [[nodiscard]] constexpr range<Index> rows(std::uint64_t block) const { return piece(m_rows, block / m_across, m_row_grain); }
   [[nodiscard]] constexpr range<Index> columns(std::uint64_t block) const { return piece(m_columns, block % m_across, m_column_grain); }
   /// @}

@@ -11,41 +11,58 @@
 
 namespace weft::inline v0 {
 
-/// Creates a task that calls `f()` once every access in `clauses` allows it: after the earlier siblings that
-/// write what it reads, and after the earlier siblings that touch what it writes.
+/// Creates a task that calls `f()` once every access in `clauses` allows it: after the earlier
+/// siblings that write what the task reads, and after the earlier siblings that touch what it
+/// writes.
 ///
 ///     weft::spawn([&] { b = a + 1; }, weft::in(a), weft::out(b), weft::label("add"));
 ///
-/// Returns nothing when `f` returns nothing, else a handle of the result. The callable is moved into the task
-/// and lives until the task and all of its descendants are complete.
-/// Cost: one allocation (pooled) for descriptor, closure and accesses. Thread safety: any thread; the first call starts
-/// the runtime. Exceptions: what `f` throws is rethrown by the handle, the group or the parent's taskwait. Throws
-/// weft::error: out_of_resources when no memory is left, bad_setting when the first call finds a wrong setting, shut_down; and
-/// what copying the callable throws; then no task was created. The order of tasks follows the OmpSs-2 model.
+/// Returns nothing when `f` returns nothing, else a handle of the result. The callable is moved
+/// into the task, and lives until the task and all of its descendants are complete. The handle, the
+/// group or the parent's taskwait() rethrows what `f` throws.
+///
+/// Cost. One allocation (pooled) for descriptor, closure and accesses.
+/// Threads. Any; the first call starts the runtime.
+/// Errors. out_of_resources when no memory is left; bad_setting when the first call finds a wrong
+/// setting; shut_down; and what copying the callable throws. After an error no task was created.
+/// Source. The order of tasks follows the OmpSs-2 model.
 template <class F, class... Clauses>
 decltype(auto) spawn(F &&f, const Clauses &...clauses) {
   return detail::spawn_in(nullptr, static_cast<F &&>(f), clauses...);
 }
 
-/// Waits until every child that the current task has spawned outside of groups, and all of their descendants, are complete. Tasks
-/// of a group are waited for by the group. Rethrows the first exception of a child spawned outside of groups; further ones are
-/// reported on standard error. Any thread. Cost: nothing is allocated; children that are ready run in place; else one
-/// suspension. Throws weft::error: no_block in a service or an onready function, out_of_resources when no stack is left to
-/// go on with, shut_down.
+/// Waits until every child that the current task has spawned outside of groups, and all of their
+/// descendants, are complete; then rethrows the first exception of such a child, and reports
+/// further ones on standard error.
+///
+/// A group waits for its own tasks: task_group::wait().
+///
+/// Cost. No allocation. Ready children run in place; otherwise one suspension.
+/// Threads. Any.
+/// Blocks. Yes: the worker runs other tasks meanwhile.
+/// Errors. no_block in a service or an onready function; out_of_resources when no stack is left to
+/// go on with; shut_down.
 WEFT_API void taskwait();
 
-/// Waits until the current task could touch the data as the accesses say; children of it that touch other data go on.
+/// Waits until the current task could touch the data in the way that the accesses name. Children of
+/// the task that touch other data go on.
 ///
 ///     weft::taskwait(weft::in(x));
 ///     weft::taskwait(weft::in(weft::region(v).span(first, n)));
 ///
-/// Rethrows nothing: failures stay with taskwait(). Any thread. Cost: that of an empty task. Errors: as spawn() and taskwait().
+/// The call rethrows nothing: taskwait() rethrows the failures.
+///
+/// Cost. That of an empty task.
+/// Threads. Any.
+/// Blocks. Yes.
+/// Errors. As spawn() and taskwait().
 template <class... Accesses>
   requires(sizeof...(Accesses) > 0 && ((std::is_same_v<Accesses, access> || std::is_same_v<Accesses, region_access>) && ...))
 void taskwait(const Accesses &...accesses) {
   spawn([] {}, accesses..., if_(false), label("taskwait on"));
 }
-/// @{ The same for accesses that are known only at run time; the list is read before the call returns.
+/// @{ Waits in the same way for accesses that are known only at run time. The call reads the list
+/// before it returns.
 inline void taskwait(std::span<const region_access> list) {
   spawn([] {}, regions(list), if_(false), label("taskwait on"));
 }
@@ -55,18 +72,28 @@ inline void taskwait(std::span<const access> list) {
 /// @}
 
 /// @{
-/// Gives up some of the running task's accesses before its body ends: what waits for those only may start, as at the end of the body.
-/// Children that were spawned before and touch the data delay it until they have released it, too.
+/// Gives up some of the running task's accesses before its body ends. Tasks that wait only for
+/// these accesses may start, as they could at the end of the body.
 ///
 ///     weft::release(weft::out(x));
 ///     weft::release(weft::out(weft::region(v).span(0, n)));
 ///
-/// The address counts, not the mode; of regions the bytes, which may be a part of what was declared. The task, and children that it spawns later, must not touch the data any more. Releasing again is
-/// harmless; a null address is ignored; an object of a task whose children use regions is held until they are complete, and a task that
-/// has other bytes in common with the caller goes on waiting for these; in a child of a final task, whose accesses were never entered, nothing happens. Cost: a look
-/// through the task's accesses, and what the end of the body then need not do. Throws weft::error: invalid_argument for an access that
-/// the task has not declared, and then none is released; out_of_resources without memory for a part of a region; not_a_task on a thread, in a service, in an onready function, and in a branch
-/// of join() that another worker runs.
+/// - The address of an access counts, not its mode. Of a region the bytes count; they may be a part
+///   of the region that the task has declared.
+/// - Children that the task spawned before, and that touch the data, delay the release until they
+///   have released the data, too.
+/// - Afterwards the task, and children that it spawns later, must not touch the data.
+/// - Releasing the same data again is harmless, and a null address is ignored.
+/// - If the task's children use regions, an object stays held until these children are complete.
+/// - A task that shares other bytes with the caller goes on waiting for these bytes.
+/// - In a child of a final task the call does nothing, because the accesses of such a child were
+///   never entered.
+///
+/// Cost. A look through the task's accesses, and what the end of the body then need not do.
+/// Threads. That of the running task.
+/// Errors. invalid_argument for an access that the task has not declared; then no access is
+/// released. out_of_resources without memory for a part of a region. not_a_task on a thread, in a
+/// service, in an onready function, and in a branch of join() that another worker runs.
 WEFT_API void release(std::span<const access> list);
 WEFT_API void release(std::span<const region_access> list);
 template <class First, class... More>
@@ -77,30 +104,41 @@ void release(const First &first, const More &...more) {
 }
 /// @}
 
-/// Lets other ready work run before the caller goes on. Returns at once when there is none. Any thread; errors as taskwait().
+/// Lets other ready work run before the caller goes on. Returns at once when there is none.
+///
+/// Threads. Any.
+/// Errors. As taskwait().
 WEFT_API void taskyield();
 
-/// What the caller knows of itself and of time. Any thread; the first four cost a few instructions and never start the runtime.
+/// Holds what the caller can ask about itself and about time.
+///
+/// Cost. The first four functions take a few instructions and never start the runtime.
+/// Threads. Any.
 namespace this_task {
 
-/// The label of the running task; "main" for the first thread, "thread" for other threads of the user.
+/// Returns the label of the running task; "main" for the first thread, "thread" for other threads
+/// of the user.
 [[nodiscard]] WEFT_API const char *label() noexcept;
-/// True in a final task or a descendant of one.
+/// Returns true in a final task or a descendant of one.
 [[nodiscard]] WEFT_API bool in_final() noexcept;
-/// What clause cost said of the running task; 0 without one.
+/// Returns the amount of the running task's clause cost; 0 without one.
 [[nodiscard]] WEFT_API std::uint64_t cost() noexcept;
-/// True when the group of the running task has been cancelled.
+/// Returns true when the group of the running task has been cancelled.
 [[nodiscard]] WEFT_API bool cancelled() noexcept;
-/// Suspends the caller for at least `ns` nanoseconds; the core goes on with other tasks. 0 or less is a taskyield(). The first
-/// call starts a thread that keeps the time. Errors: as taskwait().
+/// Suspends the caller for at least `ns` nanoseconds; 0 or less is a taskyield(). The first call
+/// starts a thread that keeps the time.
+///
+/// Blocks. Yes: the worker runs other tasks meanwhile.
+/// Errors. As taskwait().
 WEFT_API void sleep_for_ns(std::int64_t ns);
 
-/// The same for any duration; one that does not fit 64 bits of nanoseconds lasts for ever.
+/// Suspends the caller for any duration. One that does not fit 64 bits of nanoseconds lasts for
+/// ever.
 template <class Rep, class Period>
 void sleep_for(std::chrono::duration<Rep, Period> d) {
   sleep_for_ns(detail::whole_nanoseconds(d));
 }
-/// Until Clock::now() has reached `t`, also when the clock is set meanwhile.
+/// Suspends the caller until Clock::now() has reached `t`, also when the clock is set meanwhile.
 template <class Clock, class Duration>
 void sleep_until(std::chrono::time_point<Clock, Duration> t) {
   for (auto now = Clock::now(); now < t; now = Clock::now())
