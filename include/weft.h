@@ -2,9 +2,9 @@
 // All of Weft for C99 and later. The same runtime, the same tasks and the same settings as
 // <weft/weft.hpp>: both may be used in one program.
 //
-// Every comment says: what the call does - Ownership - Callable from - Blocks - Errors (WEFT_ERR_ left
-// out) - Undefined. What is not listed as undefined is checked. "Any thread" includes threads that Weft
-// has not seen before.
+// Every comment says: what the call does - Ownership - Threads - Blocks - Errors (WEFT_ERR_ left
+// out) - Undefined. What is not listed as undefined is checked. "Any thread" includes threads that
+// Weft has not seen before.
 #pragma once
 
 #include <weft/c/access.h>

@@ -8,8 +8,9 @@
 
 namespace weft::inline v0 {
 
-/// What a task does with the data at an address. The weak forms say that only the task's children touch it: they never
-/// delay the task itself, they connect its children to what came before.
+/// Says what a task does with the data at an address. In the weak modes only the task's children
+/// touch the data. A weak access never delays the task itself; it connects the task's children to
+/// what came before.
 enum class access_mode : std::uint8_t {
   in,
   out,
@@ -25,8 +26,9 @@ enum class access_mode : std::uint8_t {
   weak_reduction
 };
 
-/// One access: an address and a mode. Two accesses concern the same data when their addresses are equal; the size of
-/// the object does not matter, so a block of an array is named by its first element. A null address is ignored.
+/// Names the data that a task touches: an address and a mode. Two accesses concern the same data
+/// when their addresses are equal. The size of the object does not matter, so a block of an array
+/// is named by its first element. A null address is ignored.
 struct access {
   const void *address = nullptr; ///< of the object
   access_mode mode = access_mode::inout; ///< what the task does with it
@@ -51,8 +53,9 @@ concept has_data_and_size = requires(V &v) {
   *v.data();
   v.size();
 };
-/// Whether the elements of a container are not the object itself, so that they have other addresses. Of std::array they are: like a C array
-/// it has the address of its first element and the bytes of all.
+/// Returns whether the elements of a container have other addresses than the object itself. The
+/// elements of std::array do not: like a C array it has the address of its first element and the
+/// bytes of all.
 template <class V>
 constexpr bool elements_are_elsewhere() noexcept {
   if constexpr (!has_data_and_size<V>)
@@ -75,15 +78,22 @@ template <class T>
 }
 } // namespace detail
 
-/// An object itself, whatever its elements are: `in(object(v))` is ordered with all other accesses to `object(v)`, and with none to `v[0]` or
-/// `region(v)`. It names a container that tasks fill, resize, move or replace, an empty one, too. The clauses refuse a container with data()
-/// and size() without object() or region() (<weft/region.hpp>). Of anything else `object(x)` means what `x` means.
+/// Names an object itself, whatever its elements are: `in(object(v))` is ordered with all other
+/// accesses to `object(v)`, and with none to `v[0]` or `region(v)`.
 ///
 ///     weft::spawn([&] { v = read(); }, weft::out(weft::object(v)));
 ///     weft::spawn([&] { print(v); }, weft::in(weft::object(v)));
 ///
-/// A value of one pointer, which every clause takes in place of an object, reduction() too. It costs nothing, never throws and does not touch
-/// the object. Among regions it has the bytes of the container, not those of its elements. A temporary is refused.
+/// It names a container that tasks fill, resize, move or replace; an empty one, too. The clauses
+/// refuse a container with data() and size() without object() or region() (<weft/region.hpp>). Of
+/// anything else `object(x)` means what `x` means.
+///
+/// An `object` is a value of one pointer. Every clause takes it in place of an object; so does
+/// reduction(). Among regions it has the bytes of the container, not those of its elements. A
+/// temporary is refused.
+///
+/// Cost. None: it does not touch the object.
+/// Errors. None.
 template <class T>
 class object {
  public:
@@ -96,10 +106,17 @@ class object {
 };
 
 /// @{
-/// Each of these names an object; none costs anything, throws or touches it. A temporary is refused: it has no address that
-/// another task could name. So is a container with data() and size(), such as std::vector, std::string or std::span: its address is not that of
-/// its elements, so that `in(v)` and `out(v[0])` would not be ordered. Write `region(v)` for the elements, or `object(v)` for the container
-/// itself. C arrays and std::array have the address of their first element, and are taken.
+/// Names an object that the task reads (`in`), writes (`out`), or both (`inout`); the weak forms
+/// name one that only the task's children touch.
+///
+/// - A temporary is refused, because it has no address that another task could name.
+/// - A container with data() and size(), such as std::vector, std::string or std::span, is refused,
+///   because its address is not that of its elements: `in(v)` and `out(v[0])` would not be ordered.
+///   Write `region(v)` for the elements, or `object(v)` for the container itself.
+/// - C arrays and std::array are accepted, because they have the address of their first element.
+///
+/// Cost. None: the object is not touched.
+/// Errors. None.
 template <class T>
 [[nodiscard]] access in(const T &object) noexcept {
   return detail::access_to_checked(object, access_mode::in);
@@ -155,8 +172,9 @@ template <class T>
 /// @}
 
 /// @{
-/// The task writes the object together with its neighbours: consecutive siblings that name it `concurrent` are ordered with
-/// all others, but not among themselves. They keep out of each other's way by themselves, with atomics or a lock.
+/// Names an object that the task writes together with its neighbours: consecutive siblings that
+/// name it `concurrent` are ordered with all other siblings, but not among themselves. The tasks
+/// keep out of each other's way by themselves, with atomics or a lock.
 template <class T>
 [[nodiscard]] access concurrent(T &object) noexcept {
   return detail::access_to_checked(object, access_mode::concurrent);
@@ -167,10 +185,14 @@ template <class T>
 }
 /// @}
 /// @{
-/// The task writes the object in turns with its neighbours: consecutive siblings that name it `commutative` run in any
-/// order, one at a time. A task with several commutative accesses takes all of them at once, so such tasks never wait for each other in
-/// a circle; the one that became ready first is tried first. The turn ends when the access is released. Cost: a
-/// spin lock for a few instructions, before the body and after it.
+/// Names an object that the task writes one at a time with its neighbours: consecutive siblings
+/// that name it `commutative` run in any order, one at a time.
+///
+/// A task with several commutative accesses takes all of them at once, so such tasks never wait for
+/// each other in a circle. The task that became ready first is tried first. Its exclusive use ends
+/// when the access is released.
+///
+/// Cost. A spin lock for a few instructions, before the body and after it.
 template <class T>
 [[nodiscard]] access commutative(T &object) noexcept {
   return detail::access_to_checked(object, access_mode::commutative);
@@ -181,7 +203,8 @@ template <class T>
 }
 /// @}
 /// @{
-/// Only children touch the object, as `concurrent` tasks: they are ordered as if the children of all neighbours were siblings.
+/// Names an object that only the task's children touch, as `concurrent` tasks. The children are
+/// ordered as if the children of all neighbours were siblings.
 template <class T>
 [[nodiscard]] access weak_concurrent(T &object) noexcept {
   return detail::access_to_checked(object, access_mode::weak_concurrent);
@@ -192,7 +215,8 @@ template <class T>
 }
 /// @}
 /// @{
-/// Only children touch the object, as `commutative` tasks: the children of all neighbours take turns.
+/// Names an object that only the task's children touch, as `commutative` tasks: of the children of
+/// all neighbours one at a time runs.
 template <class T>
 [[nodiscard]] access weak_commutative(T &object) noexcept {
   return detail::access_to_checked(object, access_mode::weak_commutative);

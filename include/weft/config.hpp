@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every C++ header needs: a compiler that is asked for what they are written in, and the macros that C headers need, too.
+// What every C++ header needs: the check that the compiler accepts the language the headers are
+// written in, and the macros that C headers need, too.
 #pragma once
 
 #if !defined(__cplusplus) || __cplusplus < 202002L

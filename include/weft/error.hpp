@@ -8,8 +8,8 @@
 
 namespace weft::inline v0 {
 
-/// What went wrong. The numbers are part of the ABI: the C functions return them negated, and they are never
-/// reused.
+/// Says what went wrong. The numbers are part of the ABI: the C functions return them negated, and
+/// no number is ever reused.
 enum class errc : int {
   invalid_argument = 1, ///< an argument is outside what the function accepts
   bad_setting = 2,      ///< a setting has a value (or a file a key) that Weft does not accept
@@ -24,11 +24,11 @@ enum class errc : int {
   not_supported = 11,   ///< this build or this kernel cannot do it
 };
 
-/// The code's name, as it is above; "unknown" for any other number.
+/// Returns the code's name, as it is above; "unknown" for any other number.
 WEFT_API const char *to_string(errc code) noexcept;
 
-/// The one type of exception that Weft itself throws (tasks throw what they like). what() is a sentence that
-/// names the thing concerned and the remedy.
+/// Reports a failure of Weft. Weft itself throws only this type of exception (tasks throw what they
+/// like). what() is a sentence that names the thing concerned and the remedy.
 class WEFT_API error : public std::runtime_error {
  public:
   error(errc code, const std::string &what);           ///< allocates

@@ -7,22 +7,31 @@
 
 namespace weft::inline v0 {
 
-/// Functions that are spawned into one stream run one after another, in the order of the spawns: the next starts when the one before,
-/// its descendants and its completion function have ended. Several streams run side by side. Any thread spawns and waits.
-/// Cost: one allocation; a function in a stream takes a short lock twice.
+/// Runs the functions that are spawned into it one after another, in the order of the spawns. The
+/// next function starts when the one before, its descendants and its completion function have
+/// ended. Several streams run side by side.
+///
+/// Cost. One allocation. A function in a stream takes a short lock twice.
+/// Threads. Any spawns and waits.
 class WEFT_API stream {
  public:
-  /// `label` must outlive the object. Throws weft::error: out_of_resources.
+  /// Makes a stream. `label` must outlive the object.
+  ///
+  /// Errors. out_of_resources.
   explicit stream(const char *label = "stream");
   stream(const stream &) = delete;
   stream &operator=(const stream &) = delete;
-  /// Does not wait: what was spawned runs, in order.
+  /// Gives the stream up without waiting: the functions that were spawned into it run, in order.
   ~stream();
 
-  /// Waits until every function that was spawned into the stream before has ended, with its descendants and its completion function.
-  /// Cost: that of an empty function. Throws weft::error: deadlock in a function of this stream, which would wait for itself;
-  /// no_block in a service or an onready function; out_of_resources; shut_down; invalid_argument in a process that was forked after the
-  /// stream was made.
+  /// Waits until every function that was spawned into the stream before has ended, with its
+  /// descendants and its completion function.
+  ///
+  /// Cost. That of an empty function.
+  /// Blocks. Yes.
+  /// Errors. deadlock in a function of this stream, which would wait for itself; no_block in a
+  /// service or an onready function; out_of_resources; shut_down; invalid_argument in a process
+  /// that was forked after the stream was made.
   void wait();
 
   struct state;
@@ -32,7 +41,7 @@ class WEFT_API stream {
   state *m_state;
 };
 
-/// What can be said of a function when it is spawned.
+/// Holds the properties of a function that its spawn takes.
 struct function_options {
   const char *label = nullptr;  ///< for messages and this_task::label(); must outlive the function
   std::int32_t priority = 0;    ///< as clause priority
@@ -40,14 +49,21 @@ struct function_options {
   worker_set on = {};           ///< the workers that alone run it, its descendants and its completion function
 };
 
-/// Spawns f(arg) as an independent task: it has no parent that waits for it, no group, and a dependency namespace of its own: its
-/// children are ordered among themselves, and with no other task. When it and all of its descendants are complete (external events,
-/// too), on_completion(completion_arg) runs, as a task of its own, on any worker; it may wait and spawn. Both are called once.
-/// The end of the program waits for functions that have not ended.
+/// Spawns f(arg) as an independent task. No parent waits for it, and it is in no group. It has a
+/// dependency namespace of its own: its children are ordered among themselves, and with no other
+/// task.
 ///
-/// What f or on_completion throw is reported on standard error, and on_completion runs nevertheless. Any thread, inside of tasks and
-/// outside, also in services and onready functions. Cost: that of a task, two with on_completion. Throws weft::error:
-/// invalid_argument without f, and for a stream or a set of workers that was made before fork(); out_of_resources; shut_down; then nothing was spawned.
+/// - When the function and all of its descendants are complete (external events, too),
+///   on_completion(completion_arg) runs as a task of its own, on any worker; it may wait and spawn.
+/// - Both are called once.
+/// - An exception of f or on_completion is reported on standard error. on_completion runs even if f
+///   throws.
+/// - The end of the program waits for functions that have not ended.
+///
+/// Cost. That of a task, two with on_completion.
+/// Threads. Any, inside of tasks and outside, also in services and onready functions.
+/// Errors. invalid_argument without f, and for a stream or a set of workers that was made before
+/// fork(); out_of_resources; shut_down. After an error nothing was spawned.
 WEFT_API void spawn_function(void (*f)(void *arg), void *arg, void (*on_completion)(void *arg) = nullptr, void *completion_arg = nullptr,
                              const function_options &options = {});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task reductions: tasks that add up into one object, each into a copy of its own, and all copies into the object at the end.
+// Task reductions: tasks that add up into one object. Each task adds to a copy of its own, and Weft
+// adds all copies to the object at the end.
 #pragma once
 
 #include <weft/access.hpp>
@@ -14,16 +15,17 @@
 
 namespace weft::inline v0 {
 
-/// What an operation of a reduction may be: a function object without state, `into` being a T and `from` a const T, called as
-/// `op(into, from)` to change `into`, or to return the new value. It must be associative and commutative as far as the program cares: who
-/// adds to which copy differs from run to run. It must neither wait nor spawn.
+/// Holds for an operation of a reduction: a function object without state, `into` being a T and
+/// `from` a const T, called as `op(into, from)` to change `into`, or to return the new value. The
+/// operation must be associative and commutative as far as the program cares, because the copy that
+/// a task adds to differs from run to run. It must neither wait nor spawn.
 template <class Op, class T>
 concept reduces = !std::is_array_v<T> && std::is_empty_v<Op> && std::is_default_constructible_v<Op> &&
                   (std::is_void_v<std::invoke_result_t<Op, T &, const T &>> || std::is_assignable_v<T &, std::invoke_result_t<Op, T &, const T &>>);
 
 namespace detail {
 
-/// An operation that knows its identity.
+/// Holds for an operation that knows its identity.
 template <class Op, class T>
 concept has_identity = requires {
   { Op::template identity<T>() } -> std::convertible_to<T>;
@@ -89,8 +91,8 @@ constexpr T highest_of() noexcept {
 
 } // namespace detail
 
-/// The operations that Weft knows, with their identities. `sum` and `product` are for every type that has the operator and is made of 0 or 1,
-/// the others for numbers (`bit_*`: integers).
+/// Holds the operations that Weft knows, with their identities. `sum` and `product` are for every
+/// type that has the operator and is made of 0 or 1, the others for numbers (`bit_*`: integers).
 inline namespace operations {
 
 struct sum_op {
@@ -203,18 +205,19 @@ inline constexpr logical_or_op logical_or{}; ///< `||`; false
 
 } // namespace operations
 
-/// The clause that reduction() makes. In a list of accesses it stands by its address: keep it until spawn has returned.
+/// Holds what reduction() returns. A list of accesses holds the address of this clause: keep the
+/// clause until spawn has returned.
 ///
 ///     auto r = weft::reduction(x, weft::sum);
 ///     std::vector<weft::access> list{weft::in(y), r};
 template <class T>
 class reduction_clause {
  public:
-  /// For reduction() and weak_reduction().
+  /// Makes the clause; for reduction() and weak_reduction().
   reduction_clause(const T *first, std::ptrdiff_t count, const detail::reduction_ops &ops, const T *identity, access_mode mode) noexcept
       : m_spec{first, &ops, count, sizeof(T), identity}, m_mode(mode) {}
 
-  /// @{ For a list of accesses, which holds the address of this clause.
+  /// @{ Returns an entry for a list of accesses, which holds the address of this clause.
   [[nodiscard]] access as_access() const noexcept { return {&m_spec, m_mode}; }
   operator access() const & noexcept { return as_access(); }
   /// @}
@@ -226,22 +229,34 @@ class reduction_clause {
 };
 
 /// @{
-/// The task adds to `object` by `op`, together with its neighbours: consecutive siblings that name the object with the same operation
-/// run in any order, at once, and are ordered with all others. In its body the task adds to reduction_local(object) only: a copy that
-/// begins with the identity. The copies are added to the object when the last of these tasks has released it and something else has come: a
-/// sibling that names it in another way, the parent's taskwait(), group.wait() or handle.get(), or the end of the parent's body; so before whatever
-/// is ordered behind them.
+/// Names an object to which the task adds by `op`, together with its neighbours: consecutive
+/// siblings that name the object with the same operation run in any order, at once, and are ordered
+/// with all others.
 ///
 ///     weft::spawn([&] { weft::reduction_local(total) += work(); }, weft::reduction(total, weft::sum));
 ///
-/// `op`: one of weft::sum, product, minimum, maximum, bit_and, bit_or, bit_xor, logical_and, logical_or; or one of yours, with its
-/// identity, see `reduces`. T: any type that can be copied. Cost: a copy per worker that takes part (and per task that waits while it has
-/// one), made when it is first asked for. The copies are added oldest first, by one thread: exact for integers; a
-/// sum of floating point may differ in its last digits from run to run. An exception from `op` counts as a failing child of the parent, which its
-/// taskwait() rethrows; copies that were not added are dropped. Below a task that itself reduces the object by the same operation,
-/// weakly or not, the copies are that task's. Errors, from spawn: invalid_argument for a negative count, or for two
-/// operations on one address in one task's list. A container with data() and size() is refused, as by the other accesses: name its elements
-/// (`v.data()`, count), or with object(v) the container, which `op` combines as a whole.
+/// - In its body the task adds only to reduction_local(object), a copy that begins with the
+///   identity.
+/// - The copies are added to the object when the last of these tasks has released it and one of
+///   these has come: a sibling that names the object in another way, the parent's taskwait(),
+///   group.wait() or handle.get(), or the end of the parent's body. So they are added before any
+///   task or wait that is ordered behind these tasks.
+/// - One thread adds the copies, oldest first. The result is exact for integers; a sum of floating
+///   point may differ in its last digits from run to run.
+/// - `op` is one of weft::sum, product, minimum, maximum, bit_and, bit_or, bit_xor, logical_and,
+///   logical_or; or one of yours, with its identity, see `reduces`. T is any type that can be
+///   copied.
+/// - An exception from `op` counts as a failing child of the parent, whose taskwait() rethrows it;
+///   copies that were not added are dropped.
+/// - Below a task that itself reduces the object by the same operation, weakly or not, the copies
+///   are that task's.
+/// - A container with data() and size() is refused, as by the other accesses: name its elements
+///   (`v.data()`, count), or with object(v) the container, which `op` combines as a whole.
+///
+/// Cost. A copy per worker that takes part (and per task that waits while it has one), made when a
+/// task first asks for it.
+/// Errors. From spawn: invalid_argument for a negative count, or for two operations on one address
+/// in one task's list.
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> reduction(T &object, Op) noexcept {
@@ -255,7 +270,7 @@ template <class T, reduces<T> Op>
 }
 /// @}
 /// @{
-/// With an identity, which is copied before spawn returns.
+/// Names an object to reduce, with an identity, which is copied before spawn returns.
 template <class T, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> reduction(T &object, Op, const std::type_identity_t<T> &identity) noexcept {
   detail::refuse_container<T>();
@@ -266,25 +281,26 @@ template <class T, reduces<T> Op>
   return {std::addressof(named.get()), 1, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
 }
 /// @}
-/// Of `count` objects in a row; 0 names nothing. The address is that of the first.
+/// Names `count` objects in a row to reduce; 0 names nothing. The address is that of the first.
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> reduction(T *first, std::ptrdiff_t count, Op) noexcept {
   return {first, count, detail::reduction_kind<T, Op>::ops, nullptr, access_mode::reduction};
 }
-/// Of `count` objects in a row, with an identity, which is copied before spawn returns.
+/// Names `count` objects in a row to reduce, with an identity, which is copied before spawn
+/// returns.
 template <class T, reduces<T> Op>
 [[nodiscard]] reduction_clause<T> reduction(T *first, std::ptrdiff_t count, Op, const std::type_identity_t<T> &identity) noexcept {
   return {first, count, detail::reduction_kind<T, Op>::ops, std::addressof(identity), access_mode::reduction};
 }
-/// Of all elements of an array.
+/// Selects all elements of an array to reduce.
 template <class T, std::size_t N, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> reduction(T (&array)[N], Op op) noexcept {
   return reduction(&array[0], static_cast<std::ptrdiff_t>(N), op);
 }
 
-/// @{ Only children add to it; else as reduction().
+/// @{ Names an object that only the task's children add to; else as reduction().
 template <class T, reduces<T> Op>
   requires detail::has_identity<Op, T>
 [[nodiscard]] reduction_clause<T> weak_reduction(T &object, Op) noexcept {
@@ -321,16 +337,20 @@ template <class T, std::size_t N, reduces<T> Op>
 }
 /// @}
 
-/// The running task's copy of an object that it reduces; it is the task's until its accesses are released, and other tasks' afterwards, which
-/// go on where it left. A branch of a join() that another worker runs has one of its own. In a task that has the object for itself
-/// (inout, out, commutative, or below a final task) it is the object.
-/// Cost: the first call in a task a spin lock, and where no copy is free the making of one; a loop calls it once, before it begins.
-/// Errors: invalid_argument when the task does not reduce the object; not_a_task; out_of_resources; what copying the identity throws.
+/// Returns the running task's copy of an object that it reduces. The copy is the task's until its
+/// accesses are released. Afterwards it is the copy of other tasks, which go on where the task left
+/// it. A branch of a join() that another worker runs has a copy of its own. In a task that has the
+/// object for itself (inout, out, commutative, or below a final task) the object is returned.
+///
+/// Cost. The first call in a task takes a spin lock, and makes a copy if none is free. Call it
+/// once, before a loop begins.
+/// Errors. invalid_argument when the task does not reduce the object; not_a_task; out_of_resources;
+/// what copying the identity throws.
 template <class T>
 [[nodiscard]] T &reduction_local(T &object) {
   return *static_cast<T *>(detail::reduction_copy(std::addressof(object), 1, sizeof(T)));
 }
-/// The copies of `count` objects, at most as many as the clause has named.
+/// Returns the copies of `count` objects, at most as many as the clause has named.
 template <class T>
 [[nodiscard]] T *reduction_local(T *first, std::ptrdiff_t count) {
   return static_cast<T *>(detail::reduction_copy(first, count, sizeof(T)));

@@ -13,7 +13,7 @@ namespace weft::inline v0 {
 
 namespace detail {
 
-/// An extent or an index of any integer type; one that does not fit counts as the largest.
+/// Holds an extent or an index of any integer type; one that does not fit counts as the largest.
 struct region_index {
   template <class Integer>
     requires std::is_integral_v<Integer>
@@ -35,21 +35,28 @@ inline constexpr unsigned k_region_dimensions = 3;
 
 } // namespace detail
 
-/// An array of one to three dimensions, or a part of one. Each call of range(), span() or all() says which part of the next
-/// dimension, the outermost first; dimensions that are not mentioned are meant in full.
+/// Names an array of one to three dimensions, or a part of one. Each call of range(), span() or
+/// all() gives the part of the next dimension, the outermost first. Dimensions that are not
+/// mentioned are meant in full.
 ///
 ///     weft::region(v, n)                                 [n]v: the n elements from v on
 ///     weft::region(v).range(a, b)                        v[a:b]: from a to b, both ends included
 ///     weft::region(v).span(a, n)                         v[a;n]: n elements from a on
 ///     weft::region(m, {rows, cols}).range(a, b).span(c, n)    a block of a matrix
 ///
-/// A value of 112 bytes that refers to the array and touches nothing of it. What is wrong with it - a negative extent, a part beyond what
-/// is declared, more than three dimensions, more bytes than there are addresses - is told by the spawn that uses it, with the
-/// label of its task (weft::error, errc::invalid_argument). A null address is ignored, whatever the extents.
+/// A region is a value of 112 bytes that refers to the array and touches no element. A null address
+/// is ignored, whatever the extents.
+///
+/// Errors. None here: the spawn that uses the region checks it. It throws weft::error
+/// (errc::invalid_argument), with the label of its task, for a negative extent, a part beyond what
+/// is declared, more than three dimensions, or more bytes than there are addresses.
 class region {
  public:
-  /// All of a C array (of up to three dimensions); the elements that a container with data() and size() has now, such as std::array, std::vector,
-  /// std::string or std::span (none: the region is ignored); or, from a pointer, elements of which the parts say how many.
+  /// Names one of these:
+  /// - all of a C array (of up to three dimensions);
+  /// - the elements that a container with data() and size() has now, such as std::array,
+  ///   std::vector, std::string or std::span (without elements the region is ignored);
+  /// - from a pointer, elements whose number the parts give.
   template <class V>
     requires(!std::is_same_v<std::remove_cvref_t<V>, region>)
   explicit region(V &&v) noexcept {
@@ -69,13 +76,13 @@ class region {
       add(detail::region_index(v.size()).value);
     }
   }
-  /// The first `n` elements.
+  /// Selects the first `n` elements.
   template <class T>
   region(T *v, detail::region_index n) noexcept {
     set_array(v, v);
     add(n.value);
   }
-  /// An array of the extents given, outermost first, as C lays it out.
+  /// Names an array of the given extents, outermost first, as C lays it out.
   template <class T>
   region(T *v, std::initializer_list<detail::region_index> extents) noexcept {
     set_array(v, v);
@@ -83,18 +90,19 @@ class region {
       add(n.value);
   }
 
-  /// From `first` to `last`, both included; `last == first - 1` is nothing.
+  /// Returns the part from `first` to `last`, both included; `last == first - 1` is nothing.
   [[nodiscard]] region range(detail::region_index first, detail::region_index last) const noexcept {
     std::ptrdiff_t count = 0;
     if (__builtin_sub_overflow(last.value, first.value, &count) || __builtin_add_overflow(count, std::ptrdiff_t{1}, &count))
       count = last.value < first.value ? PTRDIFF_MIN : PTRDIFF_MAX;
     return with_part(first.value, count);
   }
-  /// `n` elements from `first` on.
+  /// Returns the part of `n` elements from `first` on.
   [[nodiscard]] region span(detail::region_index first, detail::region_index n) const noexcept { return with_part(first.value, n.value); }
-  /// All of the dimension.
+  /// Returns the part that is all of the dimension.
   [[nodiscard]] region all() const noexcept { return with_part(0, m_named < detail::k_region_dimensions ? m_dimension[m_named].extent : 0); }
-  /// How far apart, in elements, two neighbours of each dimension are: {ld, 1} for a matrix whose rows begin `ld` elements apart.
+  /// Returns the region with other strides: how far apart, in elements, two neighbours of each
+  /// dimension are. {ld, 1} is for a matrix whose rows begin `ld` elements apart.
   [[nodiscard]] region strides(std::initializer_list<detail::region_index> elements) const noexcept {
     region r = *this;
     r.m_strides = static_cast<std::uint8_t>(elements.size() < 255 ? elements.size() : 255);
@@ -105,7 +113,7 @@ class region {
     return r;
   }
 
-  /// @{ For the library, and for the C functions.
+  /// @{ Returns what the region is made of; for the library, and for the C functions.
   [[nodiscard]] const void *address() const noexcept { return m_address; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return m_element; }
   [[nodiscard]] unsigned dimensions() const noexcept { return m_dimensions; }
@@ -158,19 +166,22 @@ class region {
   std::uint64_t m_element = 0;
   detail::region_dimension m_dimension[detail::k_region_dimensions];
   std::uint8_t m_dimensions = 0;
-  std::uint8_t m_named = 0;   // parts that were said
-  std::uint8_t m_strides = 0; // strides that were said
+  std::uint8_t m_named = 0;   // parts that are given
+  std::uint8_t m_strides = 0; // strides that are given
 };
 
-/// An access to a region; a clause of spawn() and taskwait() like an access.
+/// Holds an access to a region; it is a clause of spawn() and taskwait() like an access.
 struct region_access {
   region part; ///< which bytes
   access_mode mode = access_mode::inout; ///< what the task does with them
 };
 
 /// @{
-/// The modes of regions mean what they mean for objects (<weft/access.hpp>), byte by byte: two accesses concern the same data where
-/// their bytes overlap, and only there. None costs anything, throws or touches the array.
+/// Names a region with a mode that means what it means for objects (<weft/access.hpp>), byte by
+/// byte: two accesses concern the same data where their bytes overlap, and only there.
+///
+/// Cost. None: the array is not touched.
+/// Errors. None.
 [[nodiscard]] inline region_access in(region r) noexcept { return {r, access_mode::in}; }
 [[nodiscard]] inline region_access out(region r) noexcept { return {r, access_mode::out}; }
 [[nodiscard]] inline region_access inout(region r) noexcept { return {r, access_mode::inout}; }
@@ -180,14 +191,16 @@ struct region_access {
 /// @}
 
 /// @{
-/// `commutative` regions run one at a time in the order of their creation, which is one of those that they allow.
+/// Names a region that tasks share. `commutative` regions run one at a time in the order of their
+/// creation, which is one of the orders that they allow.
 [[nodiscard]] inline region_access concurrent(region r) noexcept { return {r, access_mode::concurrent}; }
 [[nodiscard]] inline region_access commutative(region r) noexcept { return {r, access_mode::commutative}; }
 [[nodiscard]] inline region_access weak_concurrent(region r) noexcept { return {r, access_mode::weak_concurrent}; }
 [[nodiscard]] inline region_access weak_commutative(region r) noexcept { return {r, access_mode::weak_commutative}; }
 /// @}
 
-/// A number of regions known only at run time; they are read before spawn returns. At most one per spawn.
+/// Holds a number of regions known only at run time; spawn reads them before it returns. A spawn
+/// takes one such list at most.
 struct regions {
   explicit constexpr regions(std::span<const region_access> all) noexcept : list(all) {} ///< the list is read by spawn, and not kept
   std::span<const region_access> list;                                                   ///< in any order

@@ -6,7 +6,7 @@
 
 namespace weft::inline v0 {
 
-/// Where the dispatcher calls a service.
+/// Says where the dispatcher calls a service.
 enum class poll_point : std::uint8_t {
   idle,  ///< by workers without work, again and again; when all workers sleep or none is without work, every poll.period or so
   timer, ///< by the timer thread, every poll.period
@@ -15,20 +15,32 @@ enum class poll_point : std::uint8_t {
 };
 using place [[deprecated("use weft::poll_point")]] = poll_point; ///< the former name, until 1.0
 
-/// Registers a callback for the life of the object. `f` returns true when it did something; it is never called by two threads at
-/// once. Of the services of a poll point those of higher priority are called first, and equals in the order in which they were made.
-/// It may unblock tasks, decrease events, spawn, and make or end services, itself too; what the services of one poll point spawn
-/// are siblings, and the end of the program waits for them. It must not wait (errc::no_block) nor throw (the program ends with
-/// a message that names the service). One that takes longer than poll.slow in a call, or does not return from it, is reported
-/// with its name. The destructor returns when no call is running: two services must not end each other at the same time. Any thread.
-/// `name` must outlive the object.
-/// When not: do not count on a poll point to be reached, but idle and timer; a task that never waits calls nobody.
-/// Cost: one allocation; while a service is idle's, sleeping workers wake every poll.period to call it, and the timer's thread looks
-/// after it; a service costs its poll points one clock reading per round and one per call. Poll points without services cost one load.
-/// Throws weft::error: invalid_argument without a function or for a poll point that does not exist, out_of_resources, shut_down.
+/// Registers a callback for the life of the object. `f` returns true when it did something. `name`
+/// must outlive the object.
+///
+/// - No two threads call `f` at the same time.
+/// - Of the services of a poll point those of higher priority are called first, and those of equal
+///   priority in the order in which they were made.
+/// - `f` may unblock tasks, decrease events, spawn, and make or end services, also its own. What
+///   the services of one poll point spawn are siblings, and the end of the program waits for them.
+/// - `f` must not wait (errc::no_block) nor throw (the program ends with a message that names the
+///   service).
+/// - A service that takes longer than poll.slow in a call, or does not return from it, is reported
+///   with its name.
+/// - The destructor returns when no call is running. Two services must not end each other at the
+///   same time.
+/// - Only the poll points idle and timer are certain to be reached: a task that never waits calls
+///   no service.
+///
+/// Cost. One allocation. While a service of poll point idle exists, sleeping workers wake every
+/// poll.period to call it, and the timer's thread looks after it. A service costs its poll points
+/// one clock reading per round and one per call. Poll points without services cost one load.
+/// Threads. Any.
+/// Errors. invalid_argument without a function or for a poll point that does not exist;
+/// out_of_resources; shut_down.
 class WEFT_API service {
  public:
-  /// `f(context)` is called at `where`, larger `priority` first.
+  /// Registers `f(context)`, which is called at `where`, larger `priority` first.
   service(const char *name, poll_point where, bool (*f)(void *context), void *context, int priority = 0);
   service(const service &) = delete;
   service &operator=(const service &) = delete;

@@ -8,7 +8,8 @@ namespace weft::inline v0 {
 
 namespace detail {
 
-/// Calls run(context, first, count) for all chunks of the plan, on this worker and on those that have nothing else to do.
+/// Calls run(context, first, count) for all chunks of the plan, on this worker and on workers that
+/// have nothing else to do.
 WEFT_API void share_chunks(const loop_plan &plan, void (*run)(void *context, std::uint64_t first, std::uint64_t count), void *context);
 
 template <class F, class Index>
@@ -30,18 +31,27 @@ struct taskfor_body {
 
 } // namespace detail
 
-/// Spawns one task that calls `f` for all of `space`; workers with nothing else to do take chunks of it.
+/// Spawns one task that calls `f` for all of `space`; workers with nothing else to do take chunks
+/// of it.
 ///
 ///     weft::taskfor(weft::range(n), [&](weft::range<int> part) { for (int i : part) y[i] += x[i]; }, weft::in(x), weft::inout(y));
 ///
-/// The task has the accesses of the clauses, once, and is over when all iterations are. Without accesses the call waits for that, and rethrows what
-/// `f` throws; with accesses, nogroup, in_group or tracked it does not wait. `f` is moved into it, takes an index or a chunk
-/// (a weft::range), and is called by several workers at once. Clauses: grain_size (iterations per chunk; default: 8 chunks per
-/// worker), nogroup, in_group, and all of spawn(); with tracked it returns a handle<void>. `f` may wait; what it spawns is complete
-/// when the loop is, and is ordered with what the same worker has spawned in this loop only.
-/// Exceptions: the first one that `f` throws is that of the task; chunks that have not begun are skipped, also when the task's group
-/// is cancelled. Cost: that of a task; when nobody helps about 260 instructions more, 140 when there are several chunks, and 55
-/// per chunk. Nobody is woken for a loop of one chunk. Any thread. Throws as spawn(), and weft::error (invalid_argument) for a grain of 0.
+/// - The task has the accesses of the clauses, once, and ends when all iterations have ended.
+/// - Without accesses the call waits for the task, and rethrows what `f` throws. With accesses,
+///   nogroup, in_group or tracked the call does not wait.
+/// - `f` is moved into the task, takes an index or a chunk (a weft::range), and is called by
+///   several workers at once.
+/// - Clauses: grain_size (iterations per chunk; default: 8 chunks per worker), nogroup, in_group,
+///   and all of spawn(). With tracked the call returns a handle<void>.
+/// - `f` may wait. What `f` spawns is complete when the loop is, and is ordered only with what the
+///   same worker has spawned in this loop.
+/// - The first exception that `f` throws is that of the task. Then, and when the task's group is
+///   cancelled, chunks that have not begun are skipped.
+///
+/// Cost. That of a task; when no worker helps, about 260 instructions more; 140 when there are
+/// several chunks, and 55 per chunk. A loop of one chunk wakes no worker.
+/// Threads. Any.
+/// Errors. As spawn(); invalid_argument for a grain of 0.
 template <class Index, class F, class... Clauses>
 auto taskfor(const range<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;
@@ -54,7 +64,7 @@ auto taskfor(const range<Index> &space, F &&f, const Clauses &...clauses) {
                                         detail::spawn_clause(clauses)...);
 }
 
-/// The same over a rectangle: a chunk is one block. `f` takes its rows and its columns.
+/// Spawns one task for a rectangle: a chunk is one block. `f` takes its rows and its columns.
 template <class Index, class F, class... Clauses>
 auto taskfor(const blocks<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;

@@ -64,18 +64,29 @@ void spawn_chunks(task_group *group, const Body &body, const range<Index> &space
 
 } // namespace detail
 
-/// Cuts `space` into chunks, and spawns a task for each, in order. Without accesses it waits until they and their descendants are complete; with
-/// accesses, nogroup or in_group it does not.
+/// Cuts `space` into chunks, and spawns a task for each chunk, in order. Without accesses the call
+/// waits until the tasks and their descendants are complete; with accesses, nogroup or in_group it
+/// does not wait.
 ///
 ///     weft::taskloop(weft::range(n), [&](int i) { y[i] += a * x[i]; }, weft::grain_size(4096));
 ///
-/// `f` takes an index, or a chunk, which is a weft::range; the tasks share it, so it is called by several at once. Clauses: one of
-/// grain_size and num_tasks (default: 8 tasks per worker); chunk_accesses(g), where g(chunk) gives the accesses of the chunk's
-/// task; accesses of every chunk (also of regions, and lists), label, priority, final, if_, wait, stack_bytes, onready for each task; nogroup or in_group.
-/// Exceptions: the first one that `f` throws skips the tasks that have not begun and is rethrown (setting group.exceptions);
-/// a loop that does not wait leaves it to the way of the tasks' exceptions. After a cancellation of a group that the caller belongs to, further
-/// chunks are skipped. Cost: that of the tasks; when it does not wait one allocation for an `f` of more than 64 bytes. Any
-/// thread. Throws weft::error: invalid_argument for a grain or number of 0; else as spawn() and task_group::wait().
+/// `f` takes an index, or a chunk, which is a weft::range. The tasks share `f`, so several of them
+/// call it at once. Clauses:
+/// - one of grain_size and num_tasks (default: 8 tasks per worker);
+/// - chunk_accesses(g), where g(chunk) returns the accesses of the chunk's task;
+/// - accesses of every chunk (also of regions, and lists), label, priority, final, if_, wait,
+///   stack_bytes, onready for each task;
+/// - nogroup or in_group.
+///
+/// The first exception that `f` throws skips the tasks that have not begun, and the loop rethrows
+/// it (setting group.exceptions). If the loop does not wait, the exception goes the way of the
+/// tasks' exceptions. When a group that the caller belongs to is cancelled, further chunks are
+/// skipped.
+///
+/// Cost. That of the tasks. When the loop does not wait, one allocation for an `f` of more than 64
+/// bytes.
+/// Threads. Any.
+/// Errors. invalid_argument for a grain or number of 0; else as spawn() and task_group::wait().
 template <class Index, class F, class... Clauses>
 void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
   using closure = std::remove_reference_t<F>;
@@ -101,7 +112,8 @@ void taskloop(const range<Index> &space, F &&f, const Clauses &...clauses) {
   }
 }
 
-/// The same over a rectangle: a task for each block. `f`, and what chunk_accesses names, take the block's rows and columns.
+/// Spawns a task for each block of a rectangle. `f`, and the function of chunk_accesses, take the
+/// block's rows and columns.
 ///
 ///     weft::taskloop(weft::blocks(weft::range(rows), 64, weft::range(columns), 64), [&](auto r, auto c) { ... });
 template <class Index, class F, class... Clauses>

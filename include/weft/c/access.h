@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-// What a task does with an object.
+// Says what a task does with an object.
 enum weft_access_mode {
   WEFT_IN = 0,
   WEFT_OUT = 1,
@@ -22,8 +22,8 @@ enum weft_access_mode {
   WEFT_WEAK_REDUCTION = 11
 };
 
-// Two accesses concern the same data when their addresses are equal; the size of the object does not
-// matter. A null address is ignored.
+// Holds an access. Two accesses concern the same data when their addresses are equal; the size of
+// the object does not matter. A null address is ignored.
 typedef struct weft_access {
   const void *address; // of the object
   int mode;            // enum weft_access_mode

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every public header needs: which symbols libweft exports, and attributes. Also for C++ of any standard.
+// What every public header needs: which symbols libweft exports, and attributes. Also for C++ of
+// any standard.
 #pragma once
 
 // The library exports the symbol.

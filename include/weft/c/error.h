@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the C functions return, and where the sentence that explains it is found.
 //
-// Every function of Weft returns 0 or one of these negative codes, unless its comment says otherwise. No
-// C++ exception leaves a C function. A code is never renumbered and never used again; a new one may be
-// added.
+// Every function of Weft returns 0 or one of these negative codes, unless its comment says
+// otherwise. No C++ exception leaves a C function. A code is never renumbered and never used again;
+// a new one may be added.
 #pragma once
 
 #include <weft/c/config.h>
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-// What the functions return: 0, or one of these. Codes are never renumbered.
+// Lists what the functions return: 0, or one of these. Codes are never renumbered.
 enum weft_error {
   WEFT_OK = 0,
   WEFT_ERR_INVALID_ARGUMENT = -1, // an argument is outside what the function accepts
@@ -30,23 +30,25 @@ enum weft_error {
   WEFT_ERR_TASK_FAILED = -100, // a body returned a code other than 0 (or, in C++, threw)
   WEFT_ERR_BUSY = -101,        // the mutex is taken
   WEFT_ERR_TIMED_OUT = -102,   // the time was over first
-  WEFT_ERR_EXCEPTION = -103    // stands for the code of a body that threw a C++ exception
+  WEFT_ERR_EXCEPTION = -103    // the code of a body that threw a C++ exception
 };
 
-// The name of a code: "invalid_argument"; "ok" for 0, "unknown" for a number that is no code.
+// Returns the name of a code: "invalid_argument"; "ok" for 0, "unknown" for a number that is no
+// code.
 //
-// Ownership: the string is constant.
-// Callable from: anywhere.
-// Blocks: never.
+// Ownership. The string is constant.
+// Threads. Anywhere.
+// Blocks. Never.
 WEFT_API const char *weft_error_string(int code);
 
-// The sentence that goes with the last error that a Weft function returned on this thread: it names the
-// thing concerned and the remedy. "" when there was none. A success does not clear it.
+// Returns the sentence that goes with the last error that a Weft function returned on this thread.
+// The sentence names the thing concerned and the remedy; it is "" when there was no error. A
+// success does not clear it.
 //
-// Ownership: the string belongs to Weft and is valid until the next call of Weft on the thread that fails
-//   or suspends the task (a task may go on on another thread).
-// Callable from: anywhere.
-// Blocks: never.
+// Ownership. The string belongs to Weft and is valid until the next call of Weft on the thread that
+// fails or suspends the task (a task may go on on another thread).
+// Threads. Anywhere.
+// Blocks. Never.
 WEFT_API const char *weft_last_error_message(void);
 
 #ifdef __cplusplus

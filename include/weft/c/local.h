@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task-local storage: a pointer of which every task has its own, as pthread keys give one to every thread.
+// Task-local storage: a pointer of which every task has its own, as pthread keys give one to every
+// thread.
 #pragma once
 
 #include <weft/c/error.h>
@@ -8,36 +9,39 @@
 extern "C" {
 #endif
 
-// A variable with a value of its own in each task.
+// Refers to a variable that has a value of its own in each task.
 typedef struct weft_local weft_local;
 
-// Creates a variable whose value is NULL in every task. When the body of a task has ended and its value is
-// not NULL, `destroy`, which may be NULL, is called with it, before the task's accesses are released.
+// Creates a variable whose value is NULL in every task. When the body of a task has ended and its
+// value is not NULL, `destroy`, which may be NULL, is called with it, before the task's accesses
+// are released.
 //
-// Ownership: give it back with weft_local_destroy().
-// Callable from: anywhere.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES.
+// Ownership. Give it back with weft_local_destroy().
+// Threads. Anywhere.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES.
 WEFT_API int weft_local_create(weft_local **local, void (*destroy)(void *value));
 
-// Sets the running task's value; the old value is left to the caller. The branches of a join share the
-// value of the task that called weft_join().
+// Sets the running task's value; the old value is left to the caller. The branches of a join share
+// the value of the task that called weft_join().
 //
-// Callable from: any thread, and tasks.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL), NOT_A_TASK (in a service), OUT_OF_RESOURCES, SHUT_DOWN.
+// Threads. Any thread, and tasks.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL), NOT_A_TASK (in a service), OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_local_set(weft_local *local, void *value);
 
 // Sets *value to the running task's value.
 //
-// Callable from, Blocks, Errors: as weft_local_set().
+// Threads. As weft_local_set().
+// Blocks. As weft_local_set().
+// Errors. As weft_local_set().
 WEFT_API int weft_local_get(weft_local *local, void **value);
 
 // Frees the variable; NULL is fine. Values are not destroyed here.
 //
-// Callable from: anywhere.
-// Blocks: never.
-// Undefined: while a task that has a value of it runs.
+// Threads. Anywhere.
+// Blocks. Never.
+// Undefined. While a task that has a value of it runs.
 WEFT_API void weft_local_destroy(weft_local *local);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops: as many tasks, as one task that idle workers share, and over a graph of tasks that is built once.
+// Loops: as many tasks, as one task that idle workers share, and over a graph of tasks that is
+// built once.
 #pragma once
 
 #include <weft/c/group.h>
@@ -11,23 +12,25 @@
 extern "C" {
 #endif
 
-// The integers first, first + step, ... up to, and without, `limit`; down to it when the step is negative.
-// Empty when the limit lies the other way. A part of a range, which a body gets, is a range.
+// Holds the integers first, first + step, ... up to, and without, `limit`; down to it when the step
+// is negative. A range is empty when the limit lies the other way. A part of a range, which a body
+// gets, is a range.
 typedef struct weft_range {
   int64_t first; // unless the range is empty
   int64_t limit; // not reached
   int64_t step;  // not 0
 } weft_range;
 
-// Runs a chunk of a loop. Results as those of a weft_body.
+// Runs a chunk of a loop. Its results are those of a weft_body.
 typedef int (*weft_loop_body)(const weft_range *chunk, void *arg);
 
-// Bits of weft_loop_options.flags.
+// Lists the bits of weft_loop_options.flags.
 enum weft_loop_flag {
   WEFT_LOOP_NOGROUP = 1 // the loop's tasks are children of the current task, and the loop does not wait
 };
 
-// How a loop is cut into tasks. Later versions add members at the end; members left out are 0, the default.
+// Says how a loop is cut into tasks. Later versions add members at the end; members left out are 0,
+// the default.
 typedef struct weft_loop_options {
   size_t size;         // sizeof(weft_loop_options)
   uint64_t grain_size; // iterations per chunk, the last may have fewer; 0: see num_tasks
@@ -36,52 +39,63 @@ typedef struct weft_loop_options {
   size_t (*accesses)(const weft_range *chunk, void *arg, weft_access *list);
   size_t most_accesses; // how many accesses() writes at most
   unsigned flags; // of enum weft_loop_flag
-  // The same for regions, beside accesses().
+  // Writes the regions of a chunk's task in the same way, beside accesses().
   size_t (*regions)(const weft_range *chunk, void *arg, weft_region *list);
   size_t most_regions; // how many regions() writes at most
 } weft_loop_options;
 
-// Every member at its default.
+// Sets every member to its default.
 #define WEFT_LOOP_OPTIONS_INIT {sizeof(weft_loop_options), 0, 0, 0, 0, 0, 0, 0}
 
-// All loops keep one rule: a loop with accesses is ordered by them, and does not wait. A loop without accesses waits until its tasks and their
-// descendants are complete, unless something else is to wait for them: the current task (NOGROUP), a group, a handle.
+// All loops keep one rule: a loop with accesses is ordered by them, and does not wait. A loop
+// without accesses waits until its tasks and their descendants are complete, unless something else
+// is to wait for them: the current task (NOGROUP), a group, a handle.
 
-// Cuts `range` into chunks, and spawns a task for each, in order. WEFT_LOOP_NOGROUP: they are children of the current task, and the loop does not
-// wait.
+// Cuts `range` into chunks, and spawns a task for each chunk, in order. With WEFT_LOOP_NOGROUP the
+// tasks are children of the current task, and the loop does not wait.
 //
-// The first failure skips the chunks that have not begun. `code`, which may be NULL, is set to its code.
-// Ownership: as weft_spawn(). With arg_bytes > 0 tasks that the loop does not wait for have copies.
-// Callable from: any thread, and tasks.
-// Blocks: yes, but for loops that do not wait; those as weft_spawn().
-// Errors: TASK_FAILED (a chunk failed); INVALID_ARGUMENT (no body, a step of 0, both grain_size and num_tasks, an
-//   unknown flag, a NULL with a size, more accesses or regions than announced); else as weft_spawn_regions().
+// The first failure skips the chunks that have not begun. `code`, which may be NULL, is set to its
+// code.
+//
+// Ownership. As weft_spawn(). With arg_bytes > 0 tasks that the loop does not wait for have copies.
+// Threads. Any thread, and tasks.
+// Blocks. Yes, but for loops that do not wait; those as weft_spawn().
+// Errors. TASK_FAILED (a chunk failed); INVALID_ARGUMENT (no body, a step of 0, both grain_size and
+// num_tasks, an unknown flag, a NULL with a size, more accesses or regions than announced); else as
+// weft_spawn_regions().
 WEFT_API int weft_taskloop(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, const weft_loop_options *loop,
                            const weft_spawn_options *options, int *code);
 
-// Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8 chunks per
-// worker); workers with nothing else to do take chunks of it. The task has the accesses of the list, once. options->flags may hold
-// WEFT_TASK_NOGROUP.
+// Spawns one task that calls body() for all of `range`, in chunks of grain_size iterations (0: 8
+// chunks per worker); workers with nothing else to do take chunks of it. The task has the accesses
+// of the list, once. options->flags may hold WEFT_TASK_NOGROUP.
 //
-// Ownership, callable from: as weft_spawn(). Several workers call body() at once.
-// Blocks: a loop without accesses; else as weft_spawn().
-// Errors: INVALID_ARGUMENT (a step of 0), TASK_FAILED (of a loop that waits); else as weft_spawn().
+// Ownership. As weft_spawn().
+// Threads. As weft_spawn(). Several workers call body() at once.
+// Blocks. A loop without accesses; else as weft_spawn().
+// Errors. INVALID_ARGUMENT (a step of 0), TASK_FAILED (of a loop that waits); else as weft_spawn().
 WEFT_API int weft_taskfor(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size, const weft_access *list,
                           size_t list_count, const weft_spawn_options *options, weft_handle **handle);
 
-// weft_taskfor() for a task of whose accesses some are regions, as with weft_spawn_regions().
+// Spawns as weft_taskfor() a task of whose accesses some are regions, as with weft_spawn_regions().
 WEFT_API int weft_taskfor_regions(weft_range range, weft_loop_body body, const void *arg, size_t arg_bytes, uint64_t grain_size,
                                   const weft_region *regions, size_t region_count, const weft_access *list, size_t list_count,
                                   const weft_spawn_options *options, weft_handle **handle);
 
-// Spawns one task that calls record() once, keeps the tasks that it spawns instead of running them, and then
-// runs them all `count` times; or, with more(), while that returns another number than 0: it is asked before
-// the recording and after each iteration, and `count` says nothing. What the tasks wait for, within an
-// iteration and from one to the next, is found once. See docs/user/loops.md for what they may do.
+// Spawns one task that calls record() once, keeps the tasks that record() spawns instead of running
+// them, and then runs them all `count` times. With more() they run while more() returns another
+// number than 0: it is called before the recording and after each iteration, and `count` says
+// nothing. What the tasks wait for, within an iteration and from one to the next, is found once.
+// See docs/user/loops.md for what they may do.
 //
-// Ownership, callable from: as weft_spawn(). Blocks, flags: as weft_taskfor(). record() and more() get the same argument.
-// Errors: INVALID_ARGUMENT (no record, options->flags holds WEFT_TASK_FINAL or _UNDEFERRED); else as
-//   weft_spawn(). Inside of record() weft_spawn() returns INVALID_ARGUMENT for what cannot be recorded.
+// The flags are those of weft_taskfor(). record() and more() get the same argument.
+//
+// Ownership. As weft_spawn().
+// Threads. As weft_spawn().
+// Blocks. As weft_taskfor().
+// Errors. INVALID_ARGUMENT (no record, options->flags holds WEFT_TASK_FINAL or _UNDEFERRED); else
+// as weft_spawn(). Inside of record() weft_spawn() returns INVALID_ARGUMENT for what cannot be
+// recorded.
 WEFT_API int weft_taskiter(uint64_t count, int (*more)(void *arg), weft_body record, const void *arg, size_t arg_bytes, const weft_access *list,
                            size_t list_count, const weft_spawn_options *options, weft_handle **handle);
 

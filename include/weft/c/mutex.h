@@ -8,58 +8,59 @@
 extern "C" {
 #endif
 
-// A mutex for tasks and threads. Not recursive; first come, first served; may be held across a
-// suspension.
+// Excludes tasks and threads from each other. Not recursive; first come, first served; may be held
+// across a suspension.
 typedef struct weft_mutex weft_mutex;
 
 // Makes a mutex, unlocked.
 //
-// Ownership: the caller gives it back with weft_mutex_destroy(). On failure *mutex is NULL.
-// Callable from: anywhere.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES.
+// Ownership. The caller gives it back with weft_mutex_destroy(). On failure *mutex is NULL.
+// Threads. Anywhere.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES.
 WEFT_API int weft_mutex_create(weft_mutex **mutex);
 
 // Takes the mutex; a task that finds it taken is suspended and its worker goes on with other tasks.
 //
-// Callable from: any thread, and tasks.
-// Blocks: yes.
-// Errors: INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES, SHUT_DOWN.
-// Undefined: locking it again before unlocking it (in practice a deadlock).
+// Threads. Any thread, and tasks.
+// Blocks. Yes.
+// Errors. INVALID_ARGUMENT (NULL), OUT_OF_RESOURCES, SHUT_DOWN.
+// Undefined. Locking it again before unlocking it (in practice a deadlock).
 WEFT_API int weft_mutex_lock(weft_mutex *mutex);
 
 // Takes the mutex when it is free. Returns 0, or BUSY when it is taken.
 //
-// Callable from: anywhere.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL), BUSY.
+// Threads. Anywhere.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL), BUSY.
 WEFT_API int weft_mutex_try_lock(weft_mutex *mutex);
 
 // Gives the mutex to the task that has waited longest, or frees it.
 //
-// Callable from: who holds it, on whatever worker.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL, a mutex that nobody holds).
-// Undefined: unlocking for somebody else.
+// Threads. The task that holds it, on whatever worker.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL, a mutex that no task holds).
+// Undefined. Unlocking a mutex that another task holds.
 WEFT_API int weft_mutex_unlock(weft_mutex *mutex);
 
 // Frees the mutex; NULL is allowed.
 //
-// Callable from: anywhere.
-// Blocks: never.
-// Errors: none.
-// Undefined: a mutex that is locked; any use afterwards.
+// Threads. Anywhere.
+// Blocks. Never.
+// Errors. None.
+// Undefined. A mutex that is locked; any use afterwards.
 WEFT_API int weft_mutex_destroy(weft_mutex *mutex);
 
-// Calls body(arg) while no other critical section of the same name runs; equal text is the same name,
-// NULL is "". The names are shared with weft::critical().
+// Calls body(arg) while no other critical section of the same name runs; equal text is the same
+// name, NULL is "". The names are shared with weft::critical().
 //
 // `code`, which may be NULL, is set to what the body returned.
-// Ownership: the name is copied.
-// Callable from: any thread, and tasks.
-// Blocks: yes.
-// Errors: INVALID_ARGUMENT (no body), TASK_FAILED (it returned another number than 0), OUT_OF_RESOURCES,
-//   SHUT_DOWN.
+//
+// Ownership. The name is copied.
+// Threads. Any thread, and tasks.
+// Blocks. Yes.
+// Errors. INVALID_ARGUMENT (no body), TASK_FAILED (it returned another number than 0),
+// OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_critical(const char *name, weft_body body, void *arg, int *code);
 
 #ifdef __cplusplus

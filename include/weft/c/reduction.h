@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task reductions: tasks that add up into one object, each into a copy of its own; see <weft/reduction.hpp>.
+// Task reductions: tasks that add up into one object, each into a copy of its own; see
+// <weft/reduction.hpp>.
 #pragma once
 
 #include <weft/c/access.h>
@@ -11,7 +12,8 @@
 extern "C" {
 #endif
 
-// Operations that Weft knows. The bit operations are for the integer types only; _LOGICAL_AND and _LOGICAL_OR give 0 or 1.
+// Lists the operations that Weft knows. The bit operations are for the integer types only;
+// _LOGICAL_AND and _LOGICAL_OR give 0 or 1.
 enum weft_reduction_op {
   WEFT_SUM = 0,
   WEFT_PRODUCT = 1,
@@ -24,10 +26,11 @@ enum weft_reduction_op {
   WEFT_LOGICAL_OR = 8
 };
 
-// Types that Weft knows.
+// Lists the types that Weft knows.
 enum weft_reduction_type { WEFT_INT32 = 0, WEFT_UINT32 = 1, WEFT_INT64 = 2, WEFT_UINT64 = 3, WEFT_FLOAT = 4, WEFT_DOUBLE = 5 };
 
-// What a task reduces, and how. Two of them are the same reduction when all members but `address` are equal.
+// Says what a task reduces, and how. Two of them are the same reduction when all members but
+// `address` are equal.
 typedef struct weft_reduction {
   void *address;        // of the first element; NULL names nothing
   ptrdiff_t count;      // of elements; 0 names nothing
@@ -40,22 +43,27 @@ typedef struct weft_reduction {
 } weft_reduction;
 
 // Fills *r for an operation and a type that Weft knows.
-// Callable from: anywhere.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (an unknown operation or type, a bit operation on floating point, r NULL).
+//
+// Threads. Anywhere.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (an unknown operation or type, a bit operation on floating point, r
+// NULL).
 WEFT_API int weft_reduction_builtin(weft_reduction *r, void *address, ptrdiff_t count, int type, int op);
 
-// The access of a reduction. It is known by its address: *r must live until the spawn has returned.
+// Returns the access of a reduction, which holds the address of *r: *r must live until the spawn
+// has returned.
 static inline weft_access weft_reduce(const weft_reduction *r) { return weft_access_make(r, WEFT_REDUCTION); }
-// Only children add to it.
+// Returns the access of a reduction that only the task's children add to.
 static inline weft_access weft_weak_reduce(const weft_reduction *r) { return weft_access_make(r, WEFT_WEAK_REDUCTION); }
 
-// Sets *local to the running task's copy of the `bytes` bytes at `address`, which it reduces. The copy begins with what init()
-// made and is the task's until its accesses are released; in a task that has the object for itself it is the object.
+// Sets *local to the running task's copy of the `bytes` bytes at `address`, which it reduces. The
+// copy begins with what init() made and is the task's until its accesses are released; in a task
+// that has the object for itself it is the object.
 //
-// Callable from: tasks.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (the task does not reduce the address, or less of it; local NULL), NOT_A_TASK, OUT_OF_RESOURCES.
+// Threads. Tasks.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (the task does not reduce the address, or less of it; local NULL),
+// NOT_A_TASK, OUT_OF_RESOURCES.
 WEFT_API int weft_reduction_local(const void *address, size_t bytes, void **local);
 
 #ifdef __cplusplus

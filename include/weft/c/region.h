@@ -11,7 +11,7 @@ extern "C" {
 
 #define WEFT_ANY_EXTENT PTRDIFF_MAX // of the outermost dimension: the part alone says how many elements
 
-// One dimension of an array, and the part of it that is named.
+// Holds one dimension of an array, and the part of it that is named.
 typedef struct weft_dimension {
   ptrdiff_t extent; // elements that are declared
   ptrdiff_t first;  // of the part
@@ -19,8 +19,8 @@ typedef struct weft_dimension {
   ptrdiff_t stride; // from one element to the next, in elements; 0: they follow each other
 } weft_dimension;
 
-// A part of an array of one to three dimensions, the outermost first, as C lays arrays out. A NULL address
-// is ignored.
+// Holds a part of an array of one to three dimensions, the outermost first, as C lays arrays out. A
+// NULL address is ignored.
 typedef struct weft_region {
   const void *address;  // of the array
   size_t element_bytes; // of one element
@@ -29,19 +29,19 @@ typedef struct weft_region {
   weft_dimension dimension[3]; // the outermost first
 } weft_region;
 
-// `count` elements from `first` on: v[first;count].
+// Returns `count` elements from `first` on: v[first;count].
 static inline weft_region weft_region_span(const void *v, size_t element_bytes, ptrdiff_t first, ptrdiff_t count, int mode) {
   weft_region r = {v, element_bytes, mode, 1, {{WEFT_ANY_EXTENT, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
   r.dimension[0].first = first;
   r.dimension[0].count = count;
   return r;
 }
-// From `first` to `last`, both included: v[first:last].
+// Returns the elements from `first` to `last`, both included: v[first:last].
 static inline weft_region weft_region_range(const void *v, size_t element_bytes, ptrdiff_t first, ptrdiff_t last, int mode) {
   return weft_region_span(v, element_bytes, first, last - first + 1, mode);
 }
-// A block of a matrix: `rows` rows from `row` on, of each `columns` elements from `column` on; the rows of the
-// whole are `width` elements long.
+// Returns a block of a matrix: `rows` rows from `row` on, of each `columns` elements from `column`
+// on; the rows of the whole are `width` elements long.
 static inline weft_region weft_region_block(const void *m, size_t element_bytes, ptrdiff_t width, ptrdiff_t row, ptrdiff_t rows, ptrdiff_t column,
                                             ptrdiff_t columns, int mode) {
   weft_region r = weft_region_span(m, element_bytes, row, rows, mode);
@@ -52,29 +52,31 @@ static inline weft_region weft_region_block(const void *m, size_t element_bytes,
   return r;
 }
 
-// weft_spawn() for a task of whose accesses some are regions: those of `regions`, beside those of `list`.
+// Spawns as weft_spawn() a task of whose accesses some are regions: those of `regions`, beside
+// those of `list`.
 //
-// Ownership: as weft_spawn(); the regions are read before the call returns.
-// Callable from: any thread, and tasks; the first call starts the runtime.
-// Blocks: as weft_spawn().
-// Errors: as weft_spawn(); INVALID_ARGUMENT also for a negative extent, a part beyond what is declared, more
-//   bytes than there are addresses.
-// Undefined: as weft_spawn().
+// Ownership. As weft_spawn(); the regions are read before the call returns.
+// Threads. Any thread, and tasks; the first call starts the runtime.
+// Blocks. As weft_spawn().
+// Errors. As weft_spawn(); INVALID_ARGUMENT also for a negative extent, a part beyond what is
+// declared, more bytes than there are addresses.
+// Undefined. As weft_spawn().
 WEFT_API int weft_spawn_regions(weft_body body, const void *arg, size_t arg_bytes, const weft_region *regions, size_t region_count,
                                 const weft_access *list, size_t count, const weft_spawn_options *options, weft_handle **handle);
 
-// weft_release() for regions: bytes that the running task has declared, all of a region or a part of it.
+// Releases regions as weft_release(): bytes that the running task has declared, all of a region or
+// a part of it.
 //
-// Callable from: the task itself.
-// Blocks: never.
-// Errors: as weft_release(), as weft_spawn_regions() for what is no region; OUT_OF_RESOURCES.
+// Threads. The task itself.
+// Blocks. Never.
+// Errors. As weft_release(), and as weft_spawn_regions() for an invalid region; OUT_OF_RESOURCES.
 WEFT_API int weft_release_regions(const weft_region *regions, size_t count);
 
-// weft_taskwait_on() for regions.
+// Waits as weft_taskwait_on() for regions.
 //
-// Callable from: any thread, and tasks.
-// Blocks: yes.
-// Errors: as weft_spawn_regions(). Failures stay with weft_taskwait().
+// Threads. Any thread, and tasks.
+// Blocks. Yes.
+// Errors. As weft_spawn_regions(). Failures stay with weft_taskwait().
 WEFT_API int weft_taskwait_on_regions(const weft_region *regions, size_t count);
 
 #ifdef __cplusplus

@@ -12,44 +12,48 @@
 extern "C" {
 #endif
 
-// The version of the library that runs, "0.1.0"; WEFT_VERSION_STRING is that of the header.
-// Callable from: anywhere.
+// Returns the version of the library that runs, "0.1.0"; WEFT_VERSION_STRING is that of the header.
+//
+// Threads. Anywhere.
 WEFT_API const char *weft_version(void);
 
-// Gives a setting its value from the program: weft_configure("workers", "4"). Over the environment. The
-// keys stand in docs/user/settings.md.
+// Gives a setting its value from the program: weft_configure("workers", "4"). The value replaces
+// that of the environment. docs/user/settings.md lists the keys.
 //
-// Ownership: both strings are copied.
-// Callable from: any thread, before the first use of any other function.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL), BAD_SETTING (unknown key, bad value), ALREADY_STARTED (too late),
-//   SHUT_DOWN.
+// Ownership. Both strings are copied.
+// Threads. Any thread, before the first use of any other function.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL), BAD_SETTING (unknown key, bad value), ALREADY_STARTED (too
+// late), SHUT_DOWN.
 WEFT_API int weft_configure(const char *key, const char *value);
 
-// Starts the runtime if it has not started. Not needed: every call does it.
+// Starts the runtime if it has not started. A program need not call it, because every other call
+// starts the runtime.
 //
-// Callable from: any thread.
-// Blocks: no.
-// Errors: BAD_SETTING, OUT_OF_RESOURCES, SHUT_DOWN.
+// Threads. Any thread.
+// Blocks. No.
+// Errors. BAD_SETTING, OUT_OF_RESOURCES, SHUT_DOWN.
 WEFT_API int weft_start(void);
 
-// Waits for all tasks and ends the workers. Not needed: exit() does it. A second call does nothing.
+// Waits for all tasks and ends the workers. A program need not call it, because exit() does. A
+// second call does nothing.
 //
-// Callable from: the first thread that used Weft, outside of tasks.
-// Blocks: yes.
-// Errors: INVALID_ARGUMENT (called from elsewhere), TASK_FAILED (a child that nobody waited for failed).
+// Threads. The first thread that used Weft, outside of tasks.
+// Blocks. Yes.
+// Errors. INVALID_ARGUMENT (called from elsewhere), TASK_FAILED (a child that no task waited for
+// failed).
 WEFT_API int weft_shutdown(void);
 
-// Workers that run tasks, the user's first thread included; or a negative code when the runtime cannot
-// start.
+// Returns how many workers run tasks, the user's first thread included; or a negative code when the
+// runtime cannot start.
 WEFT_API int weft_worker_count(void);
 
-// The number of the calling worker, 0 for the first thread; or a negative code. A task that waits may go
-// on on another one.
+// Returns the number of the calling worker, 0 for the first thread; or a negative code. A task that
+// waits may go on on another worker.
 WEFT_API int weft_worker_id(void);
 
-// Monotonic totals over all workers since the start. Later versions add members at the end; `size` says
-// which the caller knows.
+// Holds monotonic totals over all workers since the start. Later versions add members at the end;
+// `size` says which the caller knows.
 typedef struct weft_statistics {
   size_t size;         // sizeof(weft_statistics), set by the caller
   uint64_t spawned;    // tasks created
@@ -67,16 +71,16 @@ typedef struct weft_statistics {
 
 // Fills *statistics as far as its `size` says; exact when nothing runs.
 //
-// Callable from: any thread, and tasks.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL, a size that is too small).
+// Threads. Any thread, and tasks.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL, a size that is too small).
 WEFT_API int weft_stats(weft_statistics *statistics);
 
 // Sets *count to how many of the executed bodies worker `id` ran; 0 when there is no such worker.
 //
-// Callable from: any thread, and tasks.
-// Blocks: never.
-// Errors: INVALID_ARGUMENT (NULL).
+// Threads. Any thread, and tasks.
+// Blocks. Never.
+// Errors. INVALID_ARGUMENT (NULL).
 WEFT_API int weft_executed_by(int id, uint64_t *count);
 
 #ifdef __cplusplus

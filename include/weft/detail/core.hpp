@@ -20,7 +20,7 @@ namespace detail {
 struct task;
 struct frame;
 
-/// One word: it is copied as such.
+/// Holds the properties of a runnable in one word, and is copied as such.
 struct runnable_traits {
   enum class kind : std::uint8_t { task, frame, join, recorded }; // in two bits; those above name a set of workers that alone may run it
   kind what = kind::task;
@@ -29,12 +29,13 @@ struct runnable_traits {
   std::uint32_t extent = 0; // of tasks: number of accesses
 
   [[nodiscard]] constexpr kind base() const noexcept { return static_cast<kind>(static_cast<unsigned>(what) & 3u); }
-  /// The number of that set; 0: all workers.
+  /// Returns the number of that set; 0: all workers.
   [[nodiscard]] constexpr unsigned confinement() const noexcept { return static_cast<unsigned>(what) >> 2; }
   constexpr void confine(unsigned set) noexcept { what = static_cast<kind>((static_cast<unsigned>(what) & 3u) | set << 2); }
 };
 
-/// What a scheduler orders: a task, a suspended frame, a join job, or a round of a recorded task.
+/// Names what a scheduler orders: a task, a suspended frame, a join job, or a round of a recorded
+/// task.
 struct runnable : runnable_traits {
   runnable *next = nullptr; // owned by the queue that holds it
 };
@@ -50,13 +51,13 @@ enum task_flag : std::uint8_t {
   k_implicit = 128,   // stands for a thread or a join branch; lives on its stack
 };
 
-/// The operations of one closure type; one constant object per type.
+/// Holds the operations of one closure type; there is one constant object per type.
 struct body_ops {
   constexpr body_ops(void (*invoke_f)(void *), void (*destroy_f)(void *) noexcept, void (*destroy_result_f)(void *) noexcept, bool destroys,
                      std::size_t size, const char *closure_name = nullptr) noexcept
       : invoke(invoke_f), destroy(destroy_f), destroy_result(destroy_result_f), bytes(static_cast<std::uint32_t>((size + 7) & ~std::size_t{7})),
         closure(closure_name) {
-    traits.flags = destroys ? k_destroys : 0; // told: under UBSan the address of a function is no constant to compare
+    traits.flags = destroys ? k_destroys : 0; // a parameter: under UBSan the address of a function is no constant to compare
   }
 
   void (*invoke)(void *storage);                    // may throw
@@ -71,7 +72,7 @@ inline constexpr std::size_t k_storage_offset = 96; // closure behind the task's
 inline constexpr std::size_t k_storage_align = 32;
 inline constexpr std::size_t k_most_accesses = 0x7FFFFFFF; // of one task
 
-/// Everything a clause can ask for beyond accesses.
+/// Holds everything that a clause can ask for beyond accesses.
 struct spawn_options {
   const char *label = nullptr;
   task_group *group = nullptr;
@@ -83,20 +84,20 @@ struct spawn_options {
   std::uint8_t flags = 0;
 };
 
-/// Throws weft::error for a list of more.
+/// Throws weft::error for a list of more accesses than a task may have.
 [[noreturn]] WEFT_API void refuse_accesses(std::size_t count);
-/// Allocates a task of a group (or null); the closure is to be constructed at storage(task). Throws weft::error when memory is
-/// gone or after shutdown.
+/// Allocates a task of a group (or null). The caller constructs the closure at storage(task).
+/// Throws weft::error when memory is gone or after shutdown.
 WEFT_API task *task_create(const body_ops &ops, std::size_t accesses, task_group *group);
 WEFT_API task *task_create_with(const body_ops &ops, std::size_t accesses, const spawn_options &options);
 /// Frees a task whose closure could not be constructed.
 WEFT_API void task_abandon(task *t) noexcept;
-/// Enters the task's accesses and lets it run as they allow: no access, one, or two lists.
+/// Enters the task's accesses and lets the task run as they allow: no access, one, or two lists.
 WEFT_API void task_submit(task *t);
 WEFT_API void task_submit(task *t, const access &only);
 WEFT_API void task_submit(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
 
-/// All accesses of a task of which some are regions.
+/// Holds all accesses of a task of which some are regions.
 struct submission {
   const access *named = nullptr;
   std::size_t named_count = 0;
@@ -107,7 +108,8 @@ struct submission {
   const region_access *region_list = nullptr;
   std::size_t region_list_count = 0;
 };
-/// As task_submit(). Throws weft::error, invalid_argument, for a region that is none; the task is gone then.
+/// Submits as task_submit(). Throws weft::error, invalid_argument, for an invalid region; the task
+/// is gone then.
 WEFT_API void task_submit_regions(task *t, const submission &s);
 
 inline void *storage(task *t) noexcept { return reinterpret_cast<char *>(t) + k_storage_offset; }
@@ -117,7 +119,7 @@ WEFT_API bool task_is_done(const task *t) noexcept;
 WEFT_API std::exception_ptr task_take_exception(task *t) noexcept;
 WEFT_API void task_drop_handle(task *t) noexcept;
 
-/// A branch of a join that another worker may take. Lives on the stack of join().
+/// Holds a branch of a join that another worker may take. It lives on the stack of join().
 struct join_job : runnable {
   explicit join_job(void (*f)(join_job *)) noexcept : invoke(f) { what = kind::join; }
   void (*invoke)(join_job *);
@@ -127,7 +129,8 @@ struct join_job : runnable {
 };
 
 WEFT_API void join_push(join_job *job);
-/// True: the job is the caller's again and must be run by it. False: somebody else has taken it.
+/// Takes the job back. True: the job is the caller's again, and the caller must run it. False:
+/// another worker has taken the job.
 WEFT_API bool join_pop(join_job *job) noexcept;
 WEFT_API void join_wait(join_job *job) noexcept;
 

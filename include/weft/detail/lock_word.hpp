@@ -9,7 +9,7 @@
 namespace weft::inline v0 {
 namespace detail {
 
-/// What the protocol touches memory through. The tests put a model checker in its place.
+/// Gives the protocol its access to memory. The tests put a model checker in its place.
 struct std_atomics {
   template <class T>
   using atomic = std::atomic<T>;
@@ -26,7 +26,8 @@ struct lock_word {
   typename P::template atomic<void *> word{nullptr}; // null: free; odd: taken, see held(); else the newest waiter, taken
   typename P::template var<void *> queue{};          // waiters in order of arrival; of the holder
 
-  /// Taken, and nobody waits. `by`: an address on the holder's stack, for reports.
+  /// Returns the word of a mutex that is taken and has no waiter. `by`: an address on the holder's
+  /// stack, for reports.
   static void *held(const void *by) noexcept { return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(by) | 1); }
   static bool is_held(const void *seen) noexcept { return (reinterpret_cast<std::uintptr_t>(seen) & 1) != 0; }
 
@@ -35,10 +36,10 @@ struct lock_word {
     return word.compare_exchange_strong(seen, held(__builtin_frame_address(0)), std::memory_order_acquire, // O1
                                         std::memory_order_relaxed);
   }
-  /// Holder. False: somebody waits.
+  /// Frees the mutex; the holder calls it. False: a waiter exists.
   [[nodiscard]] bool try_give_up() noexcept {
     void *seen = word.load(std::memory_order_relaxed);
-    return is_held(seen) && !queue.get() && // who is in the queue is no longer in the word
+    return is_held(seen) && !queue.get() && // a waiter in the queue is no longer in the word
            word.compare_exchange_strong(seen, nullptr, std::memory_order_release, std::memory_order_relaxed); // O2
   }
 };

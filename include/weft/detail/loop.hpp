@@ -9,25 +9,28 @@
 
 namespace weft::inline v0 {
 
-/// Iterations per chunk; the last chunk may have fewer.
+/// Sets the iterations per chunk; the last chunk may have fewer.
 struct grain_size {
   explicit constexpr grain_size(std::uint64_t n) noexcept : iterations(n) {}
   std::uint64_t iterations;
 };
-/// So many tasks (fewer when there are fewer iterations); their sizes differ by one at most.
+/// Sets the number of tasks (fewer when there are fewer iterations); their sizes differ by one at
+/// most.
 struct num_tasks {
   explicit constexpr num_tasks(std::uint64_t n) noexcept : count(n) {}
   std::uint64_t count;
 };
-/// A loop without accesses does not wait for its tasks: they are children of the current task, to be waited for by taskwait().
+/// Keeps a loop without accesses from waiting for its tasks: they are children of the current task,
+/// and taskwait() waits for them.
 struct nogroup_clause {};
 inline constexpr nogroup_clause nogroup{};
-/// The loop's tasks belong to this group, which waits for them; the loop does not.
+/// Puts the loop's tasks into this group, which waits for them; the loop does not.
 struct in_group {
   explicit constexpr in_group(task_group &g) noexcept : group(&g) {}
   task_group *group;
 };
-/// The accesses of a chunk's task: f(chunk) returns an access or a region access, or a contiguous container of one of them.
+/// Gives the accesses of a chunk's task: f(chunk) returns an access or a region access, or a
+/// contiguous container of one of them.
 template <class F>
 struct chunk_accesses {
   explicit constexpr chunk_accesses(F list) noexcept(std::is_nothrow_move_constructible_v<F>) : f(static_cast<F &&>(list)) {}
@@ -50,13 +53,14 @@ inline constexpr int count_of = (0 + ... + int{std::is_same_v<Clauses, What>});
 template <class Clause>
 inline constexpr bool names_data = is_access<Clause> || is_list<Clause> || is_region<Clause> || is_region_list<Clause> || is_chunk_accesses<Clause>;
 
-/// The rule for all loops: one with accesses is ordered by them and does not wait; one without waits, unless something else is to wait for it.
+/// Says whether a loop waits. The rule for all loops: a loop with accesses is ordered by them and
+/// does not wait; a loop without accesses waits, unless something else is to wait for it.
 template <class... Clauses>
 inline constexpr bool loop_waits = !((names_data<Clauses> || std::is_same_v<Clauses, nogroup_clause> || std::is_same_v<Clauses, in_group> ||
                                       std::is_same_v<Clauses, tracked_clause>) ||
                                      ...);
 
-/// What a loop's clause is to spawn: nothing.
+/// Returns what spawn() gets for a loop's clause: nothing.
 template <class Clause>
 decltype(auto) spawn_clause(const Clause &c) noexcept {
   if constexpr (is_loop_clause<Clause>)
@@ -65,7 +69,7 @@ decltype(auto) spawn_clause(const Clause &c) noexcept {
     return (c);
 }
 
-/// What the clauses say of the cut into chunks, and of the group.
+/// Holds what the clauses say of the cut into chunks, and of the group.
 struct loop_options {
   std::uint64_t grain = 0, tasks = 0;
   bool has_grain = false, has_tasks = false;
@@ -90,7 +94,7 @@ loop_options loop_options_of(const Clauses &...clauses) noexcept {
   return o;
 }
 
-/// Spawns the one task that a loop is; `Clauses` are those of the loop.
+/// Spawns the one task of a loop; `Clauses` are those of the loop.
 template <class... Clauses, class Body, class... Spawned>
 auto spawn_loop(task_group *group, Body &&body, const Spawned &...clauses) {
   if constexpr (loop_waits<Clauses...>) {
@@ -121,7 +125,8 @@ void call_body(F &f, const range<Index> &chunk) {
   }
 }
 
-/// A space cut into `chunks` chunks of `grain`, and one more iteration in the first `longer` of them.
+/// Holds the cut of a space into `chunks` chunks of `grain`, with one more iteration in the first
+/// `longer` of them.
 struct loop_plan {
   std::uint64_t chunks = 0, grain = 0, longer = 0, size = 0;
   [[nodiscard]] std::uint64_t first(std::uint64_t chunk) const noexcept { return chunk * grain + (chunk < longer ? chunk : longer); }
@@ -130,13 +135,14 @@ struct loop_plan {
     return size - begin < most ? size - begin : most;
   }
 };
-/// The chunks of a taskloop. Throws weft::error (invalid_argument) for a grain or a number of 0.
+/// Plans the chunks of a taskloop. Throws weft::error (invalid_argument) for a grain or a number of
+/// 0.
 WEFT_API loop_plan plan_chunks(std::uint64_t size, const loop_options &options);
-/// The chunks of a taskfor, whose options were checked.
+/// Plans the chunks of a taskfor, whose options were checked.
 WEFT_API loop_plan plan_shared(std::uint64_t size, const loop_options &options);
 WEFT_API void check_grain(const loop_options &options);
 
-/// A callable that the tasks of a loop share; small plain ones are copied instead.
+/// Holds a callable that the tasks of a loop share; small plain ones are copied instead.
 template <class F>
 class shared_body {
   struct holder {
@@ -175,7 +181,7 @@ class shared_body<F> {
   mutable F m_f;
 };
 
-/// A callable that outlives the loop's tasks.
+/// Refers to a callable that outlives the loop's tasks.
 template <class F>
 class borrowed_body {
  public:

@@ -6,7 +6,8 @@
 
 namespace weft::inline v0::detail {
 
-/// Rounded up; what does not fit, hours::max() for example, is the longest time that does.
+/// Returns a duration, rounded up. A duration that does not fit, hours::max() for example, becomes
+/// the longest one that does.
 template <class Rep, class Period>
 [[nodiscard]] constexpr std::int64_t whole_nanoseconds(std::chrono::duration<Rep, Period> d) {
   const double seconds = std::chrono::duration<double>(d).count();

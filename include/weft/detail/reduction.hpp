@@ -9,7 +9,8 @@
 namespace weft::inline v0 {
 namespace detail {
 
-/// How copies of one kind are made and combined. `how` is the identity that a reduction_spec names, or null.
+/// Says how copies of one kind are made and combined. `how` is the identity that a reduction_spec
+/// names, or null.
 struct reduction_ops {
   std::size_t alignment;
   void (*fill)(void *copy, std::size_t count, const void *how);                     // with the identity; may throw
@@ -20,7 +21,7 @@ struct reduction_ops {
   bool (*is_same)(const void *how, const void *other) noexcept;                     // null: always
 };
 
-/// One reduction that a task names: its address is in the `access`.
+/// Describes one reduction that a task names; the `access` holds the address of this object.
 struct reduction_spec {
   const void *address;
   const reduction_ops *ops;
@@ -29,7 +30,7 @@ struct reduction_spec {
   const void *how;         // read before spawn returns
 };
 
-/// The running task's copy of at least `count` elements.
+/// Returns the running task's copy of at least `count` elements.
 WEFT_API void *reduction_copy(const void *address, std::ptrdiff_t count, std::size_t bytes);
 
 } // namespace detail

@@ -18,13 +18,13 @@ class handle;
 
 namespace detail {
 
-/// What the compiler calls F, amid a signature: "... F = main()::<lambda()>]".
+/// Returns what the compiler calls F, amid a signature: "... F = main()::<lambda()>]".
 template <class F>
 constexpr const char *closure_name() noexcept {
   return __PRETTY_FUNCTION__;
 }
 
-/// Room for what a callable returns; on the heap when its alignment exceeds that of a task's block.
+/// Holds what a callable returns; on the heap when its alignment exceeds that of a task's block.
 template <class T>
 struct result_of {
   union {
@@ -51,7 +51,7 @@ struct result_of<T> {
   void destroy() noexcept { delete value; }
 };
 
-/// A callable whose alignment exceeds that of a task's block.
+/// Holds a callable whose alignment exceeds that of a task's block.
 template <class F>
 class boxed {
  public:
@@ -67,7 +67,8 @@ class boxed {
   F *m_f;
 };
 
-/// A callable behind room for what it returns; the result comes first, so that a handle finds it.
+/// Holds a callable behind the room for what it returns. The result comes first, so that a handle
+/// finds it.
 template <class F, class T>
 struct body {
   result_of<T> result;
@@ -108,7 +109,7 @@ template <class Body>
 inline constexpr body_ops k_ops{Body::ops.invoke, Body::ops.destroy, Body::ops.destroy_result, Body::ops.traits.flags != 0,
                                 sizeof(Body),     Body::ops.closure};
 
-/// A clause that names an object and more than fits into an access: a reduction.
+/// Holds for a clause that names an object and more than fits into an access: a reduction.
 template <class Clause>
 concept access_source = requires(const Clause &c) {
   { c.as_access() } noexcept -> std::same_as<access>;
@@ -190,7 +191,7 @@ const accesses *find_list(const accesses *found, const Clause &c) noexcept {
     return found;
 }
 
-/// spawn_in(), once the clauses are known to be right.
+/// Spawns as spawn_in(), once the clauses are known to be right.
 template <class Body, class F, class... Clauses>
 auto spawn_closure(task_group *group, F &&f, const Clauses &...clauses) {
   using closure = std::decay_t<F>;

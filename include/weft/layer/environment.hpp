@@ -9,13 +9,18 @@
 namespace weft::inline v0 {
 namespace layer {
 
-/// The value of a variable of the environment that is not Weft's own, or null. Not in a program that runs with raised rights (as secure_getenv).
+/// Returns the value of a variable of the environment that is not Weft's own, or null. Null also in
+/// a program that runs with raised rights (as secure_getenv).
 [[nodiscard]] WEFT_API const char *environment(const char *name) noexcept;
 
-/// The value of one of Weft's settings, as `weft config` prints it; they are loaded where that has not been done. Throws weft::error, bad_setting.
+/// Returns the value of one of Weft's settings, as `weft config` prints it, and loads the settings
+/// if that has not been done.
+///
+/// Errors. bad_setting.
 [[nodiscard]] WEFT_API std::string setting(const char *key);
 
-/// CPUs that the process may use at once: its mask, and its quota of control groups.
+/// Returns how many cpus the process may use at once, by its mask and by its quota of control
+/// groups.
 [[nodiscard]] WEFT_API int effective_cpus() noexcept;
 
 } // namespace layer

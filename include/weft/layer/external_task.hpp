@@ -12,19 +12,35 @@ namespace layer {
 
 using external_task = detail::task;
 
-/// Enters a task without a body. True: its accesses allow it to run. Else `onready(context)` is called when they do, by whoever made it so, perhaps before this
-/// returns; it must not wait or throw. The task lasts until end_external_task(). `parent` is an external task that has not ended, or null: of an anonymous parent, and then
-/// without accesses. Siblings are ordered as by spawn(). `*self` is written before `onready` can be called. For one parent: one call
-/// at a time. Throws weft::error, out_of_resources, shut_down.
+/// Enters a task without a body.
+///
+/// - True: the accesses of the task allow it to run.
+/// - False: the thread that makes the task ready calls `onready(context)`, perhaps before this call
+///   returns. `onready` must not wait or throw.
+/// - The task lasts until end_external_task().
+/// - `parent` is an external task that has not ended, or null. With null the parent is anonymous,
+///   and the task has no accesses.
+/// - Siblings are ordered as by spawn().
+/// - `*self` is written before `onready` can be called.
+///
+/// Threads. Any; one call at a time for one parent.
+/// Errors. out_of_resources, shut_down.
 WEFT_API bool enter_external_task(external_task *parent, const access *list, std::size_t count, void (*onready)(void *), void *context,
                                   external_task **self);
 
-/// Calls `visit(context, address)` for each address that children of `parent` have named and that may have to be waited for; others may be among them.
-/// Where accesses are ordered as regions, it is the address where each run of bytes begins. By who enters the children; `visit` is to leave Weft alone.
+/// Calls `visit(context, address)` for each address that children of `parent` have named and that
+/// may have to be waited for; the calls may include other addresses. Where accesses are ordered as
+/// regions, the address is the one where each run of bytes begins. `visit` must not use Weft.
+///
+/// Threads. The thread that enters the children.
 WEFT_API void visit_addresses(external_task &parent, void (*visit)(void *context, const void *address), void *context);
 
-/// The task has run: what waits for its accesses may go on; it is complete when the tasks below it are. The last touch. Any thread. With `ready`, external tasks
-/// that this lets run are told to it, `ready(receiver, context)`, instead of by calls of their `onready`, except for those that other workers find.
+/// Ends a task that has run: tasks that wait for its accesses may go on. The task is complete when
+/// the tasks below it are complete. The call is the last use of the task. With `ready`, Weft calls
+/// `ready(receiver, context)` for external tasks that this end lets run, instead of their
+/// `onready`; tasks that other workers find are an exception.
+///
+/// Threads. Any.
 WEFT_API void end_external_task(external_task &t, void (*ready)(void *receiver, void *context) = nullptr, void *receiver = nullptr);
 
 } // namespace layer

@@ -8,11 +8,12 @@
 namespace weft::inline v0 {
 namespace layer {
 
-/// The task that runs; empty on a thread (the first one, too), in a service or an onready function, and in a branch of join() that
-/// another worker runs. Never starts the runtime.
+/// Returns the task that runs. The reference is empty on a thread (the first one, too), in a
+/// service or an onready function, and in a branch of join() that another worker runs. Never starts
+/// the runtime.
 [[nodiscard]] WEFT_API task_ref running_task() noexcept;
 
-/// What calls, to Weft. Never starts the runtime.
+/// Says what the caller is to Weft. who_calls() never starts the runtime.
 enum class caller : std::uint8_t {
   unadopted, ///< a thread that has not used Weft, or no longer may
   thread,   ///< a thread of the program in its own code
@@ -21,10 +22,11 @@ enum class caller : std::uint8_t {
 };
 [[nodiscard]] WEFT_API caller who_calls() noexcept;
 
-/// Whether the running task has external events. "No" is exact, "yes" may have just become wrong. False outside of tasks.
+/// Returns whether the running task has external events. "No" is exact, "yes" may have just become
+/// wrong. False outside of tasks.
 [[nodiscard]] WEFT_API bool has_events() noexcept;
 
-/// When the body of a task is to run again.
+/// Says when the body of a task runs again.
 enum class again : std::uint8_t {
   when_unblocked, ///< unblock() was called, perhaps already
   at_once,        ///< as soon as a worker takes it, behind work that is ready
@@ -33,13 +35,15 @@ enum class again : std::uint8_t {
   without_events, ///< it has no external events left
 };
 
-/// When the running body has returned, it is run again, in place of the task's end; no stack is kept meanwhile. The task keeps its
-/// accesses, its children and its task-local values. The last call of a run counts; a body that throws ends its task. `ns` is for
-/// `after`. Throws weft::error: not_a_task outside of tasks; not_supported for a task that its creator runs in place (if_(false), a child
-/// of a final task) and for one that returns a value; out_of_resources.
+/// Makes the running body run again when it has returned, in place of the task's end. No stack is
+/// kept meanwhile. The task keeps its accesses, its children and its task-local values. The last
+/// call of a run counts; a body that throws ends its task. `ns` is for `after`.
+///
+/// Errors. not_a_task outside of tasks; not_supported for a task that its creator runs in place
+/// (if_(false), a child of a final task) and for one that returns a value; out_of_resources.
 WEFT_API void run_again(again when, std::uint64_t ns = 0);
 
-/// Whether Weft was shut down: nothing can be spawned any more.
+/// Returns whether Weft was shut down; then no call can spawn any more.
 [[nodiscard]] WEFT_API bool is_over() noexcept;
 
 } // namespace layer

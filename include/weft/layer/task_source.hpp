@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unstable: tasks of a layer's own, for another layer that lets tasks wait for what is no task. Changes with any version.
+// Unstable: a layer's own tasks, offered to another layer that lets tasks wait for something that
+// is not a task. Changes with any version.
 #pragma once
 
 #include <weft/config.hpp>
@@ -9,35 +10,44 @@
 namespace weft::inline v0 {
 namespace layer {
 
-/// What a layer offers that runs tasks by itself. A task is an address, aligned to 16 at least, that holds until the task is complete.
+/// Offers the tasks of a layer that runs tasks by itself. A task is an address, aligned to 16 at
+/// least, that is valid until the task is complete.
 class task_source {
  public:
-  /// The layer's task that runs here; null: none does, and what runs is Weft's to tell of. Never starts anything.
+  /// Returns the layer's task that runs here. Null: no task of the layer runs here, and Weft knows
+  /// what does. Never starts anything.
   virtual void *running() noexcept = 0;
-  /// Calls `f(argument)` so that it may use Weft, whatever of the layer's runs here.
+  /// Calls `f(argument)` so that it may use Weft, whatever of the layer runs here.
   virtual void call_in_weft(void (*f)(void *), void *argument) = 0;
 
-  /// Of the running task: with `pinned` it keeps its kernel thread until it waits; without, it has waited in Weft.
+  /// Keeps the running task on its kernel thread until it waits, with `pinned`. Without: the task has
+  /// waited in Weft, and may move again.
   virtual void pin(void *task, bool pinned) noexcept = 0;
 
-  /// Of the running task: waits until unblock(), which may have come before.
+  /// Suspends the running task until unblock(), which may have come before.
   virtual void block(void *task) noexcept = 0;
-  /// Any thread. False: an earlier one still waits for its block.
+  /// Lets a blocked task go on. Returns false if an earlier unblock still waits for its block.
+  ///
+  /// Threads. Any.
   virtual bool unblock(void *task) noexcept = 0;
-  /// Of the running task: it is not complete before as many are decreased. False: too many.
+  /// Keeps the running task from completing before `n` events are decreased. Returns false if they
+  /// are too many.
   virtual bool increase_events(void *task, std::uint64_t n) noexcept = 0;
-  /// Any thread. False: the task has fewer, and none was taken.
+  /// Takes back `n` events of a task. Returns false if the task has fewer; then none was taken.
+  ///
+  /// Threads. Any.
   virtual bool decrease_events(void *task, std::uint64_t n) noexcept = 0;
-  /// Of the running task. "No" is exact.
+  /// Returns whether the running task has events; "no" is exact.
   virtual bool has_events(void *task) noexcept = 0;
 
  protected:
   ~task_source() = default;
 };
 
-/// There is one such layer at most; the last call counts. For as long as the process lives.
+/// Registers the layer whose tasks are offered, for as long as the process lives. There is at most
+/// one such layer; the last call counts.
 WEFT_API void offer_tasks(task_source &source) noexcept;
-/// Null: there is none.
+/// Returns the layer whose tasks are offered. Null: there is none.
 [[nodiscard]] WEFT_API task_source *offered_tasks() noexcept;
 
 } // namespace layer

@@ -9,46 +9,68 @@
 namespace weft::inline v0 {
 namespace layer {
 
-/// Starts `body(argument)` on a stack of its own of at least `bytes`. It is no task: nobody waits for it, and the end of the program does
-/// not either. Starts the runtime. Throws weft::error: out_of_resources, shut_down. Any thread.
+/// Starts `body(argument)` on a stack of its own of at least `bytes`, and starts the runtime if it
+/// has not started. It is not a task: neither a task nor the end of the program waits for it.
+///
+/// Threads. Any.
+/// Errors. out_of_resources, shut_down.
 WEFT_API void start_thread(std::size_t bytes, void (*body)(void *), void *argument);
 
-/// Suspends the caller, a lightweight thread or a thread of the program, and its worker goes on with other work. `left(self, context)` runs
-/// once unpark(self) is allowed, on another stack: it may unlock, publish, or unpark, but not wait. Afterwards a lightweight thread may be on
-/// another kernel thread. Throws weft::error, out_of_resources, when there is no stack to go on with: `left` was not called.
+/// Suspends the caller, a lightweight thread or a thread of the program; its worker goes on with
+/// other work. `left(self, context)` runs once unpark(self) is allowed, on another stack: `left`
+/// may unlock, publish, or unpark, but not wait. Afterwards a lightweight thread may be on another
+/// kernel thread.
+///
+/// Errors. out_of_resources, when there is no stack to go on with: `left` was not called.
 WEFT_API void park(void (*left)(detail::runnable &self, void *context), void *context);
 
-/// park(), where the caller's worker has other work of its own to go on with. False: it has none, and the caller goes on at once.
+/// Parks the caller if the caller's worker has other work of its own to go on with. Returns false
+/// if the worker has none; then the caller goes on at once.
 WEFT_API bool park_if_runnable(void (*left)(detail::runnable &self, void *context), void *context);
 
-/// Whether there is work, of the caller's worker or of nobody in particular, that the worker could go on with. A guess.
+/// Returns whether there is work, of the caller's worker or of no particular worker, that the
+/// worker could go on with. The answer is a guess.
 [[nodiscard]] WEFT_API bool work_is_ready() noexcept;
 
-/// What park() handed out goes on. Once per park; the last touch of it. Any thread.
+/// Lets a caller of park() go on. It is called once per park(), and is the last use of `parked`.
+///
+/// Threads. Any.
 WEFT_API void unpark(detail::runnable &parked);
 
-/// Lets other ready work run first. Any thread that park() may be called on.
+/// Lets other ready work run first.
+///
+/// Threads. Any that park() may be called on.
 WEFT_API void yield_now();
-/// The same where the own stack of the kernel thread below is ready, which no other thread can go on with.
+/// Lets other ready work run first if the kernel thread's own stack is ready, which no other thread
+/// can go on with.
 WEFT_API void yield_to_pinned();
 
-/// From now on the watcher calls `ask(tid)`, again and again, about each kernel thread that runs what passes no scheduling point while
-/// something else is ready: so that the layer may see to it that what runs there calls yield_now(); and about external threads (external_thread.hpp). It must not wait.
-/// It returns false where that thread cannot be told. What has not let go for long is taken for one that waits for the others: threads stand in for it, one after
-/// the other. Null: nobody is asked.
+/// Makes the watcher call `ask(tid)`, again and again, about each kernel thread whose code passes
+/// no scheduling point while other work is ready; and about external threads (external_thread.hpp).
+/// The layer then sees to it that this code calls yield_now().
+///
+/// - `ask` must not wait. It returns false if it cannot reach that thread.
+/// - Weft takes a thread that has not yielded for long for one that waits for the others: other
+///   threads run in its place, one after the other.
+/// - Null: the watcher calls no function.
 WEFT_API void on_preempt(bool (*ask)(int tid));
 
-/// From now on the runtime goes on while exit() runs the program's handlers and destructors: tasks are waited for before these, as ever, and workers end with Weft's library. They are not
-/// waited for when `threads_compute()` says that lightweight threads may compute for ever.
+/// Keeps the runtime running while exit() runs the program's handlers and destructors. Before these
+/// the program waits for tasks, as ever. Workers end with Weft's library; the program does not wait
+/// for the workers when `threads_compute()` says that lightweight threads may compute for ever.
 WEFT_API void outlive_exit(bool (*threads_compute)()) noexcept;
 
-/// Workers of the runtime, which is started by this.
+/// Starts the runtime, and returns the number of its workers.
 [[nodiscard]] WEFT_API unsigned workers();
 
-/// Whether a kernel thread of the process sleeps in a system call that it made itself, and not in a page fault; or has ended. The kernel is asked: microseconds.
+/// Returns whether a kernel thread of the process sleeps in a system call that it made itself, and
+/// not in a page fault; or has ended.
+///
+/// Cost. The kernel is asked: microseconds.
 [[nodiscard]] WEFT_API bool has_gone_to_sleep(int tid) noexcept;
 
-/// Bytes [low, low + bytes) of the lightweight thread that runs; null on a thread's own stack.
+/// Holds the bytes [low, low + bytes) of the lightweight thread that runs; null on a thread's own
+/// stack.
 struct stack_range {
   void *low;
   std::size_t bytes;
