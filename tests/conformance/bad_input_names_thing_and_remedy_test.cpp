@@ -149,7 +149,7 @@ TEST(bad_input, a_mutex_that_nobody_holds) {
   weft_mutex *of_c_door = nullptr;
   ASSERT_EQ(weft_mutex_create(&of_c_door), 0);
   expect(of_cxx([&] { mutex.unlock(); }), of_c(weft_mutex_unlock(of_c_door)), WEFT_ERR_INVALID_ARGUMENT,
-         {"a weft::mutex is unlocked that nobody holds", "unlock once per lock"});
+         {"unlock() of a weft::mutex that no task holds", "unlock once per lock"});
   EXPECT_TRUE(mutex.try_lock()); // and it is as good as before
   mutex.unlock();
   weft_mutex_destroy(of_c_door);

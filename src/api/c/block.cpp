@@ -27,7 +27,7 @@ int weft_task_block_for(int64_t ns) {
   const int status = guarded([&] { unblocked = weft::this_task::block_for_ns(ns); });
   if (status != WEFT_OK)
     return status;
-  return unblocked ? WEFT_OK : report(WEFT_ERR_TIMED_OUT, "weft_task_block_for: nobody unblocked the task in time");
+  return unblocked ? WEFT_OK : report(WEFT_ERR_TIMED_OUT, "weft_task_block_for: the task was not unblocked in time");
 }
 
 int weft_task_unblock(weft_task *task) {

@@ -26,7 +26,7 @@ namespace {
 
 user_counter &counter_of(weft_counter *c) noexcept { return *reinterpret_cast<user_counter *>(c); }
 
-/// Cut to the buffer, and ended by a zero.
+/// Writes a text, cut to the buffer and ended by a zero.
 void give_text(const char *function, const std::string &text, char *buffer, size_t size, size_t *needed) {
   require(needed, function, "needed");
   if (size)

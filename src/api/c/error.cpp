@@ -64,7 +64,7 @@ int code_of_current_exception() noexcept {
 
 namespace {
 
-/// The first failure speaks for all: its code, and its text behind their number.
+/// Reports a list of failures by the first one: its code, and its text behind their number.
 int report_list(const exception_list &list, int *code) noexcept {
   char text[sizeof(last_error::text)];
   int first = WEFT_OK;

@@ -15,7 +15,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What a C body's code becomes on its way through the runtime.
+/// Carries a C body's code on its way through the runtime.
 class c_failure : public std::runtime_error {
  public:
   c_failure(int code, const char *what) : std::runtime_error(what), m_code(code) {}
@@ -28,11 +28,11 @@ class c_failure : public std::runtime_error {
 /// Throws c_failure with a sentence that names the running task.
 [[noreturn]] WEFT_COLD void throw_body_failed(int code);
 
-/// The code that a failed body stands for. Only in a handler.
+/// Returns the code of a failed body. Only a handler may call it.
 [[nodiscard]] int code_of_current_exception() noexcept;
 
-/// Keeps the text of the exception for this thread and returns the C function's result; `code` is set when a
-/// body failed. Only in a handler.
+/// Keeps the text of the exception for this thread and returns the C function's result; sets `code`
+/// when a body failed. Only a handler may call it.
 [[nodiscard]] WEFT_COLD int report_current_exception(int *code) noexcept;
 
 /// Keeps a text for weft_last_error_message() on this thread and returns `status`.
@@ -59,7 +59,7 @@ inline void require(const void *pointer, const char *function, const char *param
   if (!pointer)
     throw_error(errc::invalid_argument, "%s: '%s' is NULL; it must point to an object", function, parameter);
 }
-/// What the core knows of it; refers to `r`.
+/// Returns what the core knows of a reduction; the result refers to `r`.
 [[nodiscard]] detail::reduction_spec c_reduction(const weft_reduction &r) noexcept;
 /// Reads what the caller of weft_spawn() knows of the options, and refuses what this version does not know.
 [[nodiscard]] weft_spawn_options known_spawn_options(const weft_spawn_options *from, unsigned more_flags = 0);

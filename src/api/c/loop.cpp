@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of C: their tasks are tasks of weft_spawn() whose argument has a head of ours in front.
+// Loops of C: their tasks are tasks of weft_spawn() whose argument begins with a head that these
+// functions add.
 #include "api/c/guard.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// In front of the argument's copy; without a copy the argument itself.
+/// Holds how the task finds its argument: the copy behind this head, or without a copy the argument
+/// itself.
 struct alignas(16) argument {
   void *original;
   bool copied;
@@ -25,7 +27,7 @@ struct with_argument {
   [[nodiscard]] void *get() noexcept { return arg.copied ? static_cast<void *>(this + 1) : arg.original; }
 };
 
-/// A closure for weft_spawn().
+/// Holds a closure for weft_spawn().
 template <class Head>
 class closure {
  public:
@@ -128,7 +130,7 @@ weft_loop_options known_options(const weft_loop_options *from) {
   return known;
 }
 
-/// What the chunk's task names, into `list`.
+/// Writes the accesses of the chunk's task into `list`.
 template <class Named>
 std::size_t ask(std::size_t (*named)(const weft_range *, void *, Named *), const weft_range &chunk, void *arg, std::vector<Named> &list,
                 const char *what) {
@@ -140,12 +142,12 @@ std::size_t ask(std::size_t (*named)(const weft_range *, void *, Named *), const
   return count;
 }
 
-/// A failure of weft_spawn(), whose message is kept already.
+/// Reports a failure of weft_spawn(), whose message is kept already.
 struct spawn_failed {
   int status;
 };
 
-/// What a task names.
+/// Holds what a task names.
 struct named {
   const weft_region *regions;
   std::size_t region_count;
@@ -177,7 +179,7 @@ void spawn_chunks(const weft_range &range, closure<chunk_head> &task, void *arg,
   }
 }
 
-/// Spawns a task with a head of ours.
+/// Spawns a task whose argument begins with `head`.
 template <class Head>
 int spawn_whole(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const named &n,
                 const weft_spawn_options &options, weft_handle **handle) {
@@ -189,7 +191,8 @@ int spawn_whole(const char *function, weft_body run, const Head &head, const voi
   return outcome != WEFT_OK ? outcome : status;
 }
 
-/// The same for a loop, which waits when nothing else is to wait for it and nothing orders it.
+/// Spawns a loop in the same way, and waits for it when nothing else is to wait for it and nothing
+/// orders it.
 template <class Head>
 int spawn_loop(const char *function, weft_body run, const Head &head, const void *arg, std::size_t bytes, const named &n, weft_spawn_options options,
                weft_handle **handle) {

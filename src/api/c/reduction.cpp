@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions of C: a weft_reduction is to the core what says how copies are combined.
+// Reductions of C: for the core a weft_reduction says how copies are combined.
 #include "api/c/guard.hpp"
 
 #include <weft/c/reduction.h>
@@ -37,7 +37,8 @@ void set_kind(weft_reduction &r) noexcept {
   r.combine = [](void *into, const void *copy, std::size_t count, void *) { kind::combine(into, copy, count, nullptr); };
 }
 
-/// False: the operation is not for this type, or there is none of that number.
+/// Fills the functions of an operation. False: the operation is not for this type, or no operation
+/// has that number.
 template <class T>
 bool set_op(weft_reduction &r, int op) noexcept {
   switch (op) {

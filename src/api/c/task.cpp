@@ -33,7 +33,8 @@ struct c_body {
 };
 static_assert(sizeof(c_body) == 16, "the copy behind it is aligned to 16 bytes");
 
-// Up to here an argument is in the task's block, in steps; a longer one costs a malloc beside its memcpy.
+// An argument of at most this size is in the task's block, in steps; a longer one costs a malloc
+// beside its memcpy.
 constexpr std::size_t k_inline_bytes = 1024;
 constexpr std::size_t k_step = 32;
 
@@ -44,7 +45,7 @@ constexpr std::array<detail::body_ops, sizeof...(I)> make_ops(std::index_sequenc
 constexpr auto k_inline_ops = make_ops(std::make_index_sequence<k_inline_bytes / k_step + 1>{});
 constexpr detail::body_ops k_heap_ops{&c_body::invoke, &c_body::free_arg, nullptr, true, sizeof(c_body)};
 
-/// The list in the form of the core; a few accesses need no allocation.
+/// Holds the list in the form of the core; a few accesses need no allocation.
 class access_list {
  public:
   access_list(const weft_access *list, std::size_t count, const char *function) : m_count(count) {

@@ -73,7 +73,8 @@ snapshot take() {
   return wrap(read_segment(store_base(), true));
 }
 
-/// Its own file is not opened: closing it would give up the lock that says the program lives.
+/// Takes a snapshot of a program. It does not open this program's own file, because closing that
+/// file would give up the lock that says the program lives.
 snapshot take_from(int pid) { return pid == getpid() ? take() : wrap(read_program(pid)); }
 
 std::vector<info> list(std::string_view pattern) {
@@ -91,7 +92,7 @@ struct at_intervals::state {
   function f;
   void *context;
   snapshot last;
-  std::atomic<std::uint32_t> stopping{0}; // also what the thread sleeps on
+  std::atomic<std::uint32_t> stopping{0}; // the thread sleeps on it, too
   thread os_thread;
 
   void call() {
@@ -105,7 +106,7 @@ struct at_intervals::state {
       if (os_futex_wait(stopping, 0, static_cast<std::int64_t>(next)))
         continue;
       call();
-      next = std::max(next + period_ns, now_ns()); // an interval that was missed is not made up for
+      next = std::max(next + period_ns, now_ns()); // a missed interval is not made up for
     }
     call();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function is a task below functions_root(); what comes after its deep completion is in the destructor of its closure.
+// Independent functions. A function is a task below functions_root(). The destructor of its closure
+// runs after its deep completion, and starts what comes next.
 #include "api/cpp/function.hpp"
 
 #include "base/error.hpp"
@@ -17,7 +18,7 @@ namespace weft::inline v0 {
 
 using namespace rt;
 
-/// Kept by the stream object and by each of its functions that has not ended.
+/// Holds a stream for the stream object and for each of its functions that has not ended.
 struct stream::state {
   explicit state(const char *name) noexcept : label(name) {}
   const char *label;
@@ -25,14 +26,15 @@ struct stream::state {
   std::atomic<std::uint32_t> references{1};
   spin_lock<> lock;
   intrusive_queue<runnable> waiting; // guarded by the lock
-  task *turn = nullptr;              // that one of its functions that runs or is ready; guarded by the lock
+  task *turn = nullptr;              // the one of its functions that runs or is ready; guarded by the lock
 };
 
 namespace {
 
 using stream_state = stream::state;
 
-/// The storage of a function, of its completion function, and of what a waiter puts into a stream.
+/// Holds the content of a function, of its completion function, or of the task that a waiter puts
+/// into a stream.
 struct closure {
   any_function f;
   void *arg;
@@ -48,7 +50,8 @@ void drop(stream_state &s) noexcept {
     delete &s;
 }
 
-/// True: `t` is the stream's turn and is to be enqueued.
+/// Makes `t` the running function of the stream, or queues it. True: `t` is the running one, and
+/// the caller enqueues it.
 bool take_turn(stream_state &s, task &t) noexcept {
   s.references.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard guard(s.lock);
@@ -75,7 +78,8 @@ void invoke(void *storage) {
     c->invoke(storage);
 }
 
-/// Deeply complete: then comes the completion function, then the stream's next.
+/// Ends a deeply complete function: starts the completion function, then the stream's next
+/// function.
 void over(void *storage) noexcept {
   const auto *c = static_cast<closure *>(storage);
   if (!c->completion) {
@@ -106,7 +110,7 @@ task &make(worker &w, const closure &c, const char *label, std::int32_t priority
   t->confine(set);
   t->priority = static_cast<std::int16_t>(std::clamp(priority, -32768, 32767));
   if (t->priority < 0)
-    t->set(detail::k_special); // never an immediate successor
+    t->set(detail::k_special); // the task is never an immediate successor
   else if (t->priority > 0)
     expect_priorities();
   ::new (detail::storage(t)) closure(c);
@@ -120,7 +124,7 @@ void trace_function(worker &w, task &t) noexcept {
   trace_creation(*w.trace, t, {}, false);
 }
 
-/// From here on the task runs, sooner or later.
+/// Hands the task over: from here on it runs, sooner or later.
 void submit(worker &w, task &t, stream_state *in) {
   functions_root().children.add_by_non_owner();
   count(w.counts->without_accesses);
@@ -141,7 +145,7 @@ stream_state *state_of(const stream *s) {
   return &state;
 }
 
-/// Whether the caller descends from a function of the stream.
+/// Returns whether the caller descends from a function of the stream.
 bool runs_in(const stream_state &s, const task *t) noexcept {
   for (; t; t = t->parent)
     if (t->ops == &k_ops && static_cast<const closure *>(detail::storage(const_cast<task *>(t)))->in == &s)
@@ -209,8 +213,8 @@ void stream::wait() {
     throw_error(errc::deadlock, "stream '%s' is waited for by its own function '%s', which would wait for itself; wait outside of it", s.label,
                 label_of(*w.current));
   task &marker = make(w, {nullptr, nullptr, nullptr, nullptr, &s}, s.label, 0);
-  marker.set(detail::k_tracked); // its end is signalled
-  marker.references.store(2, std::memory_order_relaxed); // nobody else knows it yet
+  marker.set(detail::k_tracked); // its end signals the waiter
+  marker.references.store(2, std::memory_order_relaxed); // no other thread knows the task yet
   submit(w, marker, &s);
   struct dropper {
     ~dropper() { drop_references(t, 1); }

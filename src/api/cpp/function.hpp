@@ -10,10 +10,12 @@ namespace rt {
 
 using any_function = void (*)(); // to be cast back
 
-/// Of a set of workers; 0 is that of all. Throws weft::error for one of another process.
+/// Returns the number of a set of workers; 0 is that of all workers. Throws weft::error for a set
+/// of another process.
 [[nodiscard]] unsigned number_of(const worker_set &set);
 
-/// spawn_function() for a body that `invoke` calls; the storage that it gets starts with `f` and `arg`.
+/// Spawns as spawn_function() a function whose body `invoke` calls. The storage that `invoke` gets
+/// starts with `f` and `arg`.
 void spawn_function_with(void (*invoke)(void *storage), any_function f, void *arg, void (*on_completion)(void *), void *completion_arg,
                          const function_options &options);
 

@@ -26,7 +26,8 @@ void request_stop(group_state &g) noexcept {
   stop.request_stop();
 }
 
-/// With the lock. False: the group keeps it already, or has no memory to keep it.
+/// Keeps an exception; the caller holds the lock. False: the group keeps it already, or has no
+/// memory to keep it.
 bool keep_error(group_state &g, std::exception_ptr &error) noexcept {
   if (!g.first_error) {
     g.first_error = std::move(error);
@@ -75,7 +76,8 @@ void forget_errors(group_state &s) noexcept {
   s.errors = nullptr;
 }
 
-/// Without memory for the list the first exception is thrown and the others are reported.
+/// Throws all exceptions of the group. Without memory for the list it throws the first one and
+/// reports the others.
 void throw_all(group_state &s, const std::exception_ptr &first) {
   std::vector<std::exception_ptr> none, &more = s.errors ? *s.errors : none;
   try {
@@ -97,7 +99,7 @@ namespace {
 
 WEFT_NOINLINE void wait_at_end(group_state &s) noexcept {
   try {
-    if (s.owner->label != k_parent_process) // else its tasks run in the parent process
+    if (s.owner->label != k_parent_process) // otherwise its tasks run in the parent process
       wait_for_group(s, exhausted::goes_on);
   } catch (const error &e) {
     fatal("a task group cannot be waited for: %s", e.what());
@@ -118,9 +120,10 @@ WEFT_COLD void end_extras(group_state &s) noexcept {
 
 namespace {
 
-/// Whoever made it may be gone, so nothing of it is looked at.
+/// Ends a group in another task than the one that made it. The maker may be gone, so this function
+/// reads nothing of it.
 WEFT_NOINLINE void end_by_another(const group_state &s, const task &by) {
-  if (s.word.done(s.owned) || (functions_generation() != 0 && is_of_parent_process(*s.owner))) // or its tasks run in the parent process
+  if (s.word.done(s.owned) || (functions_generation() != 0 && is_of_parent_process(*s.owner))) // the latter: its tasks run in the parent process
     return;
   fatal("a task group is destroyed by task '%s', which did not make it, while its tasks are not complete; let the task that made it wait for them",
         label_of(by));

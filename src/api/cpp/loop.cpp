@@ -67,7 +67,7 @@ loop_plan plan_shared(std::uint64_t size, const loop_options &o) {
 
 namespace {
 
-/// One run of a taskfor, on the stack of its task.
+/// Holds one run of a taskfor, on the stack of its task.
 struct shared_loop {
   const loop_plan &plan;
   void (*const run)(void *, std::uint64_t, std::uint64_t);
@@ -75,11 +75,11 @@ struct shared_loop {
   chunk_counter<> chunks{plan.chunks};
   std::uint64_t helpers_left; // of the newest participant
   std::atomic<bool> failing{false};
-  std::exception_ptr error; // the first one; read when all have ended
+  std::exception_ptr error; // the first one; the task reads it when all participants have ended
 };
 
 void keep_first(shared_loop &loop) noexcept {
-  if (!loop.failing.exchange(true, std::memory_order_relaxed)) // the end of the participant publishes the error
+  if (!loop.failing.exchange(true, std::memory_order_relaxed)) // the end of this participant publishes the error
     loop.error = std::current_exception();
 }
 
@@ -98,7 +98,7 @@ void work(shared_loop &loop) {
   }
 }
 
-/// Works, while another worker may take the part of the next helper, and so on.
+/// Works on chunks, while another worker may take the part of the next helper, and so on.
 void take_part(shared_loop &loop) {
   if (loop.chunks.exhausted() || loop.helpers_left == 0)
     return work(loop);
@@ -115,7 +115,7 @@ void take_part(shared_loop &loop) {
 void share_chunks(const loop_plan &plan, void (*run)(void *, std::uint64_t, std::uint64_t), void *context) {
   if (plan.chunks == 0)
     return;
-  // With one worker there is a helper as well: it goes on while a chunk waits.
+  // With one worker there is a helper as well: the helper goes on while a chunk waits.
   const auto others = static_cast<std::uint64_t>(std::max(worker_count() - 1, 1));
   shared_loop loop{plan, run, context, chunk_counter<>(plan.chunks), std::min(others, plan.chunks - 1), false, nullptr};
   take_part(loop);

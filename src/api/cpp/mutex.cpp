@@ -32,11 +32,13 @@ void publish_waiter(thread_context &, frame &f, void *p) {
     make_ready(f);
 }
 
-// 0.6 to 2.5 us, as a pause takes 6 to 25 ns: what a suspension costs whose stack is not in the cache. A short section is over by then, and nobody
-// queues. Once somebody does, each hand-over waits for its frame to be run, and whoever comes meanwhile queues as well.
+// How often a caller looks at a taken mutex before it queues: 0.6 to 2.5 us, because a pause takes
+// 6 to 25 ns. A suspension costs as much when the stack is not in the cache. A short section ends
+// within that time, and no task queues. Once a task queues, each hand-over waits until the frame of
+// the next waiter runs, and tasks that come meanwhile queue as well.
 constexpr int k_spins = 100;
 
-/// Whether the holder can be running now.
+/// Returns whether the holder can be running now.
 bool others_run() noexcept {
   const runtime &rt = the_runtime();
   return rt.spin_ns != 0 && rt.used_slots.load(std::memory_order_relaxed) > 1;
@@ -62,10 +64,10 @@ void mutex::unlock_slow() {
   do {
     frame *next = hand_over<frame>(m_lock);
     if (!next)
-      throw_error(errc::invalid_argument, "a weft::mutex is unlocked that nobody holds; unlock once per lock");
+      throw_error(errc::invalid_argument, "unlock() of a weft::mutex that no task holds; unlock once per lock");
     if (functions_generation() == 0 || !is_of_parent_process(*next->current)) [[likely]]
       return mutant(bug::mutex_hands_over_silently) ? void() : make_ready(*next);
-  } while (!m_lock.try_give_up()); // fork(): who waits in the parent process does so there only
+  } while (!m_lock.try_give_up()); // fork(): a waiter of the parent process goes on there only
 }
 
 namespace {
@@ -74,13 +76,15 @@ using named_mutexes = std::map<std::string, mutex>;
 std::mutex g_critical_guard;
 named_mutexes *g_criticals = nullptr; // never destroyed: tasks may outlive static destructors
 
-/// Whoever was in a critical section of the parent process will not leave it in the child.
+/// Forgets the critical sections in a forked child, because a task that was in a section of the
+/// parent process never leaves it in the child.
 void forget_criticals_in_child() noexcept {
   ::new (&g_critical_guard) std::mutex;
   g_criticals = nullptr;
 }
 
-// When the library is loaded: a handler that is registered while another thread forks may not be called in that child.
+// Registered when the library is loaded: if another thread forks during the registration, the
+// handler may not run in that child.
 [[maybe_unused]] const int g_fork_is_handled = pthread_atfork(nullptr, nullptr, &forget_criticals_in_child);
 
 } // namespace

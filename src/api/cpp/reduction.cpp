@@ -29,7 +29,8 @@ bool is_entered(const task &t) noexcept {
   return !at->has(k_final) || !at->parent->has(k_final);
 }
 
-/// Who holds the copy for what runs as `t`: the branch of a join that it is part of, when another worker has taken that, else `covering`.
+/// Returns the task that holds the copy for the code that runs as `t`: the branch of a join that it
+/// is part of, if another worker has taken that branch; otherwise `covering`.
 const task &holder_of(const task &t, const task &covering) noexcept {
   const task *at = &t;
   while (at != &covering && !at->has(k_implicit))
@@ -88,7 +89,7 @@ WEFT_NOINLINE void *find_copy(const void *address, std::ptrdiff_t count, std::si
   } else if (writes_region(t, address, bytes * static_cast<std::size_t>(count))) { // reductions of regions are in place
     return const_cast<void *>(address);
   } else if (!is_entered(asking) || (is_recorded(t) && recorded_as_writer(t, address))) {
-    // data that a final task does not name: its children touch it in place
+    // The final task does not name the data: its children touch the data in place.
     return const_cast<void *>(address);
   }
   throw_error(errc::invalid_argument,

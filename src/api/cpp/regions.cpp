@@ -29,7 +29,8 @@ namespace {
 
 constexpr detail::body_ops k_bridge_ops{[](void *) {}, nullptr, nullptr, false, 0};
 
-/// A task behind all addresses that the children of `parent` have named so far, and before all regions.
+/// Spawns a task behind all addresses that the children of `parent` have named so far, and before
+/// all regions.
 void spawn_bridge(task &parent, region_scope &regions, const std::vector<access> &addresses) {
   detail::task *bridge = detail::task_create(k_bridge_ops, addresses.size(), nullptr);
   bridge->label = "regions after addresses";

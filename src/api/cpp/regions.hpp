@@ -8,7 +8,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The regions of one spawn, checked. The constructor throws weft::error for the first that is none, and names it.
+/// Holds the regions of one spawn, checked. The constructor throws weft::error for the first
+/// invalid region, and names it.
 class checked_regions {
  public:
   checked_regions(const detail::submission &s, const char *label);
@@ -27,8 +28,9 @@ class checked_regions {
   std::size_t m_count;
 };
 
-/// From now on the accesses of the parent's children are regions. Those that were entered by address are followed by one task,
-/// which all regions follow. Throws weft::error, or std::bad_alloc, with nothing changed.
+/// Makes the accesses of the parent's children regions from now on. One task follows the accesses
+/// that were entered by address, and all regions follow that task. Throws weft::error, or
+/// std::bad_alloc, with nothing changed.
 void switch_to_regions(task &parent);
 
 } // namespace rt

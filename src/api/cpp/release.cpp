@@ -24,7 +24,7 @@ task &releasing_task() {
 
 namespace {
 
-/// It ran in place, and none of its accesses was entered.
+/// Returns whether the task ran in place, so that none of its accesses was entered.
 bool holds_nothing(const task &t) noexcept { return t.parent->has_meanwhile(detail::k_final); }
 
 template <class GiveUp>

@@ -98,7 +98,7 @@ service::service(const char *name, poll_point where, bool (*f)(void *), void *co
     }
   }
   if (!mutant(bug::service_comes_silently))
-    the_runtime().idle.notify_all(); // sleepers without a deadline do not know of it yet
+    the_runtime().idle.notify_all(); // sleepers without a deadline do not know of the service yet
   m_entry = e.release();
 }
 

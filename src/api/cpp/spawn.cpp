@@ -18,7 +18,8 @@ namespace {
 
 using namespace rt;
 
-/// fork(): the group is open in the parent process, whose tasks bring it to an end.
+/// Refuses a group after fork(): the group is open in the parent process, whose tasks bring it to
+/// an end.
 [[noreturn]] WEFT_COLD void refuse_group_of_parent_process(task &t) {
   if (t.ops->destroy)
     t.ops->destroy(detail::storage(&t));
@@ -27,7 +28,8 @@ using namespace rt;
               "a task is spawned into a group that was made before fork(): its tasks belong to the parent process; make a group in the child");
 }
 
-/// Counts a child where it will be waited for. Throws weft::error, and the task is gone, when that cannot be.
+/// Counts a child in the word that its waiter reads. Throws weft::error, and the task is gone, when
+/// that is not possible.
 WEFT_INLINE void count_child(task &t, task &parent) {
   if (!t.group) {
     ++parent.owned_children;
@@ -36,7 +38,7 @@ WEFT_INLINE void count_child(task &t, task &parent) {
   group_state &g = t.group->internals();
   if (g.owner == &parent) {
     ++g.owned;
-  } else { // not the owner: its own parent has to outlive it as well
+  } else { // not the owner: the task's own parent has to outlive the task as well
     if (g.owner->label == k_parent_process) [[unlikely]]
       refuse_group_of_parent_process(t);
     g.word.add_by_non_owner();
@@ -60,9 +62,9 @@ void put_options(task &t, const detail::spawn_options &o) {
   t.priority = static_cast<std::int16_t>(std::clamp(o.priority, -32768, 32767));
   t.set(o.flags);
   if (o.flags & detail::k_tracked)
-    t.references.store(2, std::memory_order_relaxed); // O1: nobody else knows the task yet
+    t.references.store(2, std::memory_order_relaxed); // O1: no other thread knows the task yet
   if (t.priority < 0)
-    t.set(detail::k_special); // never an immediate successor
+    t.set(detail::k_special); // the task is never an immediate successor
   else if (t.priority > 0)
     expect_priorities();
   if (!o.onready && !o.stack_bytes && !o.cost)
@@ -80,18 +82,19 @@ void put_options(task &t, const detail::spawn_options &o) {
     t.set(detail::k_special);
 }
 
-/// The creator runs the task itself, on its own stack.
+/// Runs the task on the creator's own stack.
 void run_here(task &t) {
   worker &w = *this_worker_or_null();
-  count(w.counts->successors); // it was in no queue
+  count(w.counts->successors); // the task was in no queue
   if (runnable *successor = execute_counted(w, t, true))
     enqueue(this_worker_or_null(), *successor, origin::fresh);
 }
 
-/// A child of a final task: its accesses are not entered, so its creator waits until it would have released them.
+/// Runs a child of a final task. Its accesses are not entered, so its creator waits until the task
+/// would have released them.
 void run_in_final(task &t) {
   t.set(detail::k_final);
-  t.set(detail::k_undeferred); // its end is signalled
+  t.set(detail::k_undeferred); // its end signals the creator
   t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O1: not shared yet
   call_onready(t);
   run_here(t);
@@ -100,7 +103,8 @@ void run_in_final(task &t) {
 }
 
 void run_undeferred(task &t, bool ready) {
-  // ready: onready is still to be called; else whoever made it ready has done so
+  // ready: onready is still to be called; otherwise the thread that made the task ready has called
+  // it
   if (ready) {
     t.done_word.store(k_runnable_now, std::memory_order_relaxed); // O2: not shared yet
     call_onready(t);
@@ -117,7 +121,8 @@ namespace detail {
 
 namespace {
 
-/// What does not come from a free list of the calling worker, or is to be seen.
+/// Creates a task whose memory does not come from a free list of the calling worker, or that a
+/// trace or the spawn sites record.
 WEFT_NOINLINE task *task_create_general(const body_ops &ops, std::size_t accesses, task_group *group) {
   worker &w = this_worker();
   void *block = w.memory->allocate(task::block_bytes(ops, accesses));
@@ -143,7 +148,7 @@ WEFT_COLD void give_up(task *t, task &parent) noexcept {
   destroy_closure(t);
 }
 
-/// A child of a taskiter: it is kept for later rounds, or refused.
+/// Records a child of a taskiter: keeps it for later rounds, or refuses it.
 WEFT_COLD void record(task *t, iteration &i, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
                       const checked_regions *regions) {
   try {
@@ -170,14 +175,14 @@ WEFT_NOINLINE void trace_submission(task *t, const access *first, std::size_t fi
                  {first, first_count, second, second_count, regions ? regions->data() : nullptr, regions ? regions->size() : 0}, recorded);
 }
 
-/// Everything but the common way.
+/// Submits a task in every way but the common one.
 WEFT_NOINLINE void submit_general(task *t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
                                   const checked_regions *regions = nullptr) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
   if (parent.confinement() != 0) [[unlikely]]
     t->confine(parent.confinement());
-  if (w.trace && t->has(k_special)) [[unlikely]] // or it has been told already
+  if (w.trace && t->has(k_special)) [[unlikely]] // otherwise the trace has it already
     trace_submission(t, first, first_count, second, second_count, regions);
   if (parent.has(k_final))
     if (iteration *i = iteration_of(parent))
@@ -197,7 +202,7 @@ WEFT_NOINLINE void submit_general(task *t, const access *first, std::size_t firs
   } catch (const std::bad_alloc &) {
     give_up(t, parent);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
-  } catch (...) { // an access that cannot be
+  } catch (...) { // an invalid access
     give_up(t, parent);
     throw;
   }
@@ -210,7 +215,8 @@ WEFT_NOINLINE void submit_general(task *t, const access *first, std::size_t firs
     the_runtime().producers.hold_back(w);
 }
 
-/// Nothing but a trace asks for the slow way: the trace has the creation already.
+/// Returns whether nothing but a trace asks for the slow way; then the trace has recorded the
+/// creation.
 WEFT_INLINE bool is_traced_in_passing(task &t, const access *only) noexcept {
   tracer *const x = this_worker_or_null()->trace;
   return x && trace_common_creation(*x, t, only);
@@ -222,7 +228,7 @@ WEFT_NOINLINE void submit_no_access_general(task *t) {
   submit_general(t, nullptr, 0, nullptr, 0);
 }
 
-/// Nothing about the task or its parent asks for more than the common way.
+/// Returns whether nothing about the task or its parent asks for more than the common way.
 WEFT_INLINE bool is_common(const task &t, const task &parent) noexcept {
   return t.is_plain(k_special | k_undeferred) && !parent.children_need_general_path();
 }
@@ -232,7 +238,7 @@ WEFT_INLINE void count_spawn(worker &w, task &t, task &parent) {
   count(w.counts->without_accesses);
 }
 
-/// What a spawn leads to now and then.
+/// Does the rare work after a spawn: wakes a worker, or holds the producer back.
 WEFT_NOINLINE void after_spawn() {
   runtime &rt = the_runtime();
   if (!mutant(bug::enqueue_wakes_nobody))
@@ -246,7 +252,8 @@ WEFT_NOINLINE void offer_general(task *t) {
   after_spawn();
 }
 
-/// The last of a common spawn. All calls here and in the functions that end with it are the last of theirs: no stack frame is needed.
+/// Ends a common spawn. All calls here, and in the functions that end with this one, are tail
+/// calls: no stack frame is needed.
 WEFT_INLINE void end_spawn() {
   runtime &rt = the_runtime();
   if (rt.idle.has_sleepers() || rt.producers.over()) [[unlikely]]
@@ -255,20 +262,20 @@ WEFT_INLINE void end_spawn() {
 
 WEFT_NOINLINE void hold_back() { the_runtime().producers.hold_back(*this_worker_or_null()); }
 
-/// The last of a spawn of a task that waits: nobody is to be woken for it.
+/// Ends the spawn of a task that waits: no worker is woken for the task.
 WEFT_INLINE void end_waiting_spawn() {
   if (the_runtime().producers.over()) [[unlikely]]
     hold_back();
 }
 
-/// `t` has no priority.
+/// Gives a task without priority to the worker's queue.
 WEFT_INLINE void offer(worker &w, task *t) {
   if (!w.own.deque || !w.own.deque->try_push(t)) [[unlikely]]
     return offer_general(t);
   end_spawn();
 }
 
-/// Nothing holds the task, and `before` is no longer referred to.
+/// Offers a task that nothing holds; `before` is no longer referred to.
 WEFT_NOINLINE void offer_after(task *t, task *before) {
   if (before)
     drop_references(*before, 1);
@@ -277,7 +284,7 @@ WEFT_NOINLINE void offer_after(task *t, task *before) {
 
 WEFT_NOINLINE void submit_one_access_general(task *t, const access &only);
 
-/// The cohort was not known to be open.
+/// Asks a cohort that was not known to be open to admit the task.
 WEFT_NOINLINE void ask_for_admission(task *t, data_access &a, cohort &c) {
   if (c.members.admit_slow(a)) {
     a.flags.store(k_next_known | k_both_ok, std::memory_order_relaxed); // O4 of access_state.hpp
@@ -294,7 +301,8 @@ WEFT_NOINLINE void take_turn(task *t) {
     end_waiting_spawn();
 }
 
-/// A common task whose access is not: it may be common among those that share.
+/// Submits a common task whose access is not common: the access may be common among accesses that
+/// share.
 WEFT_NOINLINE void submit_sharing(task *t, const access &only) {
   task &parent = *t->parent;
   const auto [c, address] = cohort_for_common(parent, only);
@@ -339,7 +347,7 @@ void submit_one_access_general(task *t, const access &only) {
   if (is_traced_in_passing(*t, &only))
     return task_submit(t, only);
   task &parent = *t->parent;
-  if (sends_messages() && is_common(*t, parent)) // the common way is closed only to those who post
+  if (sends_messages() && is_common(*t, parent)) // the common way is closed only to threads that post
     if (data_access **const last = slot_for_common(parent, only, mailbox::needs_general_path_without_messages()))
       if (acts_locally(*this_thread_context()))
         return submit_one_access(t, only, *last);
@@ -401,7 +409,8 @@ void task_submit(task *t, const access *first, std::size_t first_count, const ac
 
 namespace {
 
-/// The children of the task's parent order regions from now on, unless they run in place or are recorded.
+/// Makes the children of the task's parent order regions from now on, unless they run in place or
+/// are recorded.
 void order_regions(const task &t) {
   task &parent = *t.parent;
   if (parent.has(k_final) || orders_regions(parent))
@@ -410,7 +419,7 @@ void order_regions(const task &t) {
   switch_to_regions(parent);
 }
 
-/// The common way of a task that names one run of bytes, of a parent that orders regions.
+/// Submits, in the common way, a task that names one run of bytes; its parent orders regions.
 WEFT_INLINE void submit_run(task *t, const region_run &run) {
   worker &w = *this_worker_or_null();
   task &parent = *t->parent;
@@ -435,7 +444,7 @@ WEFT_NOINLINE void submit_regions_general(task *t, const submission &s) {
     order_regions(*t);
     submitted = true;
     submit_general(t, s.named, s.named_count, s.list, s.list_count, &regions);
-  } catch (const std::bad_alloc &) { // before it was submitted
+  } catch (const std::bad_alloc &) { // before the submission
     destroy_closure(t);
     throw_error(errc::out_of_resources, "no memory for the accesses of a task; name fewer of them");
   } catch (...) {

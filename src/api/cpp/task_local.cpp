@@ -13,7 +13,8 @@ namespace {
 
 std::atomic<std::uint64_t> g_last_key{0};
 
-/// The task whose values the caller sees: a branch of a join is part of the task that called join().
+/// Returns the task whose values the caller sees: a branch of a join is part of the task that
+/// called join().
 task &owner_of_locals() {
   worker &w = this_worker();
   task *t = w.current;

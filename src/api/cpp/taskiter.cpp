@@ -17,7 +17,7 @@ using namespace rt;
 
 namespace {
 
-/// The task between the rounds: asks whether there is to be one more.
+/// Runs between the rounds as a task that asks whether one more follows.
 struct control {
   bool (*more)(void *);
   void *context;
@@ -31,7 +31,7 @@ struct control {
 };
 constexpr body_ops k_control_ops{&control::invoke, nullptr, nullptr, false, sizeof(control)};
 
-/// The task behind those that reduce an object.
+/// Runs as the task behind the tasks that reduce an object, and adds their copies.
 struct combining {
   reduction_store *copies;
   const task *whole;

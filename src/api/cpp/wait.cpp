@@ -20,7 +20,7 @@ using namespace rt;
 
 void taskwait() {
   worker &w = this_worker();
-  if (w.in_callback) [[unlikely]] // also where there is nothing to wait for: or the error would come and go
+  if (w.in_callback) [[unlikely]] // refused even with nothing to wait for: otherwise the error would come and go
     refuse_wait_in(*w.in_callback);
   task &t = *w.current;
   if (iteration_of(t)) [[unlikely]]
@@ -36,22 +36,22 @@ void taskyield() {
   runnable *other = take_ready(w);
   if (!other && !w.own_frame.full()) // the thread's own stack is in no queue
     return;
-  // What was found goes first: it is what the worker does next.
+  // The task that was found goes first: the worker runs it next.
   w.handoff = other;
   try {
     suspend(
         [](thread_context &e, frame &f, void *) {
           if (f.home) {
             if (can_preempt()) [[unlikely]]
-              the_runtime().watch.look_soon(); // what goes first may come to wait for what the caller has
+              the_runtime().watch.look_soon(); // the task that goes first may come to wait for what the caller has
             return make_ready(f);
           }
           confine_frame(f);
           enqueue(static_cast<worker *>(&e), f, origin::yielded);
         },
         nullptr);
-  } catch (const error &) { // no stack to go on with; what was found is queued again
-    if (!this_thread_context()->current->parent) // a thread's own code, for which nobody waits: it may run things on top of it
+  } catch (const error &) { // no stack to go on with; the task that was found is queued again
+    if (!this_thread_context()->current->parent) // a thread's own code, for which no task waits: tasks may run on top of it
       get_by();
   }
 }
@@ -181,7 +181,8 @@ void increase_events(std::uint32_t n) {
 
 namespace {
 
-/// fork(): the child knows such a task, but nobody is there who could go on with it.
+/// Refuses a task of the parent process after fork(): the child knows such a task, but has no
+/// thread that could go on with it.
 void refuse_of_parent_process(const task &t, const char *call) {
   if (functions_generation() != 0 && is_of_parent_process(t)) [[unlikely]]
     throw_error(errc::invalid_argument, "%s for task '%s', which was spawned before fork(): it goes on in the parent process; call it there", call,
@@ -202,7 +203,7 @@ void unblock(task_ref r) {
     return;
   if (done.resumed->base() == runnable::kind::frame)
     return make_ready(*static_cast<frame *>(done.resumed));
-  forget_pending(*peek_extra(*r.get())); // it waits to run again
+  forget_pending(*peek_extra(*r.get())); // the task waits to run again
   enqueue_ready(*done.resumed);
 }
 
@@ -229,12 +230,13 @@ void decrease_events(task_ref r, std::uint32_t n) {
 
 namespace {
 
-/// As if somebody had stolen the branch: it becomes work like a task, and may run before the other branch has begun.
+/// Offers the branches as if thieves had stolen them: each becomes work like a task, and may run
+/// before the other branch has begun.
 WEFT_COLD void offer_join_jobs(worker &w) {
   const unsigned choice = the_runtime().ready->choose(3);
   if (choice == 0)
     return;
-  while (detail::join_job *job = w.joins.pop()) // the outer ones as well: they lie below it
+  while (detail::join_job *job = w.joins.pop()) // the outer ones as well, because they lie below it
     enqueue_job(w, *job);
   if (choice == 1)
     return;
@@ -248,7 +250,7 @@ WEFT_COLD void offer_join_jobs(worker &w) {
 
 namespace detail {
 
-/// What a push leads to now and then.
+/// Does the rare work after a push: wakes a worker, or offers the branch.
 WEFT_NOINLINE void after_join_push() {
   runtime &rt = the_runtime();
   if (rt.cfg.sched_seed != 0)
@@ -282,7 +284,7 @@ bool join_pop(join_job *job) noexcept {
 }
 
 void join_wait(join_job *job) noexcept {
-  if (functions_generation() != 0 && is_of_parent_process(*job->parent)) [[unlikely]] // who has taken the branch is there
+  if (functions_generation() != 0 && is_of_parent_process(*job->parent)) [[unlikely]] // the thief of the branch is there
     fatal(
         "join() returns in a process that was forked inside of it; there it may only exec or _exit. Fork outside of join() to use Weft in the child");
   if (is_raised(job->state, k_done))

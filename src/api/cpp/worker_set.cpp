@@ -19,7 +19,7 @@ namespace {
 
 unsigned started_workers() {
   this_worker();
-  return the_runtime().started_workers.load(std::memory_order_relaxed); // does not change any more
+  return the_runtime().started_workers.load(std::memory_order_relaxed); // the value does not change any more
 }
 
 worker_set set_of(std::vector<unsigned> &ids) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers need: lightweight threads that are no tasks, and tasks that the layer runs by itself.
+// What layers need: lightweight threads, which are not tasks, and tasks that the layer runs by
+// itself.
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "deps/access.hpp"
@@ -47,7 +48,7 @@ void park(void (*left)(detail::runnable &, void *), void *context) {
   departure d{left, context};
   suspend(
       [](thread_context &, frame &f, void *p) {
-        const departure d = *static_cast<departure *>(p); // it lies on the stack that may go on at once
+        const departure d = *static_cast<departure *>(p); // on the stack that may go on at once
         d.left(f, d.context);
       },
       &d);
@@ -75,14 +76,15 @@ void unpark(detail::runnable &parked) { make_ready(static_cast<frame &>(parked))
 
 void yield_now() { taskyield(); }
 void yield_to_pinned() {
-  if (this_worker().own_frame.full()) // which goes first; the caller stays on this kernel thread, where nobody else takes it
+  if (this_worker().own_frame.full()) // that frame goes first; the caller stays on this kernel thread, where no other thread takes it
     park([](detail::runnable &self, void *) { unpark(self); }, nullptr);
 }
 void outlive_exit(bool (*threads_compute)()) noexcept { rt::outlive_exit(threads_compute); }
 void on_preempt(bool (*ask)(int tid)) { set_preempt(ask); }
 
 void add_external_thread(external_thread &g) noexcept { known_external_threads().add(g); }
-/// The more there are, the longer: together they get as much of the cpus as one.
+/// Suspends the longer, the more threads are suspended: together they get as much of the cpus as
+/// one thread.
 bool suspend_if_asked(external_thread &g, std::uint64_t ns) noexcept {
   constexpr std::uint64_t k_longest_ns = 200'000'000;
   const unsigned n = suspended_external_threads().fetch_add(1, std::memory_order_relaxed) + 1;
@@ -113,7 +115,8 @@ constinit std::atomic<task_source *> g_source{nullptr};
 
 } // namespace
 
-// O1: release and acquire, with each other: what the source reads was written before it was offered.
+// O1: release and acquire, with each other: the caller of offered_tasks() sees what was written
+// before the source was offered.
 void offer_tasks(task_source &source) noexcept { g_source.store(&source, std::memory_order_release); } // O1
 task_source *offered_tasks() noexcept { return g_source.load(std::memory_order_acquire); }             // O1
 
@@ -121,7 +124,7 @@ task_source *offered_tasks() noexcept { return g_source.load(std::memory_order_a
 
 namespace {
 
-/// Parent of those that have none. Nobody waits for its children.
+/// Returns the parent of the tasks that have no other parent. No task waits for its children.
 task &root_of_external() {
   static task root("layer");
   return root;
@@ -133,12 +136,12 @@ WEFT_INLINE task *make_external(worker &w, task &parent, std::size_t accesses, c
     throw_error(errc::out_of_resources, "no memory for a task; spawn fewer at a time or lower throttle.bytes");
   task *t = ::new (block) task(detail::k_external, &parent, nullptr);
   ::new (detail::storage(t)) detail::external_closure(closure);
-  t->trace_id = 0;           // no trace tells of it
-  t->set(detail::k_special); // it is announced, and enters no queue
+  t->trace_id = 0;           // no trace records the task
+  t->set(detail::k_special); // the task is announced, and enters no queue
   return t;
 }
 
-/// Has no accesses: nothing holds it.
+/// Makes a task without accesses: nothing holds it.
 WEFT_NOINLINE task *make_held_by_nobody(worker &w) {
   task &root = root_of_external();
   task *const t = make_external(w, root, 0, {nullptr, nullptr});
@@ -146,7 +149,8 @@ WEFT_NOINLINE task *make_held_by_nobody(worker &w) {
   return t;
 }
 
-/// Whether the task may run now. Else it may have been announced meanwhile, and be gone.
+/// Returns whether the task may run now. Otherwise it may have been announced meanwhile, and be
+/// gone.
 bool enter(task &t, const access *list, std::size_t count) {
   ++t.parent->owned_children;
   if (count == 1)

@@ -27,7 +27,7 @@ struct clock_of_task : rerun_clock {
 
 clock_of_task &clock_of(task &t) noexcept { return *static_cast<clock_of_task *>(peek_extra(t)->clock); }
 
-// Each of these may be overtaken by the next run: handing the task on is the last touch.
+// The next run may overtake each of these: handing the task on is the last use of it.
 
 void wait_for_unblock(task &t) {
   task_extra &x = *peek_extra(t);
@@ -38,7 +38,8 @@ void wait_for_unblock(task &t) {
   enqueue_ready(t);
 }
 
-/// As from outside, behind what is ready: a body that asks again and again would keep all else from its worker.
+/// Queues the task as from outside, behind ready work: a body that asks again and again would keep
+/// all else from its worker.
 void submit(task &t) { enqueue(nullptr, t, origin::fresh); }
 
 void yield(task &t) { enqueue(this_worker_or_null(), t, origin::yielded); }
