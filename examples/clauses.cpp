@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else can be said of a task: final, if_, wait, label, stack_bytes, onready.
+// What a spawn can say of a task beside its accesses: final, if_, wait, label, stack_bytes,
+// onready.
 #include <weft/weft.hpp>
 
 #include <atomic>

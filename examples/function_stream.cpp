@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one stream run one after another, whoever spawns them.
+// Functions of one stream run one after another, whichever thread spawns them.
 #include <weft/weft.hpp>
 
 #include <cstdio>

@@ -12,7 +12,7 @@ int main() {
   weft::spawn(
       [&] {
         header = 3;
-        weft::release(weft::out(header)); // whoever needs no more may start
+        weft::release(weft::out(header)); // a task that waits only for the header may start
         body = std::vector<int>(header, 7);
       },
       weft::out(header), weft::out(weft::object(body)), weft::label("produce"));

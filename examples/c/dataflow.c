@@ -35,7 +35,7 @@ static int fail_when_odd(void *arg) {
   return *(const int *)arg % 2 ? 40 + *(const int *)arg : 0;
 }
 
-// A body that returns another number than 0 has failed; who waits is told.
+// A body that returns another number than 0 has failed; the task that waits for it gets the code.
 static int group(void) {
   weft_group *g = NULL;
   if (weft_group_create(WEFT_POLICY_COLLECT_ALL, &g))

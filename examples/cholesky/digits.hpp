@@ -19,7 +19,7 @@ struct image {
 /// Reads the data set. Throws input_error when the file is missing or is anything else.
 std::vector<image> read_digits(const std::string &file);
 
-/// The first of the usual places that has the data set. Throws input_error when none has.
+/// Returns the first of the usual paths that has the data set. Throws input_error when none has.
 std::string find_digits();
 
 } // namespace demo

@@ -6,12 +6,13 @@
 
 namespace demo {
 
-/// The command line or a file is not what it must be: exit status 2.
+/// Reports that the command line or a file is not what it must be: exit status 2.
 struct input_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The numbers do not allow the computation, or its result is wrong: exit status 1.
+/// Reports that the numbers do not allow the computation, or that its result is wrong: exit status
+/// 1.
 struct numerical_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

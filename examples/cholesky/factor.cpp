@@ -38,19 +38,19 @@ void gemm(const tiles &a, int i, int j, int k) {
   kernels().gemm(transposed::no, transposed::yes, b.rows(i), b.rows(j), b.rows(k), -1.0, &a(i, k), b.tile, &a(j, k), b.tile, 1.0, &a(i, j), b.tile);
 }
 
-/// x(k) = L(k,k)^-1 x(k), or with the transposed tile.
+/// Computes x(k) = L(k,k)^-1 x(k), or with the transposed tile.
 void solve_block(const tiles &l, const panel &x, int k, transposed t) {
   const blocking &b = l.blocks();
   kernels().trsm_left(t, b.rows(k), x.columns(), &l(k, k), b.tile, &x(k), b.tile);
 }
 
-/// x(i) -= L(i,k) x(k), i > k.
+/// Computes x(i) -= L(i,k) x(k), i > k.
 void eliminate(const tiles &l, const panel &x, int i, int k) {
   const blocking &b = l.blocks();
   kernels().gemm(transposed::no, transposed::no, b.rows(i), x.columns(), b.rows(k), -1.0, &l(i, k), b.tile, &x(k), b.tile, 1.0, &x(i), b.tile);
 }
 
-/// x(i) -= L(k,i)^T x(k), i < k.
+/// Computes x(i) -= L(k,i)^T x(k), i < k.
 void substitute(const tiles &l, const panel &x, int i, int k) {
   const blocking &b = l.blocks();
   kernels().gemm(transposed::yes, transposed::no, b.rows(i), x.columns(), b.rows(k), -1.0, &l(k, i), b.tile, &x(k), b.tile, 1.0, &x(i), b.tile);

@@ -8,7 +8,7 @@
 
 namespace demo {
 
-/// A pivot was zero or negative. Thrown by a task, rethrown by work::wait().
+/// Reports that a pivot was zero or negative. A task throws it, and work::wait() rethrows it.
 struct not_definite : numerical_error {
   not_definite(int tile, int pivot, int row);
 };

@@ -12,7 +12,7 @@ namespace demo {
 
 namespace {
 
-/// A number in [-1, 1) that depends on the two indices alone; the mixer is SplitMix64's.
+/// Returns a number in [-1, 1) that depends on the two indices alone; the mixer is SplitMix64's.
 double random_number(int i, int j) {
   std::uint64_t z = (std::uint64_t(std::uint32_t(i)) << 32 | std::uint32_t(j)) * 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -20,7 +20,7 @@ double random_number(int i, int j) {
   return static_cast<double>(static_cast<std::int64_t>(z ^ (z >> 31))) * 0x1p-63;
 }
 
-/// y(j) = rows of L^T that belong to block column j, times x.
+/// Computes y(j): the rows of L^T that belong to block column j, times x.
 void times_transposed(const tiles &l, int j, const double *x, double *y) {
   const blocking &b = l.blocks();
   y += b.first(j);
@@ -30,7 +30,7 @@ void times_transposed(const tiles &l, int j, const double *x, double *y) {
     kernels().gemv(transposed::yes, b.rows(i), b.rows(j), &l(i, j), b.tile, x + b.first(i), y);
 }
 
-/// z(i) = block row i of L times y.
+/// Computes z(i): block row i of L times y.
 void times_factor(const tiles &l, int i, const double *y, double *z) {
   const blocking &b = l.blocks();
   std::copy_n(y + b.first(i), b.rows(i), z);
@@ -65,7 +65,7 @@ void generated::fill(work &w, const tiles &a) const {
       w.spawn("generate", [this, &a, i, j] { fill_tile(a, i, j); }, weft::out(a(i, j)));
 }
 
-/// What block row i of (A - L L^T) x adds to the squares of the error and of A x.
+/// Computes what block row i of (A - L L^T) x adds to the squares of the error and of A x.
 generated::squares generated::probe(const tiles &l, int i, const double *x, const double *y) const {
   const blocking &b = l.blocks();
   std::vector<double> z(b.rows(i));

@@ -7,14 +7,15 @@
 
 namespace demo {
 
-/// Entries off the diagonal lie in [-1, 1); those on it are the order plus `shift`. Positive definite when
-/// shift > 0, almost surely for 0, never below -order.
+/// Holds a matrix whose entries off the diagonal lie in [-1, 1); those on the diagonal are the
+/// order plus `shift`. It is positive definite when shift > 0, almost surely for 0, never below
+/// -order.
 class generated {
  public:
   generated(int order, double shift) : m_order(order), m_shift(shift) {}
   /// Spawns the tasks that fill the lower triangle.
   void fill(work &w, const tiles &a) const;
-  /// |(A - L L^T) x| / |A x| for a random x; O(order^2).
+  /// Returns |(A - L L^T) x| / |A x| for a random x; O(order^2).
   [[nodiscard]] double residual(const tiles &l) const;
 
  private:

@@ -30,7 +30,7 @@ int or_default(int value, int otherwise) {
   return value != 0 ? value : otherwise;
 }
 
-/// The times of one command: print_times() adds those of one worker.
+/// Holds the times of one command: print_times() adds those of one worker.
 struct command {
   const options &o;
   int argc;
@@ -117,7 +117,8 @@ double available_bytes() {
   return HUGE_VAL;
 }
 
-/// The kernel promises memory that it does not have, and ends whoever comes to use it.
+/// Refuses a matrix that needs more memory than is available: the kernel promises memory that it
+/// does not have, and ends a process that comes to use it.
 void check_memory(int order, int tile) {
   const double blocks = blocking{order, tile}.count();
   const double needed = blocks * (blocks + 1) / 2 * tile * tile * sizeof(double);
@@ -178,7 +179,7 @@ void run(int argc, char **argv) {
     choose_kernels(o.kernels);
   if (o.workers != 0)
     weft::configure("workers", std::to_string(o.workers).c_str());
-  weft::start(); // a bad setting is told before anything else
+  weft::start(); // reports a bad setting before anything else
   const command c{o, argc, argv};
   o.order != 0 ? run_generated(c) : run_digits(c);
 }

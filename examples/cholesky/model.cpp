@@ -19,12 +19,12 @@ samples::samples(const std::vector<const image *> &images) {
 
 namespace {
 
-/// What the model should answer for a digit: 1 for its own class, -1 for the others.
+/// Returns what the model should answer for a digit: 1 for its own class, -1 for the others.
 double target(int digit, int c) {
   return digit == c ? 1.0 : -1.0;
 }
 
-/// kernel(a[i], b[j]) for `rows` samples of a and `columns` of b.
+/// Computes kernel(a[i], b[j]) for `rows` samples of a and `columns` of b.
 void fill_kernel(const samples &a, int i0, int rows, const samples &b, int j0, int columns, double gamma,
                  double *out, int stride) {
   kernels().gemm(transposed::yes, transposed::no, rows, columns, k_pixels, 1.0, &a.pixels[i0 * k_pixels], k_pixels, &b.pixels[j0 * k_pixels],
@@ -95,7 +95,7 @@ void model::residual(work &w, std::vector<double> &squares) const {
     w.spawn("residual", [this, &squares, i] { squares[i] = residual_of_block(i); }, weft::accesses(weights));
 }
 
-/// scores = kernel(test, train) weights, one column per class.
+/// Computes scores = kernel(test, train) weights, one column per class.
 void model::predict(const samples &test, int first, int count, double *scores) const {
   const blocking &b = m_kernel.blocks();
   buffer kernel;

@@ -10,7 +10,7 @@
 
 namespace demo {
 
-/// Images as the kernel wants them: one column of pixels each.
+/// Holds images as the kernel wants them: one column of pixels each.
 struct samples {
   explicit samples(const std::vector<const image *> &images);
   [[nodiscard]] int count() const { return static_cast<int>(digits.size()); }
@@ -20,14 +20,14 @@ struct samples {
   std::vector<int> digits;
 };
 
-/// kernel(x, y) = exp(-gamma |x - y|^2), regularised by lambda on the diagonal.
+/// Holds the parameters of kernel(x, y) = exp(-gamma |x - y|^2), regularised by lambda on the diagonal.
 struct parameters {
   double gamma = 0;
   double lambda = 0;
 };
 
-/// One model. Every function spawns tasks and returns; the model, the samples and the targets of results must
-/// live until work::wait(). Memory is kept from one learn() to the next.
+/// Holds one model. Every function spawns tasks and returns; the model, the samples and the targets
+/// of results must live until work::wait(). Memory is kept from one learn() to the next.
 class model {
  public:
   /// Solves (K + lambda I) weights = targets for the training set.

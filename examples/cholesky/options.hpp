@@ -21,7 +21,7 @@ struct options {
 /// Throws input_error with a message that names the option and the remedy.
 options parse_options(int argc, char **argv);
 
-/// The text of --help.
+/// Holds the text of --help.
 extern const char k_help[];
 
 } // namespace demo

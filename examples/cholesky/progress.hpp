@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the program is, on a terminal only.
+// How far the program has come, on a terminal only.
 #pragma once
 
 #include <weft/service.hpp>
@@ -10,7 +10,8 @@
 
 namespace demo {
 
-/// While it lives, the runtime's timer shows `what` and how much of `total` is done on standard error.
+/// Makes the runtime's timer show `what` and how much of `total` is done on standard error, while
+/// the object lives.
 class progress {
  public:
   progress(const char *what, int total);

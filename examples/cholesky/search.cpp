@@ -30,14 +30,15 @@ bool held_out(std::size_t i) {
   return i % k_every == k_every - 1;
 }
 
-/// One fit of the search: parameters, fold and, when it has run, the number of misread images.
+/// Holds one fit of the search: parameters, fold and, when the fit has run, the number of misread
+/// images.
 struct trial {
   parameters p;
   const split *fold;
   int misread = 0;
 };
 
-/// The smoothest models come first, so that they win where the errors are equal.
+/// Lists the smoothest models first, so that they win where the errors are equal.
 std::vector<trial> make_trials(const std::vector<split> &folds) {
   std::vector<trial> list;
   for (double gamma : k_gammas)
@@ -47,7 +48,8 @@ std::vector<trial> make_trials(const std::vector<split> &folds) {
   return list;
 }
 
-/// A task's body: the fit's own tasks are its children, and it is suspended while they run.
+/// Runs as a task's body: the fit's own tasks are its children, and the task is suspended while
+/// they run.
 void run_trial(trial &t, model &m, int tile, tally &counts) {
   std::atomic<int> misread = 0;
   work w(counts);

@@ -16,13 +16,14 @@ inline constexpr std::array k_gammas{0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.
 inline constexpr std::array k_lambdas{1.0, 0.3, 0.1, 0.03, 0.01, 0.003};
 inline constexpr int k_fits = k_folds * static_cast<int>(k_gammas.size() * k_lambdas.size());
 
-/// Some images to learn from and others to test with.
+/// Holds some images to learn from and others to test with.
 struct split {
   samples train;
   samples test;
 };
 
-/// The images as the job uses them: every fifth is held out; the rest is split once more for each fold.
+/// Splits the images as the job uses them: every fifth is held out; the rest is split once more for
+/// each fold.
 struct dataset {
   explicit dataset(const std::vector<image> &images);
   split whole;

@@ -9,7 +9,7 @@
 
 namespace demo {
 
-/// How `order` rows are cut into blocks of `tile` rows; the last one may be shorter.
+/// Says how `order` rows are cut into blocks of `tile` rows; the last block may be shorter.
 struct blocking {
   int order = 0;
   int tile = 1;
@@ -18,7 +18,7 @@ struct blocking {
   [[nodiscard]] int rows(int block) const { return std::min(tile, order - first(block)); }
 };
 
-/// Uninitialised doubles on cache lines; grows when it must and never shrinks.
+/// Holds uninitialised doubles on cache lines; grows when it must and never shrinks.
 class buffer {
  public:
   void reserve(std::size_t size) {
@@ -38,7 +38,7 @@ class buffer {
   std::size_t m_size = 0;
 };
 
-/// The lower triangle of a symmetric matrix, in square tiles.
+/// Holds the lower triangle of a symmetric matrix, in square tiles.
 class tiles {
  public:
   /// Gives the matrix its shape; the elements are undefined.
@@ -47,7 +47,7 @@ class tiles {
     m_memory.reserve(offset(b.count(), 0));
   }
   [[nodiscard]] const blocking &blocks() const { return m_blocks; }
-  /// The first element of tile (i, j), i >= j.
+  /// Returns the first element of tile (i, j), i >= j.
   [[nodiscard]] double &operator()(int i, int j) const { return m_memory[offset(i, j)]; }
 
  private:
@@ -59,7 +59,7 @@ class tiles {
   buffer m_memory;
 };
 
-/// A matrix of few columns, cut into blocks of rows.
+/// Holds a matrix of few columns, cut into blocks of rows.
 class panel {
  public:
   void reset(blocking b, int columns) {
@@ -69,7 +69,7 @@ class panel {
   }
   [[nodiscard]] const blocking &blocks() const { return m_blocks; }
   [[nodiscard]] int columns() const { return m_columns; }
-  /// The first element of block i.
+  /// Returns the first element of block i.
   [[nodiscard]] double &operator()(int i) const { return m_memory[offset(i)]; }
 
  private:

@@ -22,7 +22,7 @@ class stopwatch {
   std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
 };
 
-/// Number and time of task bodies, kept per worker. Read it when no task runs.
+/// Counts task bodies and their time, per worker. Read it when no task runs.
 class tally {
  public:
   void add(std::int64_t ns) {
@@ -53,8 +53,8 @@ class tally {
   std::vector<cell> m_cells = std::vector<cell>(static_cast<std::size_t>(weft::worker_count()));
 };
 
-/// Tasks that are waited for together. The first exception cancels those that have not started; wait()
-/// rethrows it.
+/// Collects tasks, so that the program can wait for them together. The first exception cancels
+/// those that have not started; wait() rethrows it.
 class work {
  public:
   explicit work(tally &t) : m_tally(t) {}

@@ -68,7 +68,7 @@ enum class format { text, csv, json };
 /// hold. The program runs on while a snapshot is taken, so counts of one snapshot may be some
 /// microseconds apart; totals are the sums of the counts that the snapshot shows.
 ///
-/// Threads. Any for const members.
+/// Threads. Any may call the const members.
 class WEFT_API snapshot {
  public:
   /// Returns one number; NaN where there is nothing to tell.

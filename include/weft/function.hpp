@@ -12,7 +12,7 @@ namespace weft::inline v0 {
 /// ended. Several streams run side by side.
 ///
 /// Cost. One allocation. A function in a stream takes a short lock twice.
-/// Threads. Any spawns and waits.
+/// Threads. Any may spawn into it and wait for it.
 class WEFT_API stream {
  public:
   /// Makes a stream. `label` must outlive the object.

@@ -9,13 +9,14 @@
 
 namespace demo {
 
-/// The implementations that this build has and this processor can run, the fastest first.
+/// Returns the implementations that this build has and this processor can run, the fastest first.
 const std::vector<const kernel_set *> &available_kernels();
 
-/// Makes kernels() those of that name. Throws input_error, which lists the names that exist. Call it before any task runs.
+/// Makes kernels() return those of that name. Throws input_error, which lists the names that exist.
+/// Call it before any task runs.
 void choose_kernels(const std::string &name);
 
-/// The chosen routines; the first available ones if choose_kernels() was never called.
+/// Returns the chosen routines; the first available ones if choose_kernels() was never called.
 const kernel_set &kernels();
 
 } // namespace demo

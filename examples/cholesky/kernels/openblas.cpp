@@ -49,7 +49,8 @@ double dot(int n, const double *x, const double *y) {
   return cblas_ddot(n, x, 1, y, 1);
 }
 
-/// OpenBLAS makes its threads when the program is loaded; none of them computes.
+/// Keeps OpenBLAS to one thread. OpenBLAS makes its threads when the program is loaded; none of
+/// them computes.
 [[maybe_unused]] const bool k_one_thread = [] {
   openblas_set_num_threads(1);
   return true;

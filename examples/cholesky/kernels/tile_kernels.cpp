@@ -47,7 +47,7 @@ double root(double x) {
   return __builtin_sqrt(x);
 }
 
-/// A matrix whose element (i, j) is data[i * row + j * column].
+/// Describes a matrix whose element (i, j) is data[i * row + j * column].
 struct view {
   const double *data;
   long row, column;
@@ -75,7 +75,7 @@ void pack(int m, int k, view a, double *out) {
   }
 }
 
-/// c += alpha a b for one whole block, a and b packed.
+/// Computes c += alpha a b for one whole block, a and b packed.
 void multiply_block(int k, double alpha, const double *a, const double *b, double *c, int ldc) {
   vec sum[k_columns][k_vectors] = {};
   for (int p = 0; p < k; ++p, a += k_rows, b += k_columns) {
@@ -96,7 +96,7 @@ void multiply_block(int k, double alpha, const double *a, const double *b, doubl
       *reinterpret_cast<unaligned_vec *>(c + j * static_cast<long>(ldc) + v * k_lanes) += alpha * sum[j][v];
 }
 
-/// The same for a block at the edge, of which only m x n elements exist.
+/// Computes the same for a block at the edge, of which only m x n elements exist.
 void multiply_edge(int m, int n, int k, double alpha, const double *a, const double *b, double *c, int ldc) {
   alignas(64) double whole[k_rows * k_columns] = {};
   multiply_block(k, alpha, a, b, whole, k_rows);
@@ -105,7 +105,7 @@ void multiply_edge(int m, int n, int k, double alpha, const double *a, const dou
       c[j * static_cast<long>(ldc) + i] += whole[j * k_rows + i];
 }
 
-/// c += alpha a b, where the operands are packed.
+/// Computes c += alpha a b, where the operands are packed.
 void multiply_packed(int m, int n, int k, double alpha, const double *packed_a, const double *packed_b, double *c, int ldc) {
   for (int j = 0; j < n; j += k_columns)
     for (int i = 0; i < m; i += k_rows) {
@@ -119,7 +119,7 @@ void multiply_packed(int m, int n, int k, double alpha, const double *packed_a, 
     }
 }
 
-/// c += alpha a b.
+/// Computes c += alpha a b.
 void add_product(int m, int n, int k, double alpha, view a, view b, double *c, int ldc) {
   double *packed_a = kernel_workspace(), *packed_b = packed_a + k_most_rows * k_most_depth;
   for (int p = 0; p < k; p += k_most_depth) {
@@ -136,7 +136,7 @@ void add_product(int m, int n, int k, double alpha, view a, view b, double *c, i
   }
 }
 
-/// y += alpha x
+/// Computes y += alpha x.
 void add(int n, double alpha, const double *x, double *y) {
   for (int i = 0; i < n; ++i)
     y[i] += alpha * x[i];
@@ -172,7 +172,8 @@ void gemm(transposed ta, transposed tb, int m, int n, int k, double alpha, const
   add_product(m, n, k, alpha, op(ta, a, lda), op(tb, b, ldb), c, ldc);
 }
 
-/// c -= a a^T in the lower triangle; the small triangles on the diagonal are computed as squares beside c.
+/// Computes c -= a a^T in the lower triangle; the small triangles on the diagonal are computed as
+/// squares beside c.
 void syrk(int n, int k, const double *a, int lda, double *c, int ldc) {
   const view rows = op(transposed::no, a, lda), columns = op(transposed::yes, a, lda);
   for (int j = 0; j < n; j += k_narrow) {
@@ -188,7 +189,7 @@ void syrk(int n, int k, const double *a, int lda, double *c, int ldc) {
   }
 }
 
-/// b = b L^-T, column by column.
+/// Computes b = b L^-T, column by column.
 void solve_columns(int m, int n, const double *l, int ldl, double *b, int ldb) {
   for (int j = 0; j < n; ++j) {
     double *column = b + static_cast<long>(j) * ldb;
@@ -224,7 +225,8 @@ void trsm_left(transposed t, int n, int m, const double *l, int ldl, double *b, 
   }
 }
 
-/// The Cholesky factor of a narrow matrix, column by column. A pivot that is not a number is not positive either.
+/// Computes the Cholesky factor of a narrow matrix, column by column. A pivot that is not a number
+/// is not positive either.
 int factor_columns(int n, double *a, int ld) {
   for (int j = 0; j < n; ++j) {
     double *column = a + static_cast<long>(j) * ld;
