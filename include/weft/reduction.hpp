@@ -221,7 +221,7 @@ class reduction_clause {
   [[nodiscard]] access as_access() const noexcept { return {&m_spec, m_mode}; }
   operator access() const & noexcept { return as_access(); }
   /// @}
-  operator access() const && = delete; // the list would name what is gone
+  operator access() const && = delete; // the list would name a clause that is gone
 
  private:
   detail::reduction_spec m_spec;

@@ -2,7 +2,7 @@
 // The one place where Weft's version is written; the build reads it from here. Usable from C as well.
 #pragma once
 
-/// @{ The version: a change of MAJOR may break programs, and before 1.0 one of MINOR.
+/// @{ Gives the version: a change of MAJOR may break programs, and before 1.0 one of MINOR.
 #define WEFT_VERSION_MAJOR 0
 #define WEFT_VERSION_MINOR 1
 #define WEFT_VERSION_PATCH 0

@@ -14,9 +14,9 @@ extern "C" {
 
 typedef struct weft_snapshot weft_snapshot; // all counters at one moment, or the difference of two
 typedef struct weft_counter weft_counter;   // one of the program's own
-typedef struct weft_level weft_level;       // the same, of a value that rises and falls
+typedef struct weft_level weft_level;       // one of the program's own whose value rises and falls
 
-// What weft_snapshot_text() writes.
+// Selects what weft_snapshot_text() writes.
 typedef enum weft_format { WEFT_FORMAT_TEXT = 0, WEFT_FORMAT_CSV = 1, WEFT_FORMAT_JSON = 2 } weft_format;
 
 // Takes a snapshot of this program; starts Weft if it has not started.

@@ -68,7 +68,7 @@ struct body_ops {
   const char *closure; // names the closure's type, and with it the place of a lambda; see closure_name()
 };
 
-inline constexpr std::size_t k_storage_offset = 96; // closure behind the task's header
+inline constexpr std::size_t k_storage_offset = 96; // the closure is behind the task's header
 inline constexpr std::size_t k_storage_align = 32;
 inline constexpr std::size_t k_most_accesses = 0x7FFFFFFF; // of one task
 

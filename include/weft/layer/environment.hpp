@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unstable: the variables of another runtime's users. Changes with any version.
+// Unstable: environment variables of another runtime, and settings and cpus. Changes with any version.
 #pragma once
 
 #include <weft/config.hpp>

@@ -10,7 +10,8 @@ namespace weft::inline v0 {
 namespace layer {
 
 /// Starts `body(argument)` on a stack of its own of at least `bytes`, and starts the runtime if it
-/// has not started. It is not a task: neither a task nor the end of the program waits for it.
+/// has not started. The new thread is not a task: neither a task nor the end of the program waits
+/// for the thread.
 ///
 /// Threads. Any.
 /// Errors. out_of_resources, shut_down.

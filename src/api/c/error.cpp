@@ -34,7 +34,7 @@ int report(int status, const char *text) noexcept {
     last = static_cast<last_error *>(std::malloc(sizeof(last_error)));
     if (!last || pthread_setspecific(key(), last) != 0) {
       std::free(last);
-      return status; // the code still says it
+      return status; // the code still reports the failure
     }
   }
   const std::size_t length = strnlen(text, sizeof last->text - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No exception passes a C function: guarded() turns every one into a code, and its text into
-// weft_last_error_message().
+// No exception leaves a C function: guarded() turns every exception into a code, and keeps its text
+// for weft_last_error_message().
 #pragma once
 
 #include "base/error.hpp"

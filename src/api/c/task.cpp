@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of C: a closure is the function and its argument, which is behind it, on the heap, or with the
-// caller.
+// Tasks of C. A closure is the function and its argument; the argument is behind the closure, on the
+// heap, or with the caller.
 #include "api/c/guard.hpp"
 
 #include <algorithm>

@@ -20,7 +20,8 @@ using namespace rt;
 
 namespace {
 
-// One slow chunk then delays the end by an eighth of a worker's share at most, and spawning costs little beside the chunks.
+// With so many chunks one slow chunk delays the end by an eighth of a worker's share at most, and
+// spawning costs little beside the chunks.
 constexpr std::uint64_t k_chunks_per_worker = 8;
 
 std::uint64_t default_chunks() { return k_chunks_per_worker * static_cast<std::uint64_t>(worker_count()); }

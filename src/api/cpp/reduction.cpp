@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduction_local(): finds what the running task reduces.
+// reduction_local(): finds the object that the running task reduces, and its copy.
 #include "base/error.hpp"
 #include "deps/regions/region_scope.hpp"
 #include "deps/sharing/cohort.hpp"

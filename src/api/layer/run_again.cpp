@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task whose body is run again in place of its end: between two runs it is in no queue, but in its own block word, in the
-// clock, or in its event word, and no stack is kept.
+// A task whose body runs again in place of the task's end. Between two runs the task is in no queue:
+// its own block word, the clock, or its event word holds it, and no stack is kept.
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "task/pending.hpp"
