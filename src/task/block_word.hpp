@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// this_task::block() and unblock(): a task waits for one call from anybody, which may come first.
+// this_task::block() and unblock(): a task waits for one unblock from any thread, which may come
+// first.
 //
-// Roles       The task: take, and when that fails suspends; publish runs when its frame has been left. Anyone: unblock. With a
-//             deadline (timed_block) also a clock: expire, any time after publish; the task ends the clock's call before it goes on.
+// Roles       Waiter: the blocking task. It calls take; if take fails, it suspends. Publisher: the
+//             thread that continues after the waiter's frame has been left; it calls publish.
+//             Waker: any thread; it calls unblock. Clock: with a deadline (timed_block); it calls
+//             expire, any time after publish. The waiter ends the clock's call before it goes on.
 // Word        null; token (an unblock came first); else the blocked frame.
-// Invariants  I1  The token is taken away by the blocking task only; a frame by exactly one of unblock and expire, who makes it
-//                 ready.
+// Invariants  I1  Only the waiter takes the token away. Exactly one of unblock and expire takes a
+//                 frame away, and makes the frame ready.
 //             I2  At most one unblock is kept; a second one is refused and changes nothing.
-//             I3  A timed_block outlives the last touch by its publisher: the task waits for m_armed.
-// Orders      O1  publish stores the frame, release, with O3: it is written before somebody makes it ready.
-//             O2  the token is seen, acquire, in take and in a failing publish, with O4: what came before the unblock.
+//             I3  A timed_block outlives the last touch by its publisher: the waiter waits for
+//                 m_armed.
+// Orders      O1  publish stores the frame, release, with O3: the frame is written before the waker
+//                 makes it ready.
+//             O2  take and a failing publish see the token, acquire, with O4: the waiter sees what
+//                 the waker wrote before the unblock.
 //             O3  unblock takes the frame, acquire, with O1.
-//             O4  unblock stores the token, release, with O2. A frame that is taken is passed on by what makes it ready. O3 and
-//                 O4 are one operation.
-//             O5  m_armed store release, load acquire: the publisher has done with the block.
-//             expire needs no order: the clock was set after publish, and the clock's own lock tells.
-// Progress    unblock is lock-free, the rest wait-free but for the wait for m_armed, which lasts as long as the clock is set.
-// Reclamation The word lives in the task: who unblocks holds a reference. A frame ends when it was made ready.
+//             O4  unblock stores the token, release, with O2. A frame that unblock takes is passed
+//                 on by the call that makes it ready. O3 and O4 are one operation.
+//             O5  m_armed store release, load acquire: the publisher's accesses of the timed_block
+//                 come before the waiter goes on.
+//             expire needs no order: the clock was set after publish, and the clock's own lock
+//             orders the two.
+// Progress    unblock is lock-free. The rest is wait-free, except the wait for m_armed, which lasts
+//             as long as the clock is being set.
+// Reclamation The word lives in the task: a waker holds a reference to the task. A frame may end as
+//             soon as it has been made ready.
 // Checked by  tests/model/suspension_models.cpp: block_*
 #pragma once
 
@@ -29,19 +39,20 @@ namespace rt {
 template <class Frame>
 struct unblocked {
   bool accepted;  // false: an earlier unblock still waits for its block
-  Frame *resumed; // to be made ready; null: nobody was blocked yet
+  Frame *resumed; // the caller makes it ready; null: the task was not blocked yet
 };
 
 template <class Frame, class P = real_atomics>
 class block_word {
  public:
-  /// True: an unblock came first; it is consumed.
+  /// Consumes an unblock that came first. Returns false if there was none.
   [[nodiscard]] bool take() noexcept {
     void *seen = token();
     return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_acquire, std::memory_order_relaxed); // O2
   }
 
-  /// False: an unblock came first; it is consumed, and `f` is to be made ready.
+  /// Publishes the frame. Returns false if an unblock came first: it is consumed, and the caller
+  /// makes `f` ready.
   [[nodiscard]] bool publish(Frame &f) noexcept {
     void *seen = nullptr;
     if (m_word.compare_exchange_strong(seen, &f, order_unless(bug::block_frame_relaxed, std::memory_order_release), // O1
@@ -61,7 +72,7 @@ class block_word {
     return {true, static_cast<Frame *>(seen)};
   }
 
-  /// True: the published `f` is the caller's now, to be made ready.
+  /// Takes the published `f` back. True: the caller has it now, and makes it ready.
   [[nodiscard]] bool withdraw(Frame &f) noexcept {
     void *seen = &f;
     return m_word.compare_exchange_strong(seen, nullptr, std::memory_order_relaxed, std::memory_order_relaxed);
@@ -79,15 +90,17 @@ class timed_block {
  public:
   explicit timed_block(block_word<Frame, P> &word) noexcept : m_word(word) {}
 
-  /// As block_word::publish. Then the clock is set: a deadline that passed before there was a frame would wake nobody.
+  /// Publishes the frame as block_word::publish does. The publisher sets the clock afterwards: a
+  /// deadline that passed before there was a frame would wake no task.
   [[nodiscard]] bool publish(Frame &f) noexcept {
     m_frame.set(&f);
     return m_word.publish(f);
   }
-  /// The clock is set: the publisher's last touch.
+  /// Notes that the clock is set. It is the publisher's last touch of the object.
   void armed() noexcept { m_armed.store(true, std::memory_order_release); } // O5
 
-  /// The clock, once. A frame is to be made ready, which is the last touch.
+  /// Called by the clock, once. Returns the frame, which the clock makes ready, or null if an
+  /// unblock was first. It is the clock's last touch of the object.
   [[nodiscard]] Frame *expire() noexcept {
     Frame *f = m_frame.get();
     if (!m_word.withdraw(*f) && !mutant(bug::block_expires_twice))
@@ -96,11 +109,12 @@ class timed_block {
     return f;
   }
 
-  /// The task, resumed: it may have been so before its publisher had done. Then it cancels the clock.
+  /// Waits until the publisher has set the clock. The resumed task calls it, because it may be
+  /// resumed before that; then it cancels the clock.
   void wait_until_armed() const noexcept {
     P::await(m_armed, [](bool armed) { return armed; }, std::memory_order_acquire); // O5
   }
-  /// The task, when the clock is cancelled.
+  /// Returns whether the deadline has passed. The task calls it after it has cancelled the clock.
   [[nodiscard]] bool timed_out() const noexcept { return m_timed_out.get(); }
 
  private:

@@ -3,12 +3,14 @@
 //
 // Roles       Any number of participants: take, close, exhausted.
 // Word        m_next: the number of the next chunk; the total or more when there is none.
-// Invariants  I1  Every number below the total is handed out at most once, and before a close() exactly once: the additions have one order.
-//             I2  After a close() nothing is handed out but what was taken before it: the word only grows past the total, or
-//                 is set back to it.
-//             I3  The word does not wrap: the total is at most 2^63, and a participant stops at its first failure.
-// Orders      None: a chunk carries no data. What the loop's bodies read was written before the participants began, and what they
-//             write is passed on by their end.
+// Invariants  I1  Every number below the total is handed out at most once, and without a close()
+//                 exactly once: the additions have one order.
+//             I2  After a close() no chunk is handed out that was not taken before it: the word
+//                 only grows past the total, or is set back to the total.
+//             I3  The word does not wrap: the total is at most 2^63, and a participant stops at its
+//                 first failure.
+// Orders      None: a chunk carries no data. What the loop's bodies read was written before the
+//             participants began. The end of the participants passes on what the bodies write.
 // Progress    Wait-free.
 // Reclamation The counter lives in the frame of the loop, which waits for all participants.
 // Checked by  tests/model/loop_models.cpp: chunks_*
@@ -29,7 +31,7 @@ class chunk_counter {
 
   explicit chunk_counter(std::uint64_t total) noexcept : m_total(total) {}
 
-  /// False: there is none left.
+  /// Takes the next chunk. Returns false if there is none left.
   [[nodiscard]] bool take(std::uint64_t &chunk) noexcept {
     if (exhausted())
       return false;
@@ -40,7 +42,7 @@ class chunk_counter {
     return chunk < m_total;
   }
   [[nodiscard]] bool exhausted() const noexcept { return m_next.load(std::memory_order_relaxed) >= m_total; } // a hint
-  /// The rest is skipped.
+  /// Skips the chunks that are not taken yet.
   void close() noexcept { m_next.store(mutant(bug::chunk_close_leaves_one) ? m_total - 1 : m_total, std::memory_order_relaxed); }
 
  private:

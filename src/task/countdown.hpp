@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A count that several threads take from; who takes the last of it acts for all. The references of a task, and its unsatisfied accesses.
+// A count that several holders take away from; the one that takes the last of it acts for all.
+// Used for the references of a task, and for its unsatisfied accesses.
 //
-// Roles       Holders: each takes away once what it holds of the count.
-// Word        What all holders that have not called yet hold together.
-// Invariants  I1  A caller's share is in the count until its call. So a count equal to it is the caller's alone: nobody else can
-//                 still change it, and it need not be written.
+// Roles       Holder: a thread that holds a share of the count, and takes the share away once.
+// Word        The sum of the shares of all holders that have not called yet.
+// Invariants  I1  A holder's share is in the count until its call. So a count equal to the share
+//                 belongs to the caller alone: no other thread can still change it, and the caller
+//                 need not write it.
 //             I2  Exactly one call returns true.
-// Orders      O1  load acquire, with O2: the others are gone, and what they did is seen.
-//             O2  fetch_sub release, with O1 and with itself: what was done before is passed on; acquire, for the one who takes the last.
+// Orders      O1  load acquire, with O2: the other holders are gone, and the caller sees what they
+//                 did.
+//             O2  fetch_sub release, with O1 and with itself: passes on what the holder did before.
+//                 Acquire, needed by the last holder.
 // Progress    Wait-free.
-// Reclamation A caller that got false must not touch what the count guards.
+// Reclamation A holder that got false does not touch what the count guards.
 // Checked by  tests/model/completion_models.cpp: countdown_*
 #pragma once
 
@@ -21,7 +25,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// True: nobody else holds anything.
+/// Takes the caller's share `n` away. True: no other holder is left.
 template <class Word>
 [[nodiscard]] WEFT_INLINE bool take_away(Word &count, std::uint32_t n) noexcept {
   return count.load(std::memory_order_acquire) == n ||               // O1

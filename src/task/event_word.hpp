@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// External events: reasons outside of Weft for a task not to be over.
+// External events: reasons outside of Weft for which a task is not complete yet.
 //
-// Roles       The running task: increase. Any thread: decrease. The worker that ends the body: end_body, once.
-// Word        Events, plus k_body from the first increase until the body has ended.
-// Invariants  I1  The word reaches zero once: when the body has ended and no event is left. Whoever brings it there ends the task, or
-//                 lets it begin again (once per run of the body, then).
-//             I2  A decrease that would take more than there is changes nothing.
-// Orders      O1  decrease and end_body release, with O2: what was done before is done before the task ends.
-//             O2  the operation that reaches zero acquires, with O1 of all others: each continues the release sequences of those
-//                 before it.
-//             increase publishes nothing: who decreases has learnt of the task by other means.
-// Progress    increase and end_body wait-free, decrease lock-free.
-// Reclamation The word lives in the task: who decreases holds a reference, or an event, which keeps the task alive.
+// Roles       Running task: increase. Any thread: decrease. Ender: the worker that ends the body;
+//             it calls end_body, once.
+// Word        The number of events, plus k_body from the first increase until the body has ended.
+// Invariants  I1  The word reaches zero once: when the body has ended and no event is left. The
+//                 thread that brings it there ends the task. If the task is to run again, that
+//                 thread lets it begin again, and the word reaches zero once per run of the body.
+//             I2  A decrease by more than the events that are left changes nothing.
+// Orders      O1  decrease and end_body release, with O2: what the thread did before happens before
+//                 the task ends.
+//             O2  the operation that reaches zero acquires, with O1 of all others: each continues
+//                 the release sequences of those before it.
+//             increase publishes nothing: a thread that decreases has learnt of the task by other
+//             means.
+// Progress    increase and end_body are wait-free, decrease is lock-free.
+// Reclamation The word lives in the task. A thread that decreases holds a reference, or an event,
+//             which keeps the task alive.
 // Checked by  tests/model/suspension_models.cpp: events_*
 #pragma once
 
@@ -32,22 +37,24 @@ class event_word {
     m_word.fetch_add(hold + n, std::memory_order_relaxed);
   }
 
-  /// The running task: whether an event is left. "None" is exact, and what was done before the decrease is seen.
+  /// Returns whether an event is left. Only the running task calls it. False is exact, and the task
+  /// sees what the other threads did before their decreases.
   [[nodiscard]] bool any() const noexcept { return (m_word.load(std::memory_order_acquire) & (k_body - 1)) != 0; } // O2
 
-  /// Who has brought the word to zero, when the body is to run again.
+  /// Prepares the word for another run of the body. Called by the thread that has brought it to
+  /// zero.
   void begin_again() noexcept { m_used.set(false); }
 
-  /// By the running task: whether it has ever had an event.
+  /// Returns whether the task has ever had an event. Only the running task calls it.
   [[nodiscard]] bool used() const noexcept { return m_used.get(); }
 
-  /// True: no event is left, the caller ends the task.
+  /// Ends the body. True: no event is left, and the caller ends the task.
   [[nodiscard]] bool end_body() noexcept {
     return !m_used.get() || m_word.fetch_sub(k_body, std::memory_order_acq_rel) == k_body || // O1, O2
            mutant(bug::events_end_early);
   }
 
-  /// `last`: the caller ends the task.
+  /// Takes `n` events away. `last`: the caller ends the task.
   [[nodiscard]] decreased decrease(std::uint32_t n) noexcept {
     std::int64_t now = m_word.load(std::memory_order_relaxed);
     do {

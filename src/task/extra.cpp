@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extra block of a task, and room for some when memory is gone.
+// The extra block of a task, and a reserve of such blocks for when memory is gone.
 #include "queue/spin_lock.hpp"
 #include "task/rerun_clock.hpp"
 #include "task/task.hpp"
@@ -11,7 +11,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-// 64: about as many exceptions can be in flight at once from what libstdc++ itself sets aside.
+// 64: libstdc++ itself reserves memory for about as many exceptions at a time.
 constexpr int k_set_aside = 64;
 
 union reserve {
@@ -20,7 +20,7 @@ union reserve {
 };
 reserve g_reserves[k_set_aside];
 reserve *g_free = nullptr; // guarded by the lock
-int g_untouched = 0;       // guarded by the lock: those from here on have never been used
+int g_untouched = 0;       // guarded by the lock: blocks from this index on have never been used
 spin_lock<> g_lock;
 
 void *take_reserve() noexcept {
@@ -63,7 +63,7 @@ void task_extra::operator delete(void *p) noexcept {
 task_extra &make_extra(task &t) {
   task_extra *x = nullptr;
   auto *fresh = new task_extra;
-  // O1: publishes the block; on failure the other's block is seen whole
+  // O1: publishes the block; on failure the caller sees the other thread's block whole
   if (t.extra.compare_exchange_strong(x, fresh, std::memory_order_acq_rel, std::memory_order_acquire))
     return *fresh;
   delete fresh;

@@ -19,11 +19,11 @@ void report(const char *label, const std::exception_ptr &error, const char *reme
     std::rethrow_exception(error);
   } catch (const weft::error &e) {
     if (e.code() != errc::cancelled) // a task that was skipped is not a failure
-      warn("task '%s' threw, and nobody asked for it: %s; %s", label, e.what(), remedy);
+      warn("task '%s' threw, and no caller asked for the exception: %s; %s", label, e.what(), remedy);
   } catch (const std::exception &e) {
-    warn("task '%s' threw, and nobody asked for it: %s; %s", label, e.what(), remedy);
+    warn("task '%s' threw, and no caller asked for the exception: %s; %s", label, e.what(), remedy);
   } catch (...) {
-    warn("task '%s' threw, and nobody asked for it; %s", label, remedy);
+    warn("task '%s' threw, and no caller asked for the exception; %s", label, remedy);
   }
 }
 
@@ -40,10 +40,11 @@ void report_unasked(const char *label, const std::exception_ptr &error) noexcept
 namespace {
 
 [[noreturn]] WEFT_COLD void no_memory_for(const task &t) noexcept {
-  fatal("task '%s' threw, and there is no memory to keep its exception for who waits for it", label_of(t));
+  fatal("task '%s' threw, and there is no memory to keep its exception for its waiter", label_of(t));
 }
 
-/// A child outside of groups failed: its parent's taskwait will throw. Its siblings run on: only a group cancels.
+/// Keeps the failure of a child outside of groups: its parent's taskwait will throw. Its siblings
+/// run on: only a group cancels.
 void parent_failed(task &parent, const char *label, std::exception_ptr error) {
   if (is_root_of_functions(parent))
     return report_unasked(label, error);
@@ -109,7 +110,8 @@ void fail(task &t, std::exception_ptr error) noexcept {
 
 namespace {
 
-/// A recorded task fails as its taskiter does.
+/// Returns whether the failure of the task ends the program. A recorded task fails as its taskiter
+/// does.
 bool ends_the_program(const task &t) noexcept {
   const task *whole = &t;
   while (is_recorded(*whole))

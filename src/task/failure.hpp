@@ -11,24 +11,27 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The task ended with an exception: gives it to the handle, the group or the parent.
+/// Gives the exception with which the task ended to its handle, its group or its parent.
 void fail(task &t, std::exception_ptr error) noexcept;
-/// Something done for the children of `parent` ended with an exception: a failure as that of a child called `label`.
+/// Makes `error`, thrown by something done for the children of `parent`, the failure of a child
+/// called `label`.
 void fail_for(task &parent, const char *label, std::exception_ptr error) noexcept;
-/// fail() for a task that may still be ending, on another thread.
+/// Calls fail() for a task that may still be ending on another thread.
 void hand_over_failure(task &t, std::exception_ptr error) noexcept;
-/// For the handle of the task.
+/// Keeps the exception for the task's handle.
 void keep_own_error(task &t, std::exception_ptr error) noexcept;
-/// Nobody has waited for the children of `t` since one of them failed: now it is a failure of `t`, for who waits for it.
+/// Makes the failure of a child of `t` a failure of `t` itself, for the waiter of `t`: no wait for
+/// the children came since.
 WEFT_COLD void pass_on_children_error(task &t, task_extra &x) noexcept;
-/// Says on standard error that an exception was thrown that nobody asked for.
+/// Prints on standard error that an exception was thrown for which no caller asked.
 void report_lost(const char *label, const std::exception_ptr &error) noexcept;
-/// The same of what no call can ask for: a function, or what a service has spawned.
+/// Prints the same for a task whose exception no call can ask for: a function, or a task that a
+/// service has spawned.
 void report_unasked(const char *label, const std::exception_ptr &error) noexcept;
-/// Parent of functions. Supplied by the module worker.
+/// Returns whether the task is the parent of functions. Supplied by the module worker.
 [[nodiscard]] bool is_root_of_functions(const task &t) noexcept;
 
-/// Setting group.exceptions.
+/// Applies the setting group.exceptions.
 void set_default_exception_policy(exceptions_kind kind) noexcept;
 inline exception_policy g_default_policy = exception_policy::first_cancels;
 

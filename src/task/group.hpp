@@ -10,7 +10,8 @@
 
 namespace weft::inline v0 {
 
-/// First line: of the task that made the group. Second line: of everybody.
+/// Holds the state of a group. The first line belongs to the task that made the group, the second
+/// is shared by all threads.
 struct alignas(64) task_group::state {
   rt::task *owner = nullptr;
   detail::runnable *waiter = nullptr; // the frame in wait(); written before settle
@@ -29,7 +30,7 @@ namespace rt {
 
 using group_state = task_group::state;
 
-/// Keeps an exception as the group's policy says. Any thread.
+/// Keeps an exception as the group's policy demands. Any thread.
 void group_failed(group_state &g, const task &t, std::exception_ptr error) noexcept;
 
 } // namespace rt

@@ -39,8 +39,9 @@ void wake_waiter(runnable *&waiter) {
   make_ready(*f);
 }
 
-/// A task below `parent`, of group `g` or of none, is complete. Tells who waits; returns the parent when that is complete by it.
-/// `by_owner`: the child is counted in the owner's plain field, by a frame below on this stack.
+/// Counts down after a task below `parent`, of group `g` or of none, is complete, and wakes the
+/// waiter of the last one. Returns the parent if that makes it complete. `by_owner`: the child is
+/// counted in the owner's plain field, by a frame below on this stack.
 WEFT_INLINE task *count_down(task *parent, group_state *g, bool by_owner) {
   const bool owned_by_parent = !g || g->owner == parent;
   if (by_owner && owned_by_parent) {
@@ -61,7 +62,7 @@ WEFT_INLINE task *count_down(task *parent, group_state *g, bool by_owner) {
 
 WEFT_INLINE group_state *group_of(const task &t) noexcept { return t.group ? &t.group->internals() : nullptr; }
 
-/// What children of the body have thrown is not for a wait in the destructor.
+/// Passes on what children of the body have thrown: a wait in the destructor must not rethrow it.
 WEFT_COLD void hand_up_errors(task &t, task_extra &x) noexcept {
   if (!x.children_error)
     return;
@@ -69,7 +70,8 @@ WEFT_COLD void hand_up_errors(task &t, task_extra &x) noexcept {
   x.failing.store(false, std::memory_order_relaxed); // nothing runs below the task
 }
 
-/// The destructor of the callable runs as the task, on a thread of Weft: what it spawns are children of the task, and it may wait.
+/// Runs the destructor of the callable as the task, on a thread of Weft: what the destructor spawns
+/// are children of the task, and it may wait.
 WEFT_NOINLINE void run_destructor(task &t) noexcept {
   thread_context *const before = this_thread_context();
   task *const outer = before ? std::exchange(before->current, &t) : nullptr;
@@ -85,7 +87,8 @@ WEFT_NOINLINE void run_destructor(task &t) noexcept {
     this_thread_context()->current = outer; // the thread may have changed
 }
 
-/// After the body or the destructor, by its frame: nothing is left below the task. False: the last child goes on, and `released_refs` are dropped.
+/// Settles the children after the body or the destructor. Its frame calls it. True: nothing is left
+/// below the task. False: the last child goes on, and `released_refs` are dropped.
 bool settle_children(task &t, std::uint32_t released_refs) {
   t.next = nullptr; // nothing waits any more
   if (t.children.settle(t.owned_children))
@@ -95,11 +98,12 @@ bool settle_children(task &t, std::uint32_t released_refs) {
   return false;
 }
 
-/// Of a task that is complete: its body ends here, or something else ends it, on top of a frame that has nothing to do with it and that must
-/// not wait for a destructor.
+/// Says what completes a task: its own body ends here, or something else ends it, on top of an
+/// unrelated frame that must not wait for a destructor.
 enum class completed { by_its_body, by_others };
 
-/// A worker runs the destructor, as if the task were ready once more. False: there is no memory for that.
+/// Lets a worker run the destructor, as if the task were ready once more. False: there is no memory
+/// for that.
 WEFT_COLD bool defer_destructor(task &t, std::uint32_t released_refs) {
   task_extra *const x = try_extra_of(t);
   if (!x)
@@ -119,14 +123,16 @@ WEFT_NOINLINE bool destroy_closure(task &t, std::uint32_t released_refs, complet
   return t.children.done(t.owned_children) || settle_children(t, released_refs);
 }
 
-/// Everything below the task is complete: destroys its callable. False: what the destructor spawned is not complete, or a worker runs the
-/// destructor later; the task is completed then, and `released_refs` are dropped.
+/// Destroys the callable of a task below which everything is complete. False: what the destructor
+/// spawned is not complete, or a worker runs the destructor later; the task is completed then, and
+/// `released_refs` are dropped.
 WEFT_INLINE bool end_closure(task &t, std::uint32_t released_refs, completed how) {
   return !t.ops->destroy || is_over(t) || destroy_closure(t, released_refs, how);
 }
 
-/// Everything below the task is complete, and its closure is destroyed: drops it and tells who waits. Returns the parent when that is
-/// complete by it. `released_refs`: references of the task's accesses that end here as well.
+/// Drops a task below which everything is complete and whose closure is destroyed, and counts it
+/// where it is waited for. Returns the parent if that makes it complete. `released_refs`:
+/// references of the task's accesses that end here as well.
 WEFT_INLINE task *drop(task &t, std::uint32_t released_refs, bool by_owner) {
   if (task_extra *x = peek_extra(t))
     pass_on_children_error(t, *x);
@@ -136,7 +142,7 @@ WEFT_INLINE task *drop(task &t, std::uint32_t released_refs, bool by_owner) {
   return count_down(parent, g, by_owner);
 }
 
-/// Everything below the task is complete: destroys and drops it, and so upwards.
+/// Destroys and drops a task below which everything is complete, and so upwards.
 void complete(task *t, completed how, std::uint32_t released_refs, bool by_owner, ready_list &ready) {
   for (;;) {
     if (!end_closure(*t, released_refs, how)) [[unlikely]]
@@ -169,19 +175,22 @@ void signal_done(task &t) {
 
 constexpr std::uint8_t k_waited_for = detail::k_tracked | detail::k_undeferred; // its end is signalled
 
-/// Nobody waits on the spot for what the end of `t` does, which has something to do with accesses.
+/// Returns whether the end of `t` has to do with accesses, and no thread waits on the spot for its
+/// effects.
 WEFT_COLD bool may_post(task &t) noexcept { return !t.has(detail::k_undeferred) && (t.extent != 0 || t.children_domain) && !shares(t); }
 
-/// A callable that has a destructor goes before the end is posted: managers run none. False: the task has children again.
+/// Destroys a callable with a destructor before the end is posted: managers run no destructors.
+/// False: the task has children again.
 bool destroy_early(task &t) noexcept {
   if (t.ops->destroy && !is_over(t))
     run_destructor(t);
   return t.children.done(t.owned_children);
 }
 
-/// `childless` may be so no more when it returns false.
+/// Posts the end of `t`, if that is possible. If it returns false, `childless` may have become
+/// false.
 WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
-  thread_context *const e = this_thread_context(); // null on a thread that only takes events back
+  thread_context *const e = this_thread_context(); // null on a thread that only decreases events
   if (!e || e->in_callback || (how == completed::by_others && t.ops->destroy) || !may_post(t) || acts_locally(*e))
     return false;
   const bool was_childless = childless;
@@ -189,7 +198,7 @@ WEFT_COLD bool posts_end(task &t, completed how, bool &childless) {
   return childless == was_childless && post_end(t, childless);
 }
 
-/// Body and events are over: releases the accesses, settles the children.
+/// Ends a task whose body and events are over: releases the accesses, settles the children.
 void end_task(task &t, completed how, bool by_owner, ready_list &ready) {
   bool childless = t.children.done(t.owned_children);
   if (sends_messages() && (childless || !t.has(detail::k_wait)) && posts_end(t, how, childless)) [[unlikely]]
@@ -243,16 +252,18 @@ enum body_hook : std::uint8_t {
   k_safepoint = 4,
   k_traces_switches = 8 // with k_traces_bodies: no more than these
 };
-// Written before any task, but for k_safepoint, which is a hint: who misses it stops at the next body.
+// Written before any task exists, except k_safepoint, which is a hint: a worker that misses it
+// stops at its next body.
 std::atomic<std::uint8_t> g_body_hooks{0};
 WEFT_INLINE std::uint8_t hooks() noexcept { return g_body_hooks.load(std::memory_order_relaxed); }
-bool g_traces_readiness = false; // the same
+bool g_traces_readiness = false; // also written before any task exists
 
-/// Nothing about the end of `t` but its accesses is uncommon.
+/// Returns whether nothing about the end of `t` but its accesses is uncommon.
 WEFT_INLINE bool ends_with_body(const task &t) noexcept { return !peek_extra(t) && t.children.done(t.owned_children) && !t.has(k_waited_for); }
 
-/// Counts a child that ran on a loop of its own. The parent is told when something else than its children comes: the word of a parent
-/// with many children would else go from cache to cache at each of them.
+/// Counts a child that ran on a loop of its own. The worker counts for one parent at a time, and
+/// writes the parent's word when a task comes that is no child of it. If it wrote the word at each
+/// child, the word of a parent with many children would go from cache to cache.
 WEFT_INLINE bool count_later(thread_context &here, const task *parent, const group_state *g) noexcept {
   if (g || here.counts_for != parent)
     return false;
@@ -260,7 +271,8 @@ WEFT_INLINE bool count_later(thread_context &here, const task *parent, const gro
   return true;
 }
 
-/// Its accesses, `released_refs` of them, are released and its closure is destroyed: frees the task, counts it where it is waited for.
+/// Frees a task whose accesses, `released_refs` of them, are released and whose closure is
+/// destroyed, and counts it where it is waited for.
 WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t released_refs, bool in_place, const task *outer) {
   task *const parent = t.parent;
   group_state *const g = group_of(t);
@@ -272,7 +284,7 @@ WEFT_INLINE void end_released(thread_context &now, task &t, std::uint32_t releas
     complete_upwards(*done);
 }
 
-/// The end of a task that has several accesses, regions, or had children with accesses.
+/// Ends a task that has several accesses, regions, or had children with accesses.
 WEFT_NOINLINE runnable *end_with_accesses(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
@@ -280,10 +292,10 @@ WEFT_NOINLINE runnable *end_with_accesses(task &t, task *outer, bool in_place) {
   const std::uint32_t released_refs = release_accesses(t, ready);
   if (!t.ops->destroy) [[likely]]
     end_released(now, t, released_refs, in_place, outer);
-  else if (end_closure(t, released_refs, completed::by_its_body)) { // on another thread, perhaps
+  else if (end_closure(t, released_refs, completed::by_its_body)) { // the thread may have changed
     if (!peek_extra(t)) [[likely]]
       end_released(*this_thread_context(), t, released_refs, in_place, outer);
-    else // of the destructor: values of its own, or what its children have thrown
+    else // the destructor has made the block: for values of its own, or for what its children have thrown
       complete(&t, completed::by_its_body, released_refs, in_place && t.parent == outer, ready);
   }
   return ready.empty() ? nullptr : first_of(ready);
@@ -295,7 +307,7 @@ WEFT_NOINLINE runnable *end_last_member(task &t, cohort &c, bool in_place, const
   return nullptr;
 }
 
-/// The end of a task that shares its only access, and whose closure needs no destructor.
+/// Ends a task that shares its only access, and whose closure needs no destructor.
 WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
   now.current = outer;
@@ -311,10 +323,12 @@ WEFT_NOINLINE runnable *end_member(task &t, task *outer, bool in_place) {
 
 WEFT_NOINLINE runnable *end_general(task &t, task *outer, bool in_place);
 
-/// Nothing about the end of `t` asks for more than one access to be released, a block to be freed and a child to be counted.
+/// Returns whether the end of `t` needs no more than to release at most one access, to free a block
+/// and to count a child.
 WEFT_INLINE bool ends_fast(const task &t, bool (*needs_general_path)() noexcept = &mailbox::needs_general_path) noexcept {
   const bool bare = (reinterpret_cast<std::uintptr_t>(peek_extra(t)) | reinterpret_cast<std::uintptr_t>(t.children_domain)) == 0;
-  // The count of children last: destructors of what a taskiter has recorded may spawn below it on another thread meanwhile.
+  // The count of children is read last: destructors of what a taskiter has recorded may spawn below
+  // the task on another thread meanwhile.
   return bare && !t.has(k_waited_for | detail::k_destroys | detail::k_special) && (t.extent == 0 || (t.extent == 1 && !needs_general_path())) &&
          t.children.done(t.owned_children);
 }
@@ -339,7 +353,7 @@ WEFT_INLINE runnable *end_locally(task &t, task *outer, bool in_place) {
                                                                                : end_with_accesses(t, outer, in_place);
 }
 
-/// By a message, or as if there were none.
+/// Ends a body by a message, or locally if this worker does not post.
 WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
   thread_context &now = *this_thread_context(); // the thread may have changed
   const bool posts = !acts_locally(now);
@@ -355,12 +369,13 @@ WEFT_NOINLINE runnable *end_amid_messages(task &t, task *outer, bool in_place) {
   return end_locally(t, outer, in_place);
 }
 
-/// The end of a body that is not common: see execute().
+/// Ends a body that is not common: see execute().
 WEFT_NOINLINE runnable *end_body(task &t, task *outer, bool in_place) {
   return sends_messages() ? end_amid_messages(t, outer, in_place) : end_locally(t, outer, in_place);
 }
 
-/// The deferred destructor has run. It came as a task that is ready, and counts as none.
+/// Ends a task whose deferred destructor has run. It came as a ready task, and is not counted as
+/// one.
 WEFT_COLD runnable *end_deferred_destructor(task &t, task *outer) {
   this_thread_context()->current = outer;
   count(this_thread_context()->counts->executed, ~std::uint64_t{0});
@@ -381,7 +396,7 @@ runnable *end_general(task &t, task *outer, bool in_place) {
     return nullptr;
   }
   if (x)
-    end_locals(*x); // still as the task
+    end_locals(*x); // the values' destructors run as the task
   this_thread_context()->current = outer;
   if (x && x->events.used()) {
     note_pending(t, *x, pending_until::it_may_end);
@@ -466,7 +481,8 @@ void arm_safepoint(bool on) noexcept {
 }
 
 void free_task(task &t, heap *mine) noexcept {
-  // Only for a task with a handle: the module that holds `ops` may have been unloaded since the task was complete.
+  // Only for a task with a handle: the module that holds `ops` may have been unloaded since the
+  // task completed.
   if (t.has(detail::k_tracked) && t.ops->destroy_result)
     t.ops->destroy_result(detail::storage(&t));
   if (task_extra *x = t.extra.load(std::memory_order_relaxed))
@@ -476,7 +492,7 @@ void free_task(task &t, heap *mine) noexcept {
 
 namespace {
 
-/// The body of a task whose group was cancelled is not run; its handle says so.
+/// Skips the body of a task whose group was cancelled; its handle reports that.
 WEFT_COLD void skip(task &t) noexcept {
   if (const task_extra *x = peek_extra(t); x && x->only_destructor)
     return run_destructor(t);
@@ -525,7 +541,7 @@ WEFT_INLINE runnable *execute_at(thread_context &here, task &t) noexcept {
   task *const outer = here.current;
   here.current = &t;
   if (!in_place && t.group && here.counted != 0 && !mutant(bug::parent_flushed_late)) [[unlikely]]
-    flush_child_count(here); // whoever waits for the children need not wait for the group
+    flush_child_count(here); // the waiter for the children does not have to wait for the group
   if (is_cancelled(t)) [[unlikely]]
     skip(t);
   else if (t.has(detail::k_special) && peek_extra(t)) [[unlikely]]
@@ -609,16 +625,16 @@ WEFT_COLD void call_onready(task &t) noexcept {
   task_extra *x = peek_extra(t);
   if (!x || !x->onready)
     return;
-  thread_context *e = this_thread_context(); // null on a thread that only takes events back
+  thread_context *e = this_thread_context(); // null on a thread that only decreases events
   const callback self{"the onready function of task", label_of(t)};
   task *const outer = e ? std::exchange(e->current, &t) : nullptr;
   const callback *const outer_callback = e ? std::exchange(e->in_callback, &self) : nullptr;
   try {
     x->onready(x->onready_context);
   } catch (const std::exception &error) {
-    fatal("%s '%s' threw: %s; let it catch what it throws, nobody waits for it", self.what, self.name, error.what());
+    fatal("%s '%s' threw: %s; let it catch what it throws: no caller waits for it", self.what, self.name, error.what());
   } catch (...) {
-    fatal("%s '%s' threw; let it catch what it throws, nobody waits for it", self.what, self.name);
+    fatal("%s '%s' threw; let it catch what it throws: no caller waits for it", self.what, self.name);
   }
   if (e) {
     e->current = outer;
@@ -630,11 +646,11 @@ bool announce_general(task &t) {
   if (is_cohort(t))
     return serve_cohort(t), false;
   if (t.has(detail::k_special)) {
-    if (!take_exclusions(t)) // who gives them up announces the task again
+    if (!take_exclusions(t)) // the task that releases them announces this one again
       return false;
     if (is_external(t)) {
       const detail::external_closure c = external_closure_of(t);
-      c.onready(c.context); // the task is perhaps gone
+      c.onready(c.context); // the task may be gone
       return false;
     }
     if (g_traces_readiness)

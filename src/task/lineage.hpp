@@ -7,12 +7,13 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Everything below a task, or everything of a group; with neither every task.
+/// Describes everything below a task, or everything of a group; with neither, every task.
 struct lineage {
   const task *root = nullptr;
   const group_state *group = nullptr;
 
-  /// Of ready work: its ancestors live as long as it does. A longer way up than this is not worth walking.
+  /// Returns whether `r` is ready work of the lineage. Its ancestors live as long as `r` does. The
+  /// walk upwards ends after k_generations.
   [[nodiscard]] bool includes(const runnable &r) const noexcept {
     if (r.what != runnable::kind::task)
       return false;

@@ -25,7 +25,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Comes first in a value.
+/// Links a value into the tree and the list. It is the value's first member.
 template <class P = real_atomics>
 struct local_link {
   typename P::template atomic<local_link *> below[2]{};
@@ -45,7 +45,8 @@ class local_list {
       at = at->below[path & 1].load(std::memory_order_acquire); // O2
     return at;
   }
-  /// Adds `fresh` and returns it; or, when a branch of a join was faster, returns its value of that key: then `fresh` stays the caller's.
+  /// Adds `fresh` and returns it. If another branch of a join was faster, returns that branch's
+  /// value of the key, and the caller keeps `fresh`.
   [[nodiscard]] link &add(link &fresh) noexcept {
     const std::uint64_t key = fresh.key.get();
     word *place = &m_root;
@@ -64,7 +65,8 @@ class local_list {
     while (!m_newest.compare_exchange_weak(newest, &fresh, std::memory_order_relaxed, std::memory_order_relaxed));
     return fresh;
   }
-  /// Takes the newest; null when none is left. Ender. Users that add meanwhile are destructors of values that were taken.
+  /// Takes the newest value; returns null when none is left. Only the ender calls it. Destructors
+  /// of taken values may add new ones meanwhile.
   [[nodiscard]] link *take() noexcept {
     link *newest = m_newest.load(std::memory_order_relaxed); // alone
     if (newest) {

@@ -10,7 +10,7 @@ namespace rt {
 
 namespace {
 
-/// In one block in front of the value.
+/// Heads the block of a value; the value follows in the same block.
 struct local_value : local_link<> {
   void (*destroy)(void *) noexcept = nullptr;
   std::size_t offset = 0; // from here to the value
@@ -67,7 +67,7 @@ void end_locals(task_extra &x) noexcept {
   while (local_link<> *newest = x.locals.take()) {
     newest->older.set(over);
     over = newest;
-    whole(*newest).destroy(whole(*newest).value()); // may still use the older ones, and make new ones
+    whole(*newest).destroy(whole(*newest).value()); // the destructor may still use older values, and make new ones
   }
   while (over) {
     local_value &v = whole(*over);

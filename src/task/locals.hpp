@@ -9,9 +9,10 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The value of `key` in the task, or null.
+/// Returns the value of `key` in the task, or null.
 [[nodiscard]] void *find_local(const task_extra &x, std::uint64_t key) noexcept;
-/// Makes it; when a branch of a join was faster, its value is the one. Throws what the constructor throws.
+/// Makes the value and returns it. If another branch of a join was faster, returns that branch's
+/// value. Throws what the constructor throws.
 [[nodiscard]] void *add_local(task_extra &x, std::uint64_t key, const detail::local_ops &ops, const void *variable);
 /// Destroys the values, newest first, and those that the destructors make.
 void end_locals(task_extra &x) noexcept;

@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contended side of weft::mutex: a lock that is handed from its holder to the frame that has waited longest.
 //
-// Roles       Anyone: try_take, take_or_wait. The holder, who may move between threads: try_give_up, hand_over.
-// Word        word: null free; odd (held()) taken, nobody new waits; else the newest waiter (taken), linked to older ones.
+// Roles       Any task: try_take, take_or_wait. Holder: the task that has the lock; it calls
+//             try_give_up and hand_over, and may move between threads. Waiter: a suspended frame
+//             with a node.
+// Words       word: null (free); odd, held() (taken, and no new waiter); else the newest waiter
+//             (taken), linked to older ones.
 //             queue: waiters in order of arrival, plain, of the holder.
-// Invariants  I1  A waiter's node is in the word's list or in the queue, once, until the lock is its own.
-//             I2  hand_over leaves the word taken: nobody else can come between the old holder and the new one.
-//             I3  The queue is older than the list: it is filled, in order, only when it is empty.
-// Orders      O1  word compare-exchange to an odd value, acquire, with O2: what the last holder wrote, the queue included.
+// Invariants  I1  A waiter's node is in the word's list or in the queue, once, until the waiter has
+//                 the lock.
+//             I2  hand_over leaves the word taken: no other task can get the lock between the old
+//                 holder and the new one.
+//             I3  Waiters in the queue are older than those in the list: the holder fills the
+//                 queue, in order, only when it is empty.
+// Orders      O1  word compare-exchange to an odd value, acquire, with O2: the new holder sees what
+//                 the last holder wrote, the queue included.
 //             O2  word compare-exchange to null, release, with O1.
-//             O3  word compare-exchange to a node, release, with O4: node and frame are written before they are known.
-//             O4  word exchange of the holder, acquire, with O3 of every node in the list: each is a read-modify-write
-//                 behind the older ones, so it continues their release sequences.
-//             The hand-over itself is ordered by what makes the frame ready.
-// Progress    Blocking; first come, first served. take_or_wait is lock-free, hand_over linear in the new waiters.
-// Reclamation A node lies on its waiter's stack. hand_over reads it for the last time before it returns; the frame is touched
-//             for the last time by whoever makes it ready.
-// Source      The list that arrives in one word and is turned round by the holder is that of nsync and of Folly's coroutine mutex.
+//             O3  word compare-exchange to a node, release, with O4: the waiter writes node and
+//                 frame before the holder can find them.
+//             O4  word exchange of the holder, acquire, with O3 of every node in the list: each O3
+//                 is a read-modify-write after the older ones, so it continues their release
+//                 sequences.
+//             The call that makes the new holder's frame ready orders the hand-over itself.
+// Progress    Blocking; first come, first served. take_or_wait is lock-free, hand_over linear in
+//             the new waiters.
+// Reclamation A node is on its waiter's stack. hand_over reads the node for the last time before it
+//             returns. The thread that makes the frame ready touches the frame for the last time.
+// Source      nsync and Folly's coroutine mutex also have a list that arrives in one word and that
+//             the holder reverses.
 // Checked by  tests/model/mutex_models.cpp: mutex_*
 #pragma once
 
@@ -31,10 +42,11 @@ template <class Frame, class P = detail::std_atomics>
 struct lock_waiter {
   typename P::template var<Frame *> suspended{};
   typename P::template var<lock_waiter *> next{};
-  typename P::template var<void *> holder{}; // of the first to come, for reports: held()
+  typename P::template var<void *> holder{}; // of the oldest waiter, for reports: held()
 };
 
-/// For frame `f`, which is suspended. True: the lock was free and is now the frame's, which may go on. False: `node` waits.
+/// Takes the lock for the suspended frame `f`, or enters `node`. True: the lock was free, and `f`,
+/// which has it now, may go on. False: `node` waits.
 template <class Frame, class P>
 [[nodiscard]] bool take_or_wait(detail::lock_word<P> &lock, lock_waiter<Frame, P> &node, Frame &f) noexcept {
   node.suspended.set(&f);
@@ -53,8 +65,8 @@ template <class Frame, class P>
   }
 }
 
-/// Notes who holds the lock now where reports look: at the first waiter in the queue, else in the word. A waiter that comes at this very
-/// moment has noted nobody.
+/// Notes the new holder where reports read it: at the first waiter in the queue, else in the word.
+/// A waiter that arrives at this moment has no holder noted.
 template <class Frame, class P>
 void name_holder(detail::lock_word<P> &lock, lock_waiter<Frame, P> *first, Frame &f) noexcept {
   if (first)
@@ -64,20 +76,21 @@ void name_holder(detail::lock_word<P> &lock, lock_waiter<Frame, P> *first, Frame
     lock.word.compare_exchange_strong(seen, lock.held(&f), std::memory_order_relaxed, std::memory_order_relaxed); // I2: taken before and after
 }
 
-/// Holder, when try_give_up has failed: the frame that has the lock now, to be made ready. Null, and nothing has changed, when
-/// the caller does not hold it: nobody can wait then.
+/// Hands the lock over and returns the frame that has it now, which the caller makes ready. The
+/// holder calls it when try_give_up has failed. Returns null, and changes nothing, if the caller
+/// does not hold the lock: then there is no waiter.
 template <class Frame, class P>
 [[nodiscard]] Frame *hand_over(detail::lock_word<P> &lock) noexcept {
   using waiter = lock_waiter<Frame, P>;
   auto *oldest = static_cast<waiter *>(lock.queue.get());
   if (mutant(bug::mutex_reads_node_late) && oldest)
-    oldest = oldest->next.get(); // of the one who was served last
+    oldest = oldest->next.get(); // of the waiter that got the lock last
   if (!oldest) {
     void *seen = lock.word.load(std::memory_order_relaxed);
     if (!seen || lock.is_held(seen))
       return nullptr;
     auto *w = static_cast<waiter *>(lock.word.exchange(lock.held(nullptr), std::memory_order_acquire)); // O4
-    while (w) { // newest first: turn it round
+    while (w) { // newest first: reverse the list
       waiter *older = w->next.get();
       w->next.set(oldest);
       oldest = w;

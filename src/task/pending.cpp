@@ -10,7 +10,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// One lock for all: two short holds per task with events, which something outside of the process has waited for anyhow.
+/// Guards all pending tasks by one lock: two short holds per task with events. Something outside of
+/// the process has made such a task wait anyhow.
 struct pending_list {
   spin_lock<> lock;
   task_extra *first = nullptr;

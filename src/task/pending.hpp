@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks without a frame that only somebody else can continue, so that nobody else may know them: those whose bodies have ended and that
-// external events keep from ending, and those that run again after an event or an unblock.
+// The list of tasks without a frame that only an outside thread can continue, and that no other
+// structure may refer to:
+// - tasks whose bodies have ended and that external events keep from completing;
+// - tasks that run again after an event or an unblock.
 #pragma once
 
 #include "task/task.hpp"
@@ -8,11 +10,14 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// By who ends the body, before it takes the body's hold off the events, or makes the task known to who unblocks it.
+/// Enters the task. The thread that ends the body calls it before it takes the body's hold off the
+/// events, or before wakers can see the task.
 void note_pending(task &t, task_extra &x, pending_until how) noexcept;
-/// By who took the last event back or unblocked it, or by who noted it when there was nothing left to wait for.
+/// Removes the task. Called by the thread that took the last event back or unblocked the task, or
+/// by the one that entered it if there was nothing left to wait for.
 void forget_pending(task_extra &x) noexcept;
-/// No task of the list ends meanwhile. `f` must not call either of the others.
+/// Calls `f` for each task of the list. No task of the list ends meanwhile. `f` must not call
+/// note_pending() or forget_pending().
 void for_each_pending(void (*f)(task &, void *), void *context);
 void forget_pending_in_child() noexcept;
 

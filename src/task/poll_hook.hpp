@@ -19,10 +19,11 @@ inline std::atomic<std::uint32_t> g_services_at[k_poll_points]; // how many; a h
   return g_services_at[static_cast<std::size_t>(where)].load(std::memory_order_relaxed) != 0;
 }
 
-/// The dispatcher supplies it.
+/// Runs the services of the poll point. Supplied by the dispatcher.
 void poll_services_now(poll_point where) noexcept;
 
-/// Between tasks, or where a task must wait: runs the services of the poll point on the calling worker's stack.
+/// Runs the services of the poll point on the calling worker's stack, if there are any. Called
+/// between tasks, or where a task must wait.
 inline void poll_services(poll_point where) noexcept {
   if (has_services_at(where)) [[unlikely]]
     poll_services_now(where);

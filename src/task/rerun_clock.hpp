@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task needs that runs again after a time; the clock itself is a matter of higher modules.
+// The clock of a task that runs again after a time, as the task sees it; higher modules supply the
+// clock.
 #pragma once
 
 namespace weft::inline v0 {

@@ -9,13 +9,15 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// Of the stack that the caller is on, whichever thread runs it.
+/// Returns the innermost watermark of the stack that the caller is on, whichever thread runs the
+/// stack.
 watermark *&innermost_watermark() noexcept {
   thread_context &e = *this_thread_context();
   return e.pool_stack ? e.pool_stack->innermost : e.thread_innermost;
 }
 
-/// On a thread's own stack, which may be large, no more is looked at than a stack of Weft's has.
+/// Returns the lowest address to measure. A thread's own stack may be large: it is measured no
+/// deeper than a stack of Weft's.
 const char *measured_low(const thread_context &e) noexcept {
   constexpr std::size_t k_end = 128; // a canary is there
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting stack.watermark: how deep a task gets on its stack.
+// Setting stack.watermark: measures how much of its stack a task uses.
 #pragma once
 
 #include "task/task.hpp"

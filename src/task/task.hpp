@@ -33,7 +33,8 @@ class iteration;
 
 enum class pending_until : std::uint8_t { it_may_end, it_may_run_again, unblocked };
 
-/// What few tasks need. Made by the task itself or, for errors of children, by whoever fails first.
+/// Holds what few tasks need. Made by the task itself or, for errors of children, by the first
+/// child that fails.
 struct task_extra {
   event_word<> events;
   block_word<runnable> block; // the blocked frame, or the task itself: see run_again.cpp
@@ -42,7 +43,7 @@ struct task_extra {
   std::size_t stack_bytes = 0;
   std::uint64_t cost = 0;
   void (*instead_of_end)(task &) = nullptr; // when the body returns; of the running task
-  bool again_when_over = false;             // the last event makes the task run again; passed on by the events
+  bool again_when_over = false;             // the last event makes the task run again; ordered by the events
   bool only_destructor = false;             // it is run once more, for the destructor of its callable
   struct rerun_clock *clock = nullptr;      // of a task that runs again after a time
   std::exception_ptr own_error;             // for the handle; published by the done word
@@ -56,7 +57,8 @@ struct task_extra {
 
   task_extra() = default;
   ~task_extra();
-  /// Some room is set aside, so that failures can be told when memory is gone.
+  /// Allocates the block. Some memory is reserved, so that failures can be reported when memory is
+  /// gone.
   static void *operator new(std::size_t bytes);
   static void operator delete(void *p) noexcept;
 };
@@ -67,15 +69,17 @@ namespace detail {
 
 inline constexpr body_ops k_no_body{nullptr, nullptr, nullptr, false, 0};
 
-/// Instead of a closure, in a task that a layer runs by itself: see layer/external_task.hpp.
+/// Replaces the closure in a task that a layer runs by itself: see layer/external_task.hpp.
 struct external_closure {
   void (*onready)(void *);
   void *context;
 };
 inline constexpr body_ops k_external{nullptr, nullptr, nullptr, false, sizeof(external_closure)};
 
-/// The first line is written by the creator and by the one who runs the task, the second also by others.
-/// While a task waits for its children `next` names the waiting frame; null says that the body has ended.
+/// Describes one task. Its creator and the thread that runs it write the first cache line; other
+/// threads write the second one, too.
+/// While a task waits for its children `next` names the waiting frame; null means that the body has
+/// ended.
 struct task : runnable {
   const body_ops *ops;
   task *parent;
@@ -89,30 +93,33 @@ struct task : runnable {
   // second cache line
   rt::completion_word<> children;
   std::atomic<rt::task_extra *> extra{nullptr};
-  /// Null, a waiting frame, or k_done; only with k_tracked or k_undeferred. Of a recorded task its node, of a join's branch its job.
+  /// Null, a waiting frame, or k_done; only with k_tracked or k_undeferred. In a recorded task its
+  /// node, in a join's branch its job.
   std::atomic<void *> done_word{nullptr};
 
   task(const body_ops &o, task *p, task_group *g) noexcept
       : runnable{o.traits, nullptr}, ops(&o), parent(p), group(g), unsatisfied(0), references(1) {}
-  /// Stands for a thread or a part of one. Has no body; its reference is never dropped.
+  /// Makes a task that represents a thread or a part of one. It has no body, and its reference is
+  /// never dropped.
   explicit task(const char *name, task *p = nullptr) noexcept : task(k_no_body, p, nullptr) {
     label = name;
     trace_id = 0;
     set(k_implicit);
   }
   [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
-  /// The same for a task whose body may be running, and failing, elsewhere.
+  /// Returns the same for a task whose body may be running, and failing, on another thread.
   [[nodiscard]] bool has_meanwhile(std::uint8_t flag) const noexcept {
     return (__atomic_load_n(&flags, __ATOMIC_RELAXED) & flag) != 0 && !rt::mutant(rt::bug::flag_unseen_meanwhile);
   }
-  /// None of these flags and no priority, in one comparison.
+  /// Returns, in one comparison, whether the task has none of these flags and no priority.
   [[nodiscard]] bool is_plain(std::uint8_t but) const noexcept {
     constexpr auto bits = [](kind k, std::uint8_t f, std::int16_t p, std::uint32_t n) {
       return std::bit_cast<std::uint64_t>(runnable_traits{k, f, p, n});
     };
     return (bits(what, flags, priority, 0) & bits(kind{}, but, -1, 0)) == 0;
   }
-  /// Its children take the general path: it is final, or confined to some workers. In one comparison.
+  /// Returns, in one comparison, whether its children take the general path: the task is final, or
+  /// confined to some workers.
   [[nodiscard]] bool children_need_general_path() const noexcept {
     struct head {
       kind what;
@@ -141,7 +148,7 @@ inline void *const k_runnable_now = reinterpret_cast<void *>(std::uintptr_t{2});
 
 using ready_list = intrusive_queue<runnable>;
 
-/// The extra block of a task, made on first use. Any thread.
+/// Returns the extra block of a task, which is made on first use. Any thread.
 task_extra &make_extra(task &t);
 task_extra *try_extra_of(task &t) noexcept; // null without memory
 inline task_extra *peek_extra(const task &t) noexcept {
@@ -154,7 +161,8 @@ inline task_extra &extra_of(task &t) {
   return x ? *x : make_extra(t);
 }
 
-/// Nobody refers to the task any more: frees the block, to `mine` where that is its home. Any thread.
+/// Frees the block of a task to which no reference is left, to `mine` if that is its home. Any
+/// thread.
 void free_task(task &t, heap *mine) noexcept;
 inline heap *own_heap() noexcept {
   thread_context *e = this_thread_context();
@@ -167,7 +175,8 @@ inline void drop_references(task &t, std::uint32_t n) noexcept {
     free_task(t, own_heap());
 }
 
-/// Where the closure of a task was written, as the compiler calls it: "main()::<lambda()>"; empty for the C functions.
+/// Returns where the closure of a task was written, as the compiler calls it: "main()::<lambda()>";
+/// empty for the C functions.
 [[nodiscard]] inline std::string_view closure_of(const task &t) noexcept { return closure_in(t.ops ? t.ops->closure : nullptr); }
 
 [[nodiscard]] inline const char *label_of(const task &t) noexcept { return t.label ? t.label : "task"; }

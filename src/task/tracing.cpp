@@ -16,7 +16,8 @@ namespace {
 
 std::uint16_t type_of(tracer &x, const task &t) noexcept { return x.types.find(t.label, t.ops->closure); }
 
-/// Before tasks are entered one by one, only a body tells that there is one.
+/// Returns whether the trace has a record of the task besides its body: only at level `tasks` and
+/// above, and for no implicit task.
 bool is_named(const task &t) noexcept { return traces(trace_level::tasks) && !t.has_meanwhile(detail::k_implicit); }
 
 void put_access(trace_ring &r, const task &t, const void *address, access_mode mode, std::uint64_t bytes, bool by_bytes) noexcept {
@@ -39,7 +40,7 @@ void put_accesses(trace_ring &r, const task &t, const access *list, std::size_t 
 
 namespace {
 
-/// The mark that trace_birth() set goes, unless something else wants it.
+/// Clears the mark that trace_birth() has set, unless something else needs it.
 void clear_birth_mark(task &t) noexcept {
   if (!peek_extra(t) && t.priority >= 0)
     t.clear(detail::k_special);
@@ -106,7 +107,7 @@ void trace_abandoned(task &t) noexcept {
 }
 
 void trace_ready(const task &t) noexcept {
-  const thread_context *e = this_thread_context(); // null on a thread that only takes events back
+  const thread_context *e = this_thread_context(); // null on a thread that only decreases events
   if (!e || !e->trace)
     return;
   trace_ring &r = e->trace->ring;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace is told of tasks. All of it is called from places that look for something else already: a heap that gives nothing at once,
-// the flag of tasks that need a look, the test for measured stacks.
+// Records tasks in a trace. All calls are made in places that test something else already, so that
+// a run without a trace does not pay:
+// - a heap that gives no memory at once;
+// - the flag of tasks that take the general path;
+// - the test for measured stacks.
 #pragma once
 
 #include "task/recorded.hpp"
@@ -17,7 +20,8 @@ namespace rt {
 
 struct region_entry;
 
-/// A task is created: it gets a name, and the mark of those that are looked at, until its creation has been told.
+/// Gives a new task its name in the trace, and a mark that makes it take the general path until its
+/// creation is recorded.
 inline void trace_birth(tracer &x, task &t) noexcept {
   t.trace_id = x.ring.fresh_id();
   t.set(detail::k_special);
@@ -31,15 +35,16 @@ struct traced_accesses {
   const region_entry *regions = nullptr;
   std::size_t region_count = 0;
 };
-/// It is entered. `recorded`: for the rounds of a taskiter.
+/// Records that the task is entered. `recorded`: for the rounds of a taskiter.
 void trace_creation(tracer &x, task &t, const traced_accesses &a, bool recorded) noexcept;
-/// The same of a task of which nothing else asks for the slow way, with no access or one. False: it is not such a task, and nothing is told.
+/// Records the same for a task with at most one access, for which nothing else asks for the general
+/// path. Returns false, and records nothing, for other tasks.
 bool trace_common_creation(tracer &x, task &t, const access *only) noexcept;
 WEFT_COLD void trace_abandoned(task &t) noexcept;
-/// Nothing holds it.
+/// Records that nothing holds the task back any more.
 WEFT_COLD void trace_ready(const task &t) noexcept;
 
-/// Of a body that runs.
+/// Names a running body in the trace.
 struct traced_body {
   std::uint32_t task = 0; // 0: it is not traced
   std::uint32_t outer = 0;
@@ -48,7 +53,8 @@ struct traced_body {
 WEFT_NOINLINE void trace_nested_begin(tracer &x, task &t, const traced_body &b) noexcept;
 WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) noexcept;
 
-/// The body begins. Before tasks are entered one by one, only this tells that there is one.
+/// Records that the body begins. At a level that does not record the tasks themselves, it is the
+/// first record of a task.
 [[nodiscard]] WEFT_INLINE traced_body trace_begin(task &t) noexcept {
   tracer *const x = this_thread_context()->trace;
   if (!x) [[unlikely]]
@@ -63,22 +69,23 @@ WEFT_NOINLINE void trace_uncommon_end(tracer &x, task &t, const traced_body &b) 
     x->ring.begin(b.type, b.task);
   return b;
 }
-/// It has ended, perhaps on another worker.
+/// Records that the body has ended, perhaps on another worker.
 WEFT_INLINE void trace_end(task &t, const traced_body &b) noexcept {
   tracer *const x = this_thread_context()->trace;
   if (!x || b.task == 0) [[unlikely]]
     return;
   x->ring.running = b.outer;
   if (!traces(trace_level::tasks) && b.outer == 0)
-    return; // the next record of this worker tells
+    return; // the next record of this worker implies the end
   x->ring.ending = b.task;
   if (b.outer != 0 || is_recorded(t) || peek_extra(t)) [[unlikely]]
     return trace_uncommon_end(*x, t, b);
   x->ring.end(b.type, b.task);
 }
 
-/// The same at level `switch` of a body that runs on no other's frame: its begin is all there is, for the next record of this worker tells the end.
-/// False: it is not such a body, and nothing is told.
+/// Records, at level `switch`, the begin of a body that runs on no other body's frame. No end is
+/// recorded: the next record of this worker implies it. Returns false, and records nothing, for
+/// other bodies.
 [[nodiscard]] WEFT_INLINE bool trace_lone_begin(task &t) noexcept {
   tracer *const x = this_thread_context()->trace;
   if (!x || x->ring.running != 0 || is_recorded(t)) [[unlikely]]
@@ -93,13 +100,13 @@ WEFT_INLINE void trace_lone_end() noexcept {
 }
 
 WEFT_COLD void trace_skipped(task &t) noexcept;
-/// A thread is adopted by the worker; `root` is its task.
+/// Records that the worker adopts a thread; `root` is the thread's task.
 WEFT_COLD void trace_root(tracer &x, task &root) noexcept;
-/// A join's branch that another worker has taken.
+/// Records that a worker begins a join's branch that it has taken from another one.
 WEFT_COLD std::uint32_t trace_branch_begins(tracer &x, task &branch) noexcept;
 WEFT_COLD void trace_branch_ends(tracer &x, std::uint32_t id, std::uint32_t outer) noexcept;
 
-/// The calls that led to the first task of a type, innermost first; of a type that is ready.
+/// Returns the calls that led to the first task of a type, innermost first. The type must be ready.
 [[nodiscard]] spawn_site spawn_site_of_type(std::size_t type) noexcept;
 
 } // namespace rt

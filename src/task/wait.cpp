@@ -15,14 +15,15 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// A counter of outstanding tasks with its plain half and the place for the waiting frame.
+/// Refers to a counter of outstanding tasks, with its plain half and the slot of the waiting frame.
 struct scope {
   completion_word<> &word;
   std::int32_t &owned;
   runnable *&waiter;
 };
 
-/// False: no stack was to be had, and `publish` has not been called.
+/// Suspends the current frame. Returns false if no stack was to be had; then `publish` has not been
+/// called.
 bool try_suspend(left_function publish, void *context, exhausted how, wait_reason why) {
   try {
     suspend(publish, context, why);
@@ -30,7 +31,8 @@ bool try_suspend(left_function publish, void *context, exhausted how, wait_reaso
   } catch (const error &e) {
     if (e.code() != errc::out_of_resources)
       throw;
-    // Nobody waits for a thread's own code, so whatever runs on top of it cannot wait for what is below.
+    // No task waits for a thread's own code, so whatever runs on top of that code cannot wait for
+    // what is below.
     const bool is_task = this_thread_context()->current->parent != nullptr;
     if (how == exhausted::throws && is_task)
       throw;
@@ -39,8 +41,9 @@ bool try_suspend(left_function publish, void *context, exhausted how, wait_reaso
   }
 }
 
-/// Tasks that run on a thread of the user while it waits are not its own code: pthread_cancel() takes effect afterwards. Once for
-/// all waits that are nested on the thread's stack.
+/// Marks a thread of the user that runs tasks while it waits. These tasks are not its own code:
+/// pthread_cancel() takes effect afterwards. One mark serves all waits that are nested on the
+/// thread's stack.
 class hosting {
  public:
   hosting() noexcept {
@@ -67,7 +70,7 @@ class hosting {
   int m_before = 0;
 };
 
-/// In the trace: from when to when a task has waited for others.
+/// Records in the trace from when to when a task has waited for others.
 class traced_wait {
  public:
   explicit traced_wait(const lineage &l) noexcept : m_what(l.root ? nullptr : l.group) {
@@ -102,7 +105,7 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
       continue;
     const bool waited = try_suspend(
         [](thread_context &, frame &f, void *p) {
-          const scope at = *static_cast<const scope *>(p); // the frame, and *p with it, may go on as soon as it has settled
+          const scope at = *static_cast<const scope *>(p); // the frame, and *p with it, may go on as soon as the scope is settled
           at.waiter = &f;
           if (at.word.settle(at.owned)) {
             at.waiter = nullptr;
@@ -115,7 +118,7 @@ WEFT_NOINLINE void wait_in(const scope &s, const lineage &waited_for, exhausted 
   }
 }
 
-/// False when no stack was to be had.
+/// Waits until the word is raised. Returns false when no stack was to be had.
 bool wait_on_word(std::atomic<void *> &word, exhausted how, wait_reason why) {
   return try_suspend(
       [](thread_context &, frame &f, void *p) {

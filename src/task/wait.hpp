@@ -7,20 +7,20 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What a wait does when no stack is left for its worker to go on with.
+/// Says what a wait does when no stack is left for its worker to go on with.
 enum class exhausted {
   throws,  // weft::error; but a thread's own code goes on
-  goes_on, // runs what is ready on top of the waiting frame: for waits that somebody relies on
+  goes_on, // runs what is ready on top of the waiting frame: for waits that other code relies on
 };
 
-/// The caller's current task waits until all of its children outside of groups are complete.
+/// Waits until all children of the caller's current task outside of groups are complete.
 void wait_for_children(task &t, exhausted how = exhausted::throws);
 void wait_for_group(group_state &g, exhausted how = exhausted::throws);
-/// Body and events of a tracked task.
+/// Waits until body and events of a tracked task are over.
 void wait_until_done(task &t, exhausted how = exhausted::throws);
-/// Waits until an undeferred task may run, when it could not at once. Goes on without a stack.
+/// Waits until an undeferred task may run, if it could not at once. Goes on without a stack.
 void wait_until_runnable(task &t);
-/// Rethrows what a child has thrown, once.
+/// Rethrows, once, what a child has thrown.
 void rethrow_children_error(task &t);
 
 } // namespace rt

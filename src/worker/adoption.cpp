@@ -54,9 +54,9 @@ void thread_ends(void *p) {
   try {
     end_root(w.root);
   } catch (const std::exception &e) {
-    warn("a thread ended and its task had thrown, and nobody asked for it: %s", e.what());
+    warn("a thread ended and its task had thrown, and no caller asked for the exception: %s", e.what());
   } catch (...) {
-    warn("a thread ended and its task had thrown, and nobody asked for it");
+    warn("a thread ended and its task had thrown, and no caller asked for the exception");
   }
   w.memory->flush_remote();
   w.memory->flush_accounting();

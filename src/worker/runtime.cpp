@@ -273,10 +273,10 @@ void end_tasks(runtime &rt, worker &w) noexcept {
     end_root(w.root);
   } catch (const std::exception &e) {
     g_failure_unasked = true;
-    warn("the program ended and a task had thrown, and nobody asked for it: %s; call taskwait()", e.what());
+    warn("the program ended and a task had thrown, and no caller asked for the exception: %s; call taskwait()", e.what());
   } catch (...) {
     g_failure_unasked = true;
-    warn("the program ended and a task had thrown, and nobody asked for it; call taskwait()");
+    warn("the program ended and a task had thrown, and no caller asked for the exception; call taskwait()");
   }
 }
 

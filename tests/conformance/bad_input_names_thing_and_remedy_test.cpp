@@ -178,7 +178,7 @@ TEST(bad_input, an_exception_of_an_external_thread_that_it_never_asked_for) {
     std::thread([] { weft::spawn([] { throw std::runtime_error("unheard of"); }, weft::label("lost")); }).join();
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.printed("weft: warning: a thread ended and its task had thrown, and nobody asked for it: unheard of")) << end;
+  EXPECT_TRUE(end.printed("weft: warning: a thread ended and its task had thrown, and no caller asked for the exception: unheard of")) << end;
 }
 
 } // namespace

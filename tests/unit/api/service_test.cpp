@@ -184,7 +184,7 @@ TEST(service, an_exception_of_what_it_spawned_is_reported) {
     EXPECT_TRUE(test::eventually([] { return spawned.load(); }));
   });
   EXPECT_TRUE(end.exited(0)) << end;
-  EXPECT_TRUE(end.printed("of a service' threw, and nobody asked for it: unheard of; nothing can wait for it there")) << end;
+  EXPECT_TRUE(end.printed("of a service' threw, and no caller asked for the exception: unheard of; nothing can wait for it there")) << end;
 }
 
 TEST(service, must_not_wait) {
