@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads become workers' threads, and end.
+// How threads become workers' threads, and how they end.
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "mem/overflow.hpp"
@@ -70,7 +70,7 @@ void thread_ends(void *p) {
   stand_for_first_thread();
 }
 
-/// With the start lock.
+/// Has thread_ends() called when the worker's thread ends. The caller has the start lock.
 void watch_end_of_thread(worker &w) {
   static pthread_key_t key;
   static const int failed = pthread_key_create(&key, &thread_ends);
@@ -78,7 +78,8 @@ void watch_end_of_thread(worker &w) {
     throw_error(errc::out_of_resources, "no thread-specific key is left to notice the end of a thread (PTHREAD_KEYS_MAX); use fewer keys");
 }
 
-/// With the start lock. A free slot above those of the started workers.
+/// Returns a worker in a free slot above those of the started workers. The caller has the start
+/// lock.
 worker *free_slot(runtime &rt) {
   for (unsigned id = rt.workers; id < rt.slot_limit; ++id) {
     worker *w = rt.slots[id].load(std::memory_order_relaxed);
@@ -107,7 +108,7 @@ worker &slot_for_thread(runtime &rt) {
 thread_context *adopt_timer() noexcept {
   try {
     worker &w = this_worker();
-    w.keeps_time.store(true, std::memory_order_relaxed); // told by the timer's lock
+    w.keeps_time.store(true, std::memory_order_relaxed); // ordered by the timer's lock
     return &w;
   } catch (const error &e) {
     static std::atomic<bool> warned{false};
@@ -181,7 +182,7 @@ worker *make_spare_worker(runtime &rt, spare &taker) {
     w->stand_in = &taker;
     block_of_slot(w->id, block_kind::spare);
     if (w->messages)
-      w->messages->may_manage = true; // for the one that is stuck
+      w->messages->may_manage = true; // in the place of the stuck worker
   }
   return w;
 }

@@ -51,7 +51,8 @@ void refuse_forked_task() noexcept {
 
 namespace {
 
-/// The child of a task has the task's stack, but nobody to return to. Whatever it does with Weft ends in a fault of this range.
+/// Forbids all use of Weft in the child of a task. It has the task's stack, but no caller to return
+/// to. Whatever it does with Weft ends in a fault of this range.
 void forbid_all_use(const thread_context &e) {
   const char *label = e.current ? label_of(*e.current) : "service";
   std::strncpy(g_forking_task, label, sizeof g_forking_task - 1);
@@ -65,7 +66,8 @@ void forbid_all_use(const thread_context &e) {
   g_runtime = static_cast<runtime *>(nowhere);
 }
 
-/// Who waits for one of them, or would have it go on, is told by the label.
+/// Labels the tasks of the parent process. A thread that waits for one of them, or would continue
+/// one, recognizes it by the label.
 void disown_tasks(const runtime &rt) noexcept {
   const unsigned used = rt.used_slots.load(std::memory_order_relaxed); // alone
   for (unsigned id = 0; id < used; ++id)
@@ -73,14 +75,15 @@ void disown_tasks(const runtime &rt) noexcept {
       w->root.label = k_parent_process;
 }
 
-/// All but perhaps one have ended; its layer knows which.
+/// Forgets the external threads in the child. All but perhaps one have ended; its layer knows
+/// which.
 void forget_external_threads_in_child() {
   suspended_external_threads().store(0, std::memory_order_relaxed); // a hint
   known_external_threads().visit([](layer::external_thread &g) { g.tid.store(0, std::memory_order_relaxed); });
 }
 
 void after_fork_in_child() {
-  pthread_mutex_unlock(&g_start_mutex); // the thread that forked has it
+  pthread_mutex_unlock(&g_start_mutex); // the thread that forked holds it
   store_after_fork();
   forget_store_in_child();
   forget_trace_in_child();

@@ -8,14 +8,16 @@ namespace weft::inline v0 {
 namespace rt {
 
 task &functions_root() noexcept;
-/// Whether functions have been spawned that are not complete.
+/// Returns whether functions have been spawned that are not complete.
 [[nodiscard]] bool functions_are_pending() noexcept;
 
-/// For reports, while nothing runs: calls f(behind, stream, context) for whoever waits for the end of `t`, if it is a function: its
-/// completion function (`stream` is null), or what is in its stream behind it. Supplied by the module api.
+/// Calls f(behind, stream, context) for each task that waits for the end of `t`, if `t` is a
+/// function: for its completion function (`stream` is null), or for what follows it in its stream.
+/// For reports, while nothing runs. Supplied by the module api.
 void for_each_behind(task &t, void (*f)(task &behind, const char *stream, void *context), void *context);
 
-/// fork(): the child has none of its parent's functions. Streams that were made before tell by this number.
+/// Forgets the functions of the parent process in the child of a fork(). Streams that were made
+/// before the fork are recognized by the generation.
 void forget_functions_after_fork();
 [[nodiscard]] unsigned functions_generation() noexcept;
 

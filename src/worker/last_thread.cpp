@@ -20,14 +20,15 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-// Nothing tells the end of a thread that Weft does not know of: somebody looks, at first often.
+// The kernel does not report the end of a thread that Weft does not know of. So the substitute
+// polls, at first often.
 constexpr long k_first_pause_ns = 100'000, k_longest_pause_ns = 50'000'000;
 
-std::atomic<int> g_stands_in{0}; // process in which somebody stands for the first thread
+std::atomic<int> g_stands_in{0}; // process in which the substitute of the first thread runs
 
 bool stand_in_runs() noexcept { return g_stands_in.load(std::memory_order_relaxed) == getpid(); }
 
-/// Of the program's threads.
+/// Returns the number of adopted threads of the program.
 unsigned adopted_threads(runtime &rt) {
   start_lock lock;
   unsigned n = 0;
@@ -37,19 +38,20 @@ unsigned adopted_threads(runtime &rt) {
   return n;
 }
 
-/// Threads that come, go or begin to use Weft meanwhile are rather taken for the program's.
+/// Returns whether only Weft's threads are left. Threads that come, go or begin to use Weft
+/// meanwhile are counted as the program's.
 bool only_weft_is_left() {
   runtime *const rt = runtime_or_null();
   if (!rt)
     return true;
-  constexpr unsigned k_first = 1; // counted by the kernel as long as there are others
+  constexpr unsigned k_first = 1; // the kernel counts it as long as there are others
   const unsigned before = known_threads(*rt), all = process_threads(), adopted = adopted_threads(*rt);
   return all != 0 && all + adopted <= std::min(before, known_threads(*rt)) + k_first; // 0: it cannot be known
 }
 
 void *stand_in(void *) noexcept {
   pthread_setname_np(pthread_self(), "weft-main");
-  while (!thread_has_ended(getpid())) // it has little left to do
+  while (!thread_has_ended(getpid())) // the first thread has little left to do
     usleep(k_first_pause_ns / 1000);
   for (long pause = k_first_pause_ns; !only_weft_is_left(); pause = std::min(2 * pause, k_longest_pause_ns)) {
     const timespec t{0, pause};
@@ -83,7 +85,7 @@ void stand_for_first_thread() noexcept {
     pthread_attr_destroy(&attributes);
   }
   if (!begun)
-    g_stands_in.store(0, std::memory_order_relaxed); // the next one that ends may have more luck
+    g_stands_in.store(0, std::memory_order_relaxed); // the next thread that ends tries again
 }
 
 } // namespace rt

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t k_stack_reserve = 24 << 10; // a task is run in place only with this much stack left
 
-/// The common case of look(): the newest own task, unless something goes before it.
+/// Returns the newest own task, unless something goes before it. It is the common case of look().
 WEFT_INLINE runnable *next_own(worker &w) {
   work_deque<runnable *> *const deque = w.own.deque;
   if (!deque || w.own.urgent->load(std::memory_order_relaxed) != 0 || w.own_frame.full()) [[unlikely]]
@@ -41,9 +41,9 @@ WEFT_NOINLINE bool goes_first_of_all(worker &w, const runnable &r) {
   return w.seed <= odds && odds != 0;
 }
 
-/// Whether an immediate successor is to be run at once by the worker that made it ready.
+/// Returns whether the worker that made an immediate successor ready runs it at once.
 WEFT_INLINE bool goes_first(worker &w, const runnable &r) {
-  if (w.own_frame.full()) [[unlikely]] // it would wait for the whole chain of successors
+  if (w.own_frame.full()) [[unlikely]] // the frame would wait for the whole chain of successors
     return false;
   return the_runtime().plain_odds.load(std::memory_order_relaxed) == UINT32_MAX || goes_first_of_all(w, r);
 }
@@ -78,7 +78,8 @@ WEFT_INLINE void run_task(worker &w, runnable *r) {
 
 WEFT_NOINLINE void run_confined(worker &w, runnable *r) { run_task(w, r); }
 
-/// Runs a round of a recorded task, and those that follow from it. That may go on for very long: other work gets a look as well.
+/// Runs a round of a recorded task, and the rounds that follow from it. This may go on for very
+/// long, so the worker looks at other work as well.
 void run_recorded(worker &w, runnable *r) {
   worker *here = &w;
   for (;;) {
@@ -101,7 +102,7 @@ void run_recorded(worker &w, runnable *r) {
   }
 }
 
-/// The newest own task when it may run on a frame that waits for `l`.
+/// Returns the newest own task if it may run on a frame that waits for `l`.
 WEFT_INLINE runnable *newest_of(worker &w, const lineage &l) {
   if (!w.own.deque || w.own.urgent->load(std::memory_order_relaxed) != 0) [[unlikely]]
     return the_runtime().ready->take_newest(w.id, l);
@@ -190,7 +191,7 @@ std::size_t ready_at(const thread_context &e) noexcept {
 }
 void wake(thread_context &home) {
   if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && can_preempt()) [[unlikely]]
-    the_runtime().watch.look_soon(); // what runs there may have to be asked
+    the_runtime().watch.look_soon(); // the watcher may have to ask what runs there
 }
 
 void worker_loop() {
@@ -210,7 +211,8 @@ void worker_loop() {
   }
 }
 
-/// For a frame that is being suspended: what its worker goes on with. Join jobs of the stack that is left go to everybody.
+/// Picks what the worker of a frame that is being suspended goes on with. Join jobs of the stack
+/// that is left become available to all workers.
 runnable *pick(thread_context &e) {
   worker &w = static_cast<worker &>(e);
   if (!mutant(bug::suspension_keeps_count))
@@ -227,7 +229,8 @@ runnable *pick(thread_context &e) {
 
 bool help(const lineage &waited_for, const completion_word<> &word, const std::int32_t &owned) {
   worker *w = this_worker_or_null();
-  // On a thread's own stack a child that waits could be continued by that thread only, which another task may block.
+  // On a thread's own stack a child that waits could be continued by that thread only, and another
+  // task may block the thread.
   if (home_of(*w) || stack_left(*w) < k_stack_reserve) [[unlikely]]
     return false;
   runnable *r = newest_of(*w, waited_for);
@@ -237,7 +240,7 @@ bool help(const lineage &waited_for, const completion_word<> &word, const std::i
     r = execute_counted(*w, *static_cast<task *>(r), true);
     w = this_worker_or_null(); // the thread may have changed
     if (!r) {
-      if (word.done(owned)) // what comes next in the queue is older than the wait
+      if (word.done(owned)) // the next one in the queue is older than the wait
         break;
       r = newest_of(*w, waited_for);
     } else if (count(w->counts->successors); !goes_first(*w, *r) || !waited_for.includes(*r)) [[unlikely]] {
@@ -283,7 +286,7 @@ void get_by() {
 void run_join(detail::join_job &job) {
   task branch("join branch", job.parent);
   branch.confine(job.parent->confinement());
-  branch.done_word.store(&job, std::memory_order_relaxed); // for reports: whose end it is
+  branch.done_word.store(&job, std::memory_order_relaxed); // for reports: which job ends with it
   worker &w = *this_worker_or_null();
   w.current = &branch;
   const std::uint32_t outer = w.trace ? trace_branch_begins(*w.trace, branch) : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the runtime of this process is: what starting, adopting threads, forking and stopping agree on.
+// The phase of this process's runtime, on which starting, adopting threads, forking and stopping
+// agree.
 #pragma once
 
 #include "worker/runtime.hpp"
@@ -20,13 +21,15 @@ struct start_lock {
   ~start_lock() { pthread_mutex_unlock(&g_start_mutex); }
 };
 
-/// With the start lock. Throws weft::error after shutdown.
+/// Starts the runtime. The caller has the start lock. Throws weft::error after shutdown.
 void start_locked();
-/// With the start lock. A slot's worker, without a thread.
+/// Makes a slot's worker, without a thread. The caller has the start lock.
 worker &make_worker(runtime &rt, unsigned id);
-/// The end of what a thread has done as a task; throws what that has thrown.
+/// Ends what a thread has done as a task; throws what that has thrown.
 void end_root(task &root);
-/// See layer::outlive_exit.
+/// Does what layer::outlive_exit says.
+/// Adopts the timer's thread, once there are services that it calls.
+/// Ends a process that was forked inside of a task and uses Weft.
 void outlive_exit(bool (*threads_compute)()) noexcept;
 /// For the timer's thread, once there are services that it calls.
 thread_context *adopt_timer() noexcept;

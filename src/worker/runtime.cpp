@@ -57,7 +57,8 @@ int cpu_of_worker(const runtime &rt, unsigned id) {
 
 namespace {
 
-/// Under Valgrind all threads but one sleep. (A seed implies none by the setting: its order must not depend on time.)
+/// Returns how many spares are allowed: under Valgrind none, because it runs one thread at a time.
+/// (A seed implies none by the setting: its order must not depend on time.)
 unsigned allowed_spares(const settings &s) noexcept { return on_valgrind() ? 0 : static_cast<unsigned>(s.watch_max_spares); }
 
 const char *current_label() {
@@ -65,7 +66,7 @@ const char *current_label() {
   return e && e->current && !e->current->has(detail::k_implicit) ? label_of(*e->current) : nullptr;
 }
 
-/// Async-signal-safe.
+/// Describes the task that overflows its stack. Async-signal-safe.
 bool describe_victim(overflow_victim &v) {
   thread_context *e = this_thread_context();
   if (!e || !e->current)
@@ -108,7 +109,7 @@ void started_worker_main(void *p) {
   worker_main(p);
 }
 
-/// What is to be said when worker `id` cannot be had; null: it runs.
+/// Starts worker `id`. Returns the reason if it cannot be had; null: it runs.
 const char *start_worker(runtime &rt, unsigned id) noexcept {
   try {
     worker &w = make_worker(rt, id);
@@ -141,19 +142,20 @@ void start_watcher(runtime &rt) {
 
 void live_bytes_hook(std::int64_t live) { the_runtime().producers.live_bytes_changed(live); }
 
-std::atomic<bool (*)()> g_threads_compute{nullptr}; // not null: of a layer, whose programs may use it in destructors
+std::atomic<bool (*)()> g_threads_compute{nullptr}; // not null: a layer's, whose programs may use the layer in destructors
 
 bool threads_compute() noexcept {
   auto *const f = g_threads_compute.load(std::memory_order_acquire); // O4: what it uses is there
   return f && f();
 }
 
-/// Of the main thread, or another one that is no worker, outside of tasks: it can wait for all that is left.
+/// Returns whether the worker can wait for all that is left: it has adopted the main thread, or
+/// another thread outside of tasks.
 bool can_wait(const worker &w) noexcept { return w.adopted && !w.pool_stack && w.current == &w.root; }
 
-bool g_failure_unasked = false; // a task of a thread's own has thrown, and nothing has rethrown it; of the thread that ends Weft
+bool g_failure_unasked = false; // the task of the thread that ends Weft has thrown, and nothing has rethrown it
 
-/// The names of some tasks, each once.
+/// Collects the names of some tasks, each once.
 class some_names {
  public:
   void add(const task &t) {
@@ -174,7 +176,7 @@ class some_names {
   std::vector<std::string> m_names;
 };
 
-/// Those that are ready, and those that came last to an address.
+/// Returns the names of the children that are ready, and of the last child at each address.
 some_names names_of_children(worker &w) {
   constexpr std::size_t k_looked_at = 64;
   some_names names;
@@ -198,7 +200,8 @@ some_names names_of_children(worker &w) {
   return names;
 }
 
-/// main has returned, or exit() was called: the locals of main are gone, or will not be used by main any more.
+/// Warns of children that are left after main has returned, or exit() was called: the locals of
+/// main are gone, or main will not use them any more.
 void warn_of_children_left(worker &w) noexcept {
   if (w.root.children.done(w.root.owned_children))
     return;
@@ -211,7 +214,8 @@ void warn_of_children_left(worker &w) noexcept {
        names.c_str());
 }
 
-/// Functions, and tasks that services have spawned, have no other waiter. They do not tell: the clock looks.
+/// Waits for functions, and for tasks that services have spawned: they have no other waiter. Their
+/// end wakes no waiter, so the caller polls.
 void wait_for_functions(const runtime &rt) {
   while (functions_are_pending() || services_have_tasks())
     try {
@@ -232,15 +236,16 @@ void wait_for_functions(const runtime &rt) {
     }
 }
 
-/// Says it, once, when what the end of the process waits for takes long. A process that ends in time pays nothing, but where tasks are left.
+/// Warns, once, when the tasks for which the end of the process waits take long. A process without
+/// such tasks pays nothing.
 class reminder {
  public:
   explicit reminder(runtime &rt) : m_runtime(rt) {
     m_call.f = [](void *) {
-      warn("the program has ended, but tasks have not, and exit() waits for them; `weft dump %d` tells which and why: wait for tasks before the end",
+      warn("the program has ended, but tasks have not, and exit() waits for them; `weft dump %d` shows which and why: wait for tasks before the end",
            getpid());
     };
-    m_call.is_deferred = [](void *) { return false; }; // nobody waits for this call
+    m_call.is_deferred = [](void *) { return false; }; // no thread waits for this call
     try {
       rt.clock.prepare(m_call);
       rt.clock.at(now_ns() + hang_patience_ns(rt.cfg), m_call);
@@ -286,7 +291,8 @@ constexpr bool k_outlives_exit = false; // ThreadSanitizer looks for threads tha
 constexpr bool k_outlives_exit = true;
 #endif
 
-/// Services are the program's, and may use what its destructors end.
+/// Ends tasks, or stops the runtime: services belong to the program, and may use what its
+/// destructors end.
 void end_at_exit() {
   if (!k_outlives_exit || !g_threads_compute.load(std::memory_order_relaxed) || timer_has_services())
     return stop_runtime();
@@ -295,8 +301,8 @@ void end_at_exit() {
 }
 
 #ifdef __GLIBC__
-/// As an exception that leaves main, one that no wait has rethrown ends the program with a code that says so. The handlers that are left are
-/// called by the inner exit(), which glibc goes on with.
+/// Ends the program with a failure code if no wait has rethrown an exception, as an exception that
+/// leaves main does. glibc goes on with the inner exit(), which calls the handlers that are left.
 void at_exit(int status, void *) {
   end_at_exit();
   if (status == EXIT_SUCCESS && g_failure_unasked)
@@ -307,13 +313,14 @@ int call_at_exit() { return on_exit(&at_exit, nullptr); }
 int call_at_exit() { return std::atexit(&end_at_exit); }
 #endif
 
-/// After the program's destructors, as the library's own.
+/// Stops the runtime after the program's destructors, among the library's own.
 [[gnu::destructor]] void at_last() {
   if (g_threads_compute.load(std::memory_order_relaxed))
     stop_runtime();
 }
 
-/// With the start lock. Once, however often the start is tried.
+/// Registers the handlers of the process, once, however often the start is tried. The caller has
+/// the start lock.
 void register_with_process() {
   static bool done = false;
   if (!done && call_at_exit() != 0)
@@ -321,7 +328,7 @@ void register_with_process() {
   done = true;
 }
 
-/// Those of the process that this one was forked from.
+/// Calls the services of the process that this one was forked from.
 void call_inherited_services(runtime &rt) {
   if (!timer_has_services())
     return;
@@ -417,7 +424,7 @@ void stop_runtime() {
     rt.idle.notify_all();
   if ((w && !orderly) || threads_compute())
     return end_counting(rt, false),
-           print_summary(rt); // exit() inside a task: its worker cannot wait for itself, nor for ever; the process is about to end
+           print_summary(rt); // exit() inside a task: its worker can wait neither for itself nor for ever; the process is about to end
   rt.watch.stop();
   rt.spare_threads.stop();
   for (unsigned id = 1; id < rt.workers; ++id)

@@ -31,11 +31,11 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr unsigned k_external_slots = 64; // at least so many threads of the user, beyond the first, may use Weft at once
+inline constexpr unsigned k_external_slots = 64; // at least so many external threads, beyond the first, may use Weft at once
 inline constexpr unsigned k_thread_slots = 1024 + k_external_slots; // of workers and those threads
 inline constexpr unsigned k_slots = k_thread_slots + 1024;         // with spares
 
-/// A thread that runs tasks: one of ours, or one of the user's while it waits.
+/// Describes a thread that runs tasks: one of Weft's, or an external thread while it waits.
 struct alignas(128) worker : thread_context {
   worker(unsigned id, std::size_t join_capacity);
   const unsigned id;
@@ -43,21 +43,21 @@ struct alignas(128) worker : thread_context {
   std::uint32_t seed;          // of its random choices
   unsigned last_set = 0;       // whose confined work it has run
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
-  bool adopted = false;          // a thread of the user is adopted by it
+  bool adopted = false;          // it has adopted an external thread
   std::atomic<bool> keeps_time{false}; // it is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread;            // of a started worker
   static constexpr int k_begins = -1;
-  std::atomic<int> tid{0};     // of the thread that is in it; k_begins until that has come so far
-  /// Its thread ends. Who looks at what has been left, and sees that, sees what the thread did.
+  std::atomic<int> tid{0};     // of the thread that is in it; k_begins until that thread runs
+  /// Notes that its thread ends. An observer that sees this sees what the thread did.
   void is_left() noexcept { tid.store(0, std::memory_order_release); } // O4: pairs with is_active
   std::atomic<bool> at_safepoint{false}; // see worker/safepoint.hpp
-  spare *stand_in = nullptr;   // not null: it is one
-  task root;                   // stands for the thread
+  spare *stand_in = nullptr;   // not null: the worker is this spare
+  task root;                   // represents the thread
   work_deque<detail::join_job *> joins;
 };
 
-/// The throttle's surroundings.
+/// Connects the throttle with the rest of the runtime.
 struct throttled_world {
   using item = runnable;
   using queue = intrusive_queue<runnable>;
@@ -66,14 +66,14 @@ struct throttled_world {
   static void make_ready(runnable &producer);
 };
 
-/// Holds producers back while too much task memory is alive: above `soft` those whose worker has other work, above `limit` all. Its state
-/// is a counter (g_live_bytes in mem/slab.hpp).
+/// Holds producers back while too much task memory is alive: above `soft` the producers whose
+/// worker has other work, above `limit` all. Its state is a counter (g_live_bytes in mem/slab.hpp).
 class throttle : public throttle_core<real_atomics, throttled_world> {
  public:
-  /// A limit of 0 holds nobody; a soft one of 0 is none.
+  /// Makes a throttle. A limit of 0 holds no producer; a soft limit of 0 means that there is none.
   throttle(std::uint64_t limit, std::uint64_t soft) noexcept
       : throttle_core({}, static_cast<std::int64_t>(limit), static_cast<std::int64_t>(soft != 0 ? std::min(soft, limit) : limit)) {}
-  /// Suspends the caller until the low mark, or until nothing else can run.
+  /// Suspends the caller until the live memory is at the low mark, or until nothing else can run.
   void hold_back(worker &w);
 };
 
@@ -84,7 +84,7 @@ class runtime {
   settings cfg;
   unsigned workers;
   unsigned max_spares;
-  unsigned slot_limit; // ids are below; the watcher sleeps as the next one
+  unsigned slot_limit; // ids are less than this; the watcher sleeps as the next one
   std::atomic<unsigned> started_workers{1};
   std::unique_ptr<policy> ready;
   confined_work confined; // beside `ready`
@@ -96,19 +96,20 @@ class runtime {
   std::atomic<unsigned> used_slots{0};
   unsigned external_threads = 0; // adopted threads beyond the first; with the start lock
   std::atomic<bool> stopping{false};
-  std::uint32_t most_searchers; // that spin at once; one cpu is left to those who have work
+  std::uint32_t most_searchers; // that spin at once; one cpu is left to workers that have work
   std::uint64_t spin_ns;
   std::uint32_t successor_odds; // of 2^32 - 1, that an immediate successor goes first
-  // The same as long as no task has had a priority, and then 0: more is to be looked at.
+  // The same as long as no task has had a priority, and 0 afterwards: then a worker compares
+  // priorities first.
   std::atomic<std::uint32_t> plain_odds;
   std::atomic<bool> has_priorities{false};
   spare_pool spare_threads;
   hang_check hangs;
-  sleep_gate<> gate; // passed by who ends its sleep
+  sleep_gate<> gate; // passed by a worker that ends its sleep
   watcher watch;
 };
 
-/// The calling thread's worker; adopts the thread, and starts the runtime, on first use.
+/// Returns the calling thread's worker. On first use it adopts the thread, and starts the runtime.
 /// Throws weft::error after shutdown or when there is no slot.
 WEFT_COLD worker &adopt();
 inline worker &this_worker() {
@@ -116,29 +117,32 @@ inline worker &this_worker() {
     return *static_cast<worker *>(e);
   return adopt();
 }
-/// Null on a thread that does not use Weft.
+/// Returns the calling thread's worker, or null on a thread that does not use Weft.
 inline worker *this_worker_or_null() noexcept { return static_cast<worker *>(this_thread_context()); }
-[[gnu::visibility("hidden")]] extern runtime *g_runtime; // never freed: threads of the user may come late
+[[gnu::visibility("hidden")]] extern runtime *g_runtime; // never freed: external threads may come late
 inline runtime &the_runtime() noexcept { return *g_runtime; }
 [[nodiscard]] bool is_started() noexcept;
 [[nodiscard]] bool is_shut_down() noexcept;
-/// Null before the first start; after the end the runtime still tells its totals.
+/// Returns the runtime, or null before the first start. After the end, its totals can still be
+/// read.
 runtime *runtime_or_null() noexcept;
 [[nodiscard]] inline std::uint64_t poll_period_ns(const runtime &rt) noexcept {
   return static_cast<std::uint64_t>(rt.cfg.poll_period.count()) * 1000u;
 }
-/// What setting stats asks for: who did what, on standard error.
+/// Prints on standard error what each worker did (setting stats).
 void print_summary(const runtime &rt);
 void start_runtime();
 void stop_runtime();
-/// The calling thread becomes the worker's thread.
+/// Makes the calling thread the worker's thread.
 void settle_on_thread(worker &w);
-/// The cpu that a started worker is bound to; -1 for the others, and where workers are not.
+/// Returns the cpu that a started worker is bound to; -1 for other workers, and where workers are
+/// not bound.
 [[nodiscard]] int cpu_of_worker(const runtime &rt, unsigned id);
-/// A worker for a spare, in a free slot; null when all are taken.
+/// Makes a worker for a spare, in a free slot; returns null when all slots are taken.
 worker *make_spare_worker(runtime &rt, spare &taker);
 
-/// A task of a positive priority is spawned: from now on who has an immediate successor asks for more urgent work first.
+/// Notes that a task of a positive priority is spawned: from now on a worker that has an immediate
+/// successor asks for more urgent work first.
 inline void expect_priorities() noexcept {
   runtime &rt = the_runtime();
   if (rt.has_priorities.load(std::memory_order_relaxed))
@@ -147,17 +151,17 @@ inline void expect_priorities() noexcept {
   rt.plain_odds.store(0, std::memory_order_relaxed);
 }
 
-/// Hands work that only some workers may run to one of them.
+/// Gives work that only some workers may run to one of them.
 WEFT_COLD void enqueue_confined(runnable &r);
 
-/// Neither a priority nor a set of workers, in one comparison.
+/// Returns, in one comparison, whether `r` has neither a priority nor a set of workers.
 [[nodiscard]] inline bool is_for_own_queue(const runnable &r) noexcept {
   constexpr auto bits = [](runnable::kind k, std::int16_t p) { return std::bit_cast<std::uint64_t>(detail::runnable_traits{k, 0, p, 0}); };
   return (std::bit_cast<std::uint64_t>(detail::runnable_traits{r.what, r.flags, r.priority, 0}) & bits(runnable::kind{0xFC}, -1)) == 0;
 }
 
-void enqueue_elsewhere(worker *here, runnable &r, origin from); // than onto the worker's own queue
-/// Hands ready work to the policy and wakes a worker for it.
+void enqueue_elsewhere(worker *here, runnable &r, origin from); // not onto the worker's own queue
+/// Gives ready work to the policy and wakes a worker for it.
 inline void enqueue(worker *here, runnable &r, origin from) {
   runtime &rt = the_runtime();
   const bool own = here && here->own.deque && is_for_own_queue(r) && from != origin::yielded;
@@ -167,30 +171,32 @@ inline void enqueue(worker *here, runnable &r, origin from) {
     rt.idle.notify_one();
 }
 void run_join(detail::join_job &job);
-/// A branch that lies open to everybody who may run its task.
+/// Enqueues a branch of a join, so that every worker that may run its task can take it.
 void enqueue_job(worker &w, detail::join_job &job);
-/// Before a frame is enqueued: it goes on where its task may.
+/// Confines a frame that is about to be enqueued: it goes on where its task may run.
 inline void confine_frame(frame &f) noexcept {
   if (f.current && f.current->confinement() != 0) [[unlikely]]
     f.confine(f.current->confinement());
 }
-/// What the policy, or a set that the worker belongs to, has for it; or null.
+/// Returns what the policy, or a set that the worker belongs to, has for the worker; or null.
 [[nodiscard]] runnable *take_ready(worker &w);
 
-/// A task that is timed; see observe/timekeeper.hpp.
+/// Executes a task whose time is measured; see observe/timekeeper.hpp.
 WEFT_NOINLINE runnable *execute_timed(worker &w, task &t, bool in_place) noexcept;
-/// execute() or execute_in_place(), counted.
+/// Calls execute() or execute_in_place(), and counts the task.
 [[nodiscard]] WEFT_INLINE runnable *execute_counted(worker &w, task &t, bool in_place) noexcept {
   count(w.counts->executed);
   if (--w.time.until == 0) [[unlikely]]
     return execute_timed(w, t, in_place);
   return in_place ? execute_in_place(w, t) : execute(w, t);
 }
-/// Levels of this moment, for those who look at the counters from outside. Any thread. `now`: hardware counts, too, which take system calls.
+/// Publishes the gauges for observers outside of Weft. Any thread. `now`: hardware counts, too,
+/// which take system calls.
 void publish_counters(runtime &rt, bool now = true) noexcept;
-/// Whoever published in the parent is gone.
+/// Forgets, in the child of a fork(), a thread of the parent that was publishing.
 void forget_publisher_in_child() noexcept;
-/// The last word of the counters and of the trace. `stopped`: the workers have.
+/// Publishes the counters and ends the trace for the last time. `stopped`: the workers have
+/// stopped.
 void end_counting(runtime &rt, bool stopped) noexcept;
 
 } // namespace rt

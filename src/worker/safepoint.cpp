@@ -10,7 +10,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::int64_t k_nap_ns = 200'000; // between looks at who has stopped: a body that is short has ended by then
+constexpr std::int64_t k_nap_ns = 200'000; // between two tests which workers have stopped: a short body has ended by then
 safepoint_core<> g_safepoint;
 std::atomic<std::uint32_t> g_nobody{0}; // what the watcher naps on
 
@@ -49,7 +49,7 @@ void stop_at_safepoint() noexcept {
 bool try_stop_workers(runtime &rt, std::uint64_t limit_ns) {
   const std::uint64_t until = now_ns() + limit_ns;
   g_safepoint.request();
-  arm_safepoint(true); // who begins a body learns of it, sooner or later
+  arm_safepoint(true); // a worker that begins a body sees it, sooner or later
   do {
     if (g_safepoint.try_stop_all(rt.gate, [&rt] { return all_have_stopped(rt); }))
       return true;

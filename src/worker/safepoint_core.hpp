@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// How workers are stopped for a moment, so that somebody can look at what lives while tasks run: those that sleep stay asleep behind the gate, the
-// others stop before the next body that they begin.
+// How all workers are stopped for a moment, so that the watcher can read what is alive while tasks
+// run.
+// Workers that sleep stay asleep behind the gate. The others stop before the next body that they
+// begin.
 //
-// Roles       The watcher: request, try_stop_all, resume. A worker that is about to begin a body: poll.
-// Word        m_requested: also what stopped workers sleep on; a hint to the others. at_safepoint, of each worker: it has stopped.
-// Invariants  I1  A worker that was seen at its safepoint, or asleep, after the gate was closed does nothing before the gate opens: the end of `at_safepoint` is for the gate
-//                 what the end of the announcement is for one that sleeps (I1 of park/sleep_gate.hpp). So a look before the gate is closed
-//                 proves nothing, and the one afterwards all.
-//             I2  A worker that is stopped or asleep holds nothing in hand but the task it is about to begin.
+// Roles       Watcher: request, try_stop_all, resume. Worker that is about to begin a body: poll.
+// Words       m_requested: whether workers are to stop; stopped workers sleep on it, to the others
+//             it is a hint.
+//             at_safepoint, of each worker: the worker has stopped.
+// Invariants  I1  A worker that the watcher saw at its safepoint, or asleep, after the gate was
+//                 closed does nothing before the gate opens. The gate treats the end of
+//                 `at_safepoint` as it treats the end of a sleeper's announcement (I1 of
+//                 park/sleep_gate.hpp). So a test before the gate is closed proves nothing; the
+//                 test after that is the proof.
+//             I2  A worker that is stopped or asleep holds nothing in hand but the task it is about
+//                 to begin.
 //             I3  A worker that has stopped goes on after resume().
-// Orders      O1  at_safepoint set, release, with the watcher's load, acquire (is_active): what the worker has done is seen.
-//             A worker that goes on learns from the gate that the watcher has ended its look: m_requested is relaxed throughout.
+// Orders      O1  at_safepoint set, release, with the watcher's load, acquire (is_active): the
+//                 watcher sees what the worker has done.
+//             A worker that goes on learns from the gate that the watcher has read everything:
+//             m_requested is relaxed throughout.
+// Progress    Blocking, for as long as the watcher reads.
 // Progress    Blocking, for as long as the watcher looks.
 // Reclamation None.
 // Checked by  tests/model/safepoint_models.cpp
@@ -27,9 +37,11 @@ class safepoint_core {
  public:
   using flag = typename P::template atomic<bool>;
 
-  /// The others learn of it sooner or later.
+  /// Asks the workers to stop. They see the request sooner or later.
   void request() noexcept { m_requested.store(1, std::memory_order_relaxed); }
-  /// True: nobody runs, and the gate is closed until the caller opens it, after resume(). `all_have_stopped` asks each worker.
+  /// Stops all workers, if all have reached their safepoint or sleep. `all_have_stopped` asks each
+  /// worker.
+  /// True: no worker runs, and the gate is closed until the caller opens it, after resume().
   template <class F>
   [[nodiscard]] bool try_stop_all(sleep_gate<P> &gate, F all_have_stopped) noexcept {
     if (!all_have_stopped())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker finds work: a ladder of sources, then a spin, then sleep.
+// How a worker finds work: a ladder of sources, then a spin, then sleep.
 #include "worker/search.hpp"
 
 #include "base/clock.hpp"
@@ -16,12 +16,13 @@ namespace rt {
 namespace {
 
 constexpr int k_looks_per_clock_read = 4;
-constexpr int k_most_pauses = 16; // between two looks: whoever looks takes cache lines from those who work
-// Older work that is let in may be a producer, which makes 64 KiB of tasks and more until it is held: more of them than that end meanwhile.
+constexpr int k_most_pauses = 16; // between two looks: a searcher takes cache lines from working threads
+// Older work may be a producer, which makes 64 KiB of tasks and more until it is held. During a run
+// of this length, more tasks than that end.
 constexpr std::uint32_t k_in_depth_in_a_row = 4096;
-constexpr std::uint64_t k_linger_ns = 50'000'000; // that a spare waits for work at most: waking it again takes a look of the watcher
+constexpr std::uint64_t k_linger_ns = 50'000'000; // the longest time that a spare waits for work: only the watcher can wake it again
 
-/// False: the branch of a task that the thief may not run goes to those who may.
+/// Returns whether the thief may run the branch. If not, the branch goes to the workers that may.
 bool may_run(worker &w, detail::join_job &job) {
   const unsigned set = job.parent->confinement();
   if (set == 0 || the_runtime().confined.serves(w.id, set)) [[likely]]
@@ -30,7 +31,8 @@ bool may_run(worker &w, detail::join_job &job) {
   return false;
 }
 
-/// Confined work first, since few may run it; not always, so that other work does not starve.
+/// Takes confined work first, because few workers may run it; but not always, so that other work
+/// does not starve.
 WEFT_NOINLINE runnable *take_of_both(worker &w) {
   runtime &rt = the_runtime();
   if (++w.own_in_a_row >= k_own_in_a_row) {
@@ -75,7 +77,7 @@ runnable *steal_join(worker &w) {
 void flush_child_count_now(worker &w) {
   if (w.counted == 0)
     return;
-  static constexpr callback k_flushing{"the end of tasks", "children"}; // what combiners do there must not suspend
+  static constexpr callback k_flushing{"the end of tasks", "children"}; // combiners that run there must not suspend
   const callback *const outer = std::exchange(w.in_callback, &k_flushing);
   flush_child_count(w);
   w.in_callback = outer;
@@ -100,7 +102,8 @@ runnable *take_shared_first(worker &w) {
 
 namespace {
 
-/// While producers are held back: the newest, for a recursion in breadth has no end of memory. Not always, so that older work does not starve.
+/// Takes the newest work while producers are held back, because a recursion in breadth needs
+/// unbounded memory. Not always, so that older work does not starve.
 runnable *take_in_depth(worker &w) {
   if (++w.own_in_a_row < k_in_depth_in_a_row)
     return the_runtime().ready->take_newest(w.id, k_all_lineages);
@@ -130,7 +133,7 @@ runnable *look_for_ready(worker &w) {
   return steal_join(w);
 }
 
-/// One look at every source of work. What others posted may make some.
+/// Looks once at every source of work. Applying what other workers posted may make some.
 runnable *look(worker &w) {
   if (has_managers() && the_runtime().manage.serves_own_messages_first(w)) [[unlikely]] {
     flush_child_count_now(w);
@@ -144,7 +147,7 @@ runnable *look(worker &w) {
   return apply_messages(w, poll_point::idle) ? look_for_ready(w) : nullptr;
 }
 
-/// Everything to be said to others before this worker stops working.
+/// Flushes what other threads must see before this worker stops working.
 void tidy(worker &w) {
   if (!mutant(bug::idle_worker_keeps_count))
     flush_child_count(w);
@@ -172,10 +175,11 @@ runnable *spin(worker &w) {
   return r;
 }
 
-/// Of an idle worker: it waits for a while, then has it checked once whether there is anything to wait for.
+/// Names the stages of an idle worker: it waits for a while, then asks the watcher once whether
+/// there is anything to wait for.
 enum class idle_stage { waiting, checking, settled };
 
-/// When a sleeper looks again by itself; 0 for never.
+/// Returns when a sleeper looks again by itself; 0 for never.
 std::int64_t next_look(const worker &w, idle_stage m) noexcept {
   const settings &cfg = the_runtime().cfg;
   std::uint64_t later = 0;
@@ -190,14 +194,15 @@ std::int64_t next_look(const worker &w, idle_stage m) noexcept {
 
 struct sleep_result {
   runnable *found = nullptr;
-  bool found_nothing = false; // for as long as it was willing to
+  bool found_nothing = false; // for as long as the worker was willing to wait
 };
 
-/// Sleeps until there may be work. Whatever it finds after it has announced itself it returns.
+/// Sleeps until there may be work. Returns what it finds after it has announced itself.
 sleep_result sleep(worker &w, idle_stage m) {
   runtime &rt = the_runtime();
   rt.idle.prepare(w.id);
-  // Messages are not applied here: what they call may wait, and the worker has announced that it sleeps.
+  // Messages are not applied here: what they call may wait, although the worker has announced that
+  // it sleeps.
   runnable *const r = look_for_ready(w);
   if (r || rt.producers.holds_any() || (has_managers() && rt.manage.may_serve(w))) {
     rt.idle.cancel_and_relay(w.id);
@@ -223,7 +228,8 @@ sleep_result sleep(worker &w, idle_stage m) {
   return {look(w), !chosen && !has_services_at(poll_point::idle)};
 }
 
-/// Null when the thread is to go on with its own stack: the runtime stops, or a spare is not needed.
+/// Waits for work. Returns null when the thread must continue its own stack: the runtime stops, or
+/// a spare is not needed.
 runnable *wait_for_some(worker &w) {
   runtime &rt = the_runtime();
   for (idle_stage m = idle_stage::waiting;;) {
@@ -268,13 +274,13 @@ runnable *find_work(worker &w) {
   poll_services_between_tasks(w);
   if (runnable *r = look(w)) [[likely]]
     return r;
-  if (w.counted != 0 && !mutant(bug::idle_worker_keeps_count)) { // the end of the last of them may be what the thread's own stack waits for
+  if (w.counted != 0 && !mutant(bug::idle_worker_keeps_count)) { // the thread's own stack may wait for the last child
     flush_child_count(w);
-    if (runnable *r = look_for_ready(w)) // or what comes behind the parent, which is this worker's own
+    if (runnable *r = look_for_ready(w)) // or what the parent's end has put into this worker's own queue
       return r;
   }
   runnable *r = wait_for_work(w);
-  the_runtime().idle.found(w.id); // the user's code may never come back: whatever else there is, somebody sees to it
+  the_runtime().idle.found(w.id); // the user's code may never come back: another worker sees to all other work
   return r;
 }
 

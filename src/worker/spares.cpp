@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t k_retry_ns = 100'000'000; // after a spare could not be had
 std::atomic<bool> g_warned_most{false}, g_warned_none{false};
 std::atomic<bool (*)(int)> g_ask{nullptr};
-constinit external_list<layer::external_thread> g_external_threads; // of the process: some are there before the runtime is
+constinit external_list<layer::external_thread> g_external_threads; // of the process: some exist before the runtime does
 std::atomic<unsigned> g_suspended_external_threads{0};
 
 } // namespace
@@ -39,8 +39,9 @@ std::atomic<unsigned> &suspended_external_threads() noexcept { return g_suspende
 
 unsigned spare_pool::slots() const { return m_runtime.used_slots.load(std::memory_order_acquire); } // O3: pairs with make_worker
 
-/// Threads of the user beyond the first are no workers: when they block, nobody runs less than before. But what they run while they wait may keep them from
-/// going on.
+/// Reads a slot for the watcher. External threads beyond the first are no workers: when one blocks,
+/// the number of running workers stays the same. But what they run while they wait may keep them
+/// from going on.
 bool spare_pool::read(unsigned slot, reading &r) const {
   worker *w = m_runtime.slots[slot].load(std::memory_order_acquire); // O3
   if (!w)
@@ -92,11 +93,11 @@ bool spare_pool::add_spare() {
   return recruit();
 }
 
-/// A new one.
+/// Adds a new spare.
 bool spare_pool::recruit() {
   if (m_all.size() >= m_runtime.max_spares) {
     warn_once(g_warned_most,
-              "%u spare threads stand in for workers that are stuck, and more are: tasks will wait; raise watch.max_spares, or let "
+              "%u spare threads stand in for stuck workers, and more workers are stuck: tasks will wait; raise watch.max_spares, or let "
               "tasks suspend instead of blocking their thread",
               m_runtime.max_spares);
     m_failed_at.store(now_ns(), std::memory_order_relaxed);
@@ -119,7 +120,7 @@ bool spare_pool::recruit() {
   return add(*m_all.back());
 }
 
-/// One that is parked or gone.
+/// Adds a spare that is parked or gone.
 bool spare_pool::add(spare &s) {
   m_running.fetch_add(1, std::memory_order_relaxed); // a count
   if (s.seat.wake() || start_thread(s))
@@ -128,7 +129,8 @@ bool spare_pool::add(spare &s) {
   return false;
 }
 
-/// One that was retired and still works: what would take it out of work is taken back, unless it was faster.
+/// Recalls a spare that was retired and still works: takes back the stack that would end its work,
+/// unless the spare was faster.
 bool spare_pool::recall(spare &s) {
   if (!s.is->own_frame.take())
     return false;
@@ -181,7 +183,7 @@ unsigned spare_pool::cpus() const { return static_cast<unsigned>(this_machine().
 std::uint64_t spare_pool::process_cpu_ns() const { return rt::process_cpu_ns(); }
 std::uint64_t spare_pool::preemptions() const { return process_preemptions(); }
 
-/// The first is a thread of the program's, and may be anywhere.
+/// Counts the busy workers except the first: its thread is the program's, and may be anywhere.
 unsigned spare_pool::busy() const {
   unsigned n = 0;
   reading r;
@@ -209,7 +211,7 @@ void spare_pool::stop() {
 
 // ---- a spare's thread -----------------------------------------------------------------------------------------------
 
-/// Works until it is not needed. False: it cannot.
+/// Works until the spare is not needed. Returns false if it cannot work.
 bool spare_pool::stand_in(spare &s) noexcept {
   worker &w = *s.is;
   try {
@@ -231,11 +233,12 @@ bool spare_pool::stand_in(spare &s) noexcept {
   return true;
 }
 
-/// Sleeps until it is needed. False: it has not been for long, or the runtime stops.
+/// Sleeps until the spare is needed. Returns false if it has not been needed for long, or if the
+/// runtime stops.
 bool spare_pool::park(spare &s) noexcept {
   s.seat.park();
   if (m_runtime.cfg.watch_hang != hang_kind::off)
-    m_runtime.watch.examine_soon(); // the others may have asked while this one was about
+    m_runtime.watch.examine_soon(); // other workers may have asked while this one was active
   const auto until = static_cast<std::int64_t>(now_ns() + kept_ns(m_runtime.cfg));
   // O3 of spare_seat.hpp
   return !m_runtime.stopping.load(std::memory_order_seq_cst) && s.seat.wait(until) && !m_runtime.stopping.load(std::memory_order_acquire); // O3

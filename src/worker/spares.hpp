@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spare workers: threads that stand in for workers whose tasks block their thread. They are workers like any other but for their
-// end: when a spare is not needed any more, or has found nothing to run for a while, it continues its thread's own stack and parks
-// there; after a longer while the thread ends.
+// Spare workers: threads that stand in for workers whose tasks block their thread.
+// They are workers like any other but for their end. A spare that is not needed any more, or that
+// has found nothing to run
+// for a while, continues its thread's own stack and parks there. After a longer while the thread
+// ends.
 //
-// Roles: the watcher's thread adds, retires and recalls; each spare parks and ends itself; who stops the runtime ends them all.
-// Word: seat, see spare_seat.hpp; g_ask. Orders: O4 the function that asks, release; acquire: what it uses is there.
-// Progress: the spare parks at its next scheduling point. Reclamation: none; a slot that was a spare's stays one.
-// Checked by: tests/unit/worker/spares_test.cpp, bursts_test.cpp.
+// Roles       Watcher: adds, retires and recalls. Spare: parks and ends itself. Stopper: the thread
+//             that stops the runtime; it ends all spares.
+// Words       seat, see spare_seat.hpp; g_ask.
+// Orders      O4  the function that asks, release; acquire: the caller sees what the function uses.
+// Progress    The spare parks at its next scheduling point.
+// Reclamation None; a slot that was a spare's stays one.
+// Checked by  tests/unit/worker/spares_test.cpp, bursts_test.cpp.
 #pragma once
 
 #include "config/settings.hpp"
@@ -32,18 +37,19 @@ struct spare {
   spare_pool *pool = nullptr;
 };
 
-/// How a thread that keeps others waiting is asked to let go, which returns false where it cannot hear; null: nobody is asked. Of layers.
+/// Sets the function that asks a thread which keeps others waiting to let go. It returns false if
+/// the thread cannot hear it; null: no thread is asked. For layers.
 void set_preempt(bool (*ask)(int tid)) noexcept;
 [[nodiscard]] bool can_preempt() noexcept;
-/// Threads of the program that layers have told of.
+/// Returns the program's threads that layers have registered.
 [[nodiscard]] external_list<layer::external_thread> &known_external_threads() noexcept;
-/// Of them, those that are suspended. A hint.
+/// Returns the number of these threads that are suspended. A hint.
 [[nodiscard]] std::atomic<unsigned> &suspended_external_threads() noexcept;
 
-/// How long a spare that has nothing to do is kept.
+/// Returns how long a spare that has nothing to do is kept.
 [[nodiscard]] inline std::uint64_t kept_ns(const settings &cfg) noexcept { return static_cast<std::uint64_t>(cfg.watch_spare_idle.count()) * 1000u; }
 
-/// What the watcher sees of a runtime, and does to it.
+/// Shows the watcher a runtime, and changes it for the watcher.
 class spare_pool final : public watched {
  public:
   spare_pool(runtime &rt, unsigned most) : m_runtime(rt), m_allowed(most > 0) {}
@@ -73,13 +79,14 @@ class spare_pool final : public watched {
   bool may_be_asked() const override;
   void answer() override;
 
-  /// A spare's own thread, when it has found nothing to run: true, it must continue its thread's own stack. False: the watcher was
-  /// faster, and it will find that stack ready.
+  /// Asks whether a spare that has found nothing to run leaves. Its own thread calls it. True: it
+  /// must continue its thread's own stack. False: the watcher was faster, and the spare will find
+  /// that stack ready.
   [[nodiscard]] bool leaves(spare &s) noexcept;
-  /// How many threads have been started.
+  /// Returns how many threads have been started.
   [[nodiscard]] std::uint64_t started() const noexcept { return m_started.load(std::memory_order_relaxed); } // a hint
 
-  /// When the watcher has ended.
+  /// Ends all spares. Called when the watcher has ended.
   void stop();
 
  private:
@@ -92,7 +99,7 @@ class spare_pool final : public watched {
   [[nodiscard]] bool park(spare &s) noexcept;
 
   runtime &m_runtime;
-  const bool m_allowed; // else nobody minds who is stuck
+  const bool m_allowed; // false: stuck workers are ignored
   std::vector<std::unique_ptr<spare>> m_all; // of the watcher's thread
   std::atomic<unsigned> m_running{0};
   std::atomic<std::uint64_t> m_started{0};

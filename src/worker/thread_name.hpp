@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel, debuggers and `weft top` call a worker's thread: its kind and its number.
+// The name of a worker's thread in the kernel, in debuggers and in `weft top`: its kind and its
+// number.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of live tasks is counted in batches by the slabs; a producer above a mark is suspended as a frame and goes on
+// The slabs count the memory of live tasks in batches. A producer above a mark is suspended as a
+// frame. It goes on
 // at three quarters of the lowest mark, or when a worker has nothing else to run.
 #include "base/error.hpp"
 #include "deps/domain.hpp"

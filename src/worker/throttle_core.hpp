@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom the throttle holds back, and who lets them go on.
+// Which producers the throttle holds back, and which threads let them go on.
 //
-// Roles       A producer that has left its stack: hold. Whoever has changed the counter of live memory: live_bytes_changed. A worker that
-//             finds nothing to run: release_all; and holds_any once more when it has announced that it sleeps.
-// Word        The counter (the world's), m_any: somebody is held. m_held under m_lock. m_now, m_alarm, m_over are hints: one spawn more or less.
-// Invariants  I1  A producer enters m_held once, and is made ready once: by who takes the list.
-//             I2  m_any says, under m_lock, whether m_held has somebody.
-//             I3  Is the counter at the low mark or below, then nobody stays behind in m_held: who brought it there sees m_any, or
-//                 the producer sees the counter (O1).
-//             I4  Nobody stays behind while all workers sleep: a sleeper that announces itself sees m_any, or the producer sees the
-//                 sleeper and wakes it (the eventcount's barriers).
-// Orders      O1  m_any stored, then the counter loaded; the counter changed, then m_any loaded: all four seq_cst. Any of them weaker:
-//                 both sides miss each other.
-//             Elsewhere m_any is a hint that m_lock makes good, or is ordered by the eventcount.
+// Roles       Producer: a creator of tasks that has left its stack; it calls hold. Accountant: a
+//             thread that has changed the counter of live memory; it calls live_bytes_changed. Idle
+//             worker: it finds nothing to run and calls release_all. When it has announced that it
+//             sleeps, it calls holds_any once more.
+// Words       The counter (the world's). m_any: a producer is held. m_held, under m_lock: the held
+//             producers.
+//             m_now, m_alarm, m_over are hints: one spawn more or less.
+// Invariants  I1  A producer enters m_held once, and is made ready once: by the thread that takes
+//                 the list.
+//             I2  m_any says, under m_lock, whether m_held has a producer.
+//             I3  If the counter is at the low mark or below, no producer stays behind in m_held:
+//                 the accountant that brought it there sees m_any, or the producer sees the counter
+//                 (O1).
+//             I4  No producer stays behind while all workers sleep: a sleeper that announces itself
+//                 sees m_any, or the producer sees the sleeper and wakes it (the eventcount's
+//                 barriers).
+// Orders      O1  the producer stores m_any, then loads the counter; the accountant changes the
+//                 counter, then loads m_any: all four seq_cst. If any of them were weaker, both
+//                 sides could miss each other.
+//             Elsewhere m_any is a hint that m_lock confirms, or is ordered by the eventcount.
 // Progress    Blocking; m_lock is held for a few instructions.
-// Reclamation A held frame is touched by nobody after it was made ready.
+// Reclamation No thread touches a held frame after it was made ready.
 // Checked by  tests/model/throttle_models.cpp
 #pragma once
 
@@ -35,13 +43,13 @@ class throttle_core {
  public:
   using item = typename World::item;
 
-  /// A limit of 0 holds nobody.
+  /// Makes a throttle. A limit of 0 holds no producer.
   throttle_core(World world, std::int64_t limit, std::int64_t lowest) noexcept : m_world(world), m_limit(limit), m_lowest(lowest) {}
 
   [[nodiscard]] bool over() const noexcept { return m_over.load(std::memory_order_relaxed); }
   [[nodiscard]] bool holds_any() const noexcept { return m_any.load(std::memory_order_relaxed); }
 
-  /// By a batch, to `live`.
+  /// Reacts to a batch that changed the counter to `live`.
   void live_bytes_changed(std::int64_t live) {
     if (m_limit == 0)
       return;
@@ -71,7 +79,8 @@ class throttle_core {
       m_world.wake_one(); // a worker that found nothing just before releases it
   }
 
-  /// Everybody, and the marks are raised for a while, so that producers and idle workers do not take turns at every task.
+  /// Releases all producers, and raises the marks for a while, so that producers and idle workers
+  /// do not alternate at every task.
   bool release_all() {
     if (!m_any.load(std::memory_order_relaxed) || mutant(bug::throttle_keeps_producers))
       return false;
@@ -87,8 +96,9 @@ class throttle_core {
   [[nodiscard]] bool is_alarming(std::int64_t live) const noexcept { return live > m_alarm.load(std::memory_order_relaxed); }
   [[nodiscard]] bool is_beyond(std::int64_t live) const noexcept { return live > m_now.load(std::memory_order_relaxed); }
   void be_quiet() noexcept { m_over.store(false, std::memory_order_relaxed); }
-  /// For those who are not held yet, above any mark: whoever is held keeps a stack, so each is to be worth it. Tasks that end as fast as they
-  /// are made hold nobody more.
+  /// Raises the limit, above any mark, for producers that are not held yet. A held producer keeps a
+  /// stack, so each must be worth it. Tasks that end as fast as they are made hold no further
+  /// producer.
   void raise_limit(std::int64_t live) noexcept {
     if (is_beyond(live + k_margin))
       m_now.store(live + k_margin, std::memory_order_relaxed);
@@ -121,8 +131,8 @@ class throttle_core {
   [[no_unique_address]] World m_world;
   const std::int64_t m_limit;  // 0: off
   const std::int64_t m_lowest; // of the two marks
-  typename P::template atomic<std::int64_t> m_now{m_limit};    // the limit in force: raised when producers were let go above it
-  typename P::template atomic<std::int64_t> m_alarm{m_lowest}; // above it a producer stops and thinks
+  typename P::template atomic<std::int64_t> m_now{m_limit};    // the limit in force: raised when producers were released above it
+  typename P::template atomic<std::int64_t> m_alarm{m_lowest}; // above it a producer checks whether it must be held
   typename P::template atomic<bool> m_over{false};
   typename P::template atomic<bool> m_any{false};
   spin_lock<P> m_lock;
