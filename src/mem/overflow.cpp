@@ -24,12 +24,13 @@ std::atomic<bool> g_warned_no_alternate{false};
 
 struct sigaction &previous_of(int signal) noexcept { return signal == SIGBUS ? g_previous_bus : g_previous_segv; }
 
-// ---- what happens to a fault without Weft --------------------------------------------------------------------------
+// ---- how a fault ends without Weft --------------------------------------------------------------
 
-/// The signal's default: the end. A fault of an instruction comes again at once, and leaves a core file of its place.
+/// Ends the process by the signal's default. A fault of an instruction occurs again at once, and
+/// leaves a core file of its place.
 void end_by(int signal, const siginfo_t *info) noexcept {
   std::signal(signal, SIG_DFL);
-  if (info->si_code <= 0) // sent by kill() or its like: it would not come again
+  if (info->si_code <= 0) // sent by kill() or its like: the signal would not occur again
     raise(signal);
 }
 
@@ -45,7 +46,8 @@ void call_handler(const struct sigaction &handler, int signal, siginfo_t *info, 
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// The innermost call of chain() on this thread: a handler that has itself called Weft's must not be called again.
+/// Identify the innermost call of chain() on this thread: a handler that has itself called Weft's
+/// handler must not be called again.
 thread_local const void *t_chained_context = nullptr;
 thread_local const void *t_chained_frame = nullptr;
 
@@ -169,7 +171,7 @@ void install_overflow_stack() noexcept {
   install_handler();
   stack_t now{};
   if (sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE))
-    return; // the program has one of its own
+    return; // the program has an alternate stack of its own
   void *p = mmap(nullptr, k_alternate_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
     return warn_once(g_warned_no_alternate, "no memory for an alternate signal stack; a stack overflow of this thread will end the "
@@ -187,7 +189,7 @@ void uninstall_overflow_stack() noexcept {
   if (!t_alternate)
     return;
   stack_t now{};
-  if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == t_alternate) { // else the program has set one of its own since
+  if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == t_alternate) { // else the program has set another one since
     stack_t off{};
     off.ss_flags = SS_DISABLE;
     sigaltstack(&off, nullptr);

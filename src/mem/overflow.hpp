@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says which task has overflown its stack, and which setting helps. Every fault, that one included, then goes where it would
-// have gone without Weft.
+// Reports which task has overflown its stack, and which setting helps. Every fault, a stack
+// overflow included, then goes
+// where it would have gone without Weft.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Who stood on the stack.
+/// Describes the task or the thread that ran on the stack.
 struct overflow_victim {
   const char *label = nullptr;
   std::string_view closure;              // of a task without label: where it was written
   const char *creator = nullptr;         // of a task without label
-  const char *thread_stack_low = nullptr; // it is on its thread's own stack
+  const char *thread_stack_low = nullptr; // not null: it runs on its thread's own stack
   bool is_task = false;                  // not the program's own code on a thread
 };
 
@@ -24,7 +25,8 @@ void uninstall_overflow_stack() noexcept;
 /// Describes what runs on the calling thread, or returns false; async-signal-safe.
 void set_overflow_witness(bool (*describe)(overflow_victim &)) noexcept;
 
-/// A fault in the range is not the program's: calls `say`, which does not return. Async-signal-safe.
+/// Sets a range in which a fault is not the program's: the fault calls `say`, which does not
+/// return. Async-signal-safe.
 void set_forbidden_range(const void *low, std::size_t bytes, void (*say)() noexcept) noexcept;
 
 struct overflow_guard {

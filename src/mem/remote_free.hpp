@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that other threads give back to the heap they came from: chains, pushed at once, taken all at once.
+// Blocks that threads give back to the heap from which they came: pushed as chains, taken all at
+// once.
 //
-// Roles       Any thread: push. The heap's owner: take.
+// Roles       Freer: any thread; it pushes. Owner: the thread of the heap; it takes.
 // Word        That of mpsc_stack: the newest block, or null.
-// Invariants  I1  A block is in one chain only, and nobody but the heap's owner reuses it.
+// Invariants  I1  A block is in one chain only, and no thread but the owner reuses it.
 // Orders      O1, O2 of mpsc_stack: everything done with a block comes before its reuse.
-// Progress    push lock-free, take wait-free.
+// Progress    push is lock-free, take is wait-free.
 // Reclamation None: blocks are memory, and heaps live for ever.
 // Source      Treiber 1986, as in every thread-caching allocator.
 // Checked by  tests/model/queue_models.cpp: remote_free_*
@@ -24,10 +25,10 @@ class remote_free {
     typename P::template var<block *> next{};
   };
 
-  /// Blocks that are linked from first to last.
+  /// Pushes blocks that are linked from first to last.
   void push(block *first, block *last) noexcept { m_stack.push_chain(first, mutant(bug::remote_free_loses_chain) ? first : last); }
 
-  /// All of them, linked; null when there are none.
+  /// Takes all blocks, linked; returns null when there are none.
   [[nodiscard]] block *take() noexcept { return m_stack.take_all(); }
 
  private:

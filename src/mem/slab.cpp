@@ -19,7 +19,7 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_region_bytes = 2 << 20; // one mapping holds 32 chunks
-constexpr std::size_t k_page = 4096;            // untouched blocks are linked a page at a time, to touch no more than that
+constexpr std::size_t k_page = 4096;            // untouched blocks are linked a page at a time, so that no more than a page is touched
 
 alignas(k_apart) std::atomic<std::int64_t> g_live{0};
 void (*g_hook)(std::int64_t) = nullptr;
@@ -31,7 +31,7 @@ std::size_t g_region_left = 0;
 std::mutex g_heaps_mutex;
 std::vector<heap *> *g_heaps = nullptr; // guarded by the mutex; never destroyed: threads may outlive static objects
 
-/// 2 MiB of address space, aligned to chunks.
+/// Maps 2 MiB of address space, aligned to chunks.
 char *map_region() noexcept {
   constexpr std::size_t alignment = heap::k_chunk_bytes;
   void *p = mmap(nullptr, k_region_bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -114,7 +114,8 @@ void *heap::allocate_slow(std::size_t bytes) noexcept {
   return b;
 }
 
-/// Blocks for an empty list: what came back, else a page of the newest chunk, else of a new chunk.
+/// Refills an empty list: with returned blocks, else with a page of the newest chunk, else of a new
+/// chunk.
 bool heap::refill(std::size_t c, std::size_t size) noexcept {
   m_free[c] = m_returned[c].take();
   if (m_free[c])
@@ -149,7 +150,8 @@ void *heap::allocate_with_malloc(std::size_t bytes) noexcept {
   return p;
 }
 
-/// A chunk of its own: the block begins behind the header, so it is told from the others like them.
+/// Allocates a chunk for one block. The block begins behind the chunk's header, so its address
+/// finds the header as that of any other block does.
 void *heap::allocate_large(std::size_t bytes) noexcept {
   const std::size_t whole = bytes + k_align;
   void *raw = nullptr;
@@ -227,7 +229,7 @@ void forget_heaps_in_child() noexcept {
   ignore_leak(g_heaps);
   g_heaps = nullptr;
   g_region_left = 0;
-  g_live.store(0, std::memory_order_relaxed); // the tasks of the parent are none of the child's
+  g_live.store(0, std::memory_order_relaxed); // the child has none of the parent's tasks
 }
 
 } // namespace rt

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of tasks: one heap per worker, blocks in size classes, remote frees go home in batches. Blocks have no header;
-// what is known of one is at the start of its chunk, found by masking the address.
+// Memory of tasks: one heap per worker, blocks in size classes, remote frees go home in batches.
+// Blocks have no header;
+// the data about a block is at the start of its chunk, found by masking the address.
 //
-// Memory is kept for reuse and never returned: the throttle bounds what live tasks take, and that bounds what is kept.
+// Memory is kept for reuse and never returned: the throttle bounds the memory of live tasks, and so
+// the memory that is kept.
 #pragma once
 
 #include "config/settings.hpp"
@@ -15,11 +17,13 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Bytes of live blocks over all heaps, exact to 64 KiB per heap.
+/// Returns the bytes of live blocks over all heaps, exact to 64 KiB per heap.
 [[nodiscard]] std::int64_t live_bytes() noexcept;
-/// Called, on the thread that changed it, with every batch added to live_bytes().
+/// Sets the function that is called with every batch added to live_bytes(), on the thread that
+/// added it.
 void set_live_bytes_hook(void (*hook)(std::int64_t live)) noexcept;
-/// Before the first block: slabs, or malloc for each block (the paper's ablation; memory checkers understand it).
+/// Chooses slabs, or malloc for each block (the paper's ablation; memory checkers understand it).
+/// Called before the first block.
 void set_allocator(allocator_kind kind) noexcept;
 
 class heap {
@@ -31,22 +35,22 @@ class heap {
   heap(const heap &) = delete;
   heap &operator=(const heap &) = delete;
 
-  /// Owner: a block aligned to 64 bytes; null when memory is gone.
+  /// Allocates a block aligned to 64 bytes; returns null when memory is gone. Owner only.
   void *allocate(std::size_t bytes) noexcept {
     void *b = take_listed(bytes, k_account_batch);
     return b ? b : allocate_slow(bytes);
   }
-  /// The same, and null when it takes more than a look into a list.
+  /// Does the same, but returns null when a look into a list is not enough.
   WEFT_INLINE void *allocate_fast(std::size_t bytes) noexcept { return take_listed(bytes, m_most_unreported); }
 
-  /// Any thread; `mine` is the calling thread's heap or null.
+  /// Frees a block. Any thread; `mine` is the calling thread's heap or null.
   static void deallocate(void *p, heap *mine) noexcept {
     if (mine) [[likely]]
       mine->deallocate(p);
     else
       deallocate_slow(p, nullptr);
   }
-  /// Owner: any block.
+  /// Frees a block of any heap. Owner only.
   WEFT_INLINE void deallocate(void *p) noexcept {
     if (s_system) [[unlikely]]
       return deallocate_slow(p, this);
@@ -59,12 +63,13 @@ class heap {
     account(-static_cast<std::int64_t>(k->block_bytes));
   }
 
-  /// Owner: from now on allocate_fast() gives nothing, so that the creator of a task takes the general path, where a trace sees it.
+  /// Makes allocate_fast() return null from now on, so that the creator of a task takes the general
+  /// path, where a trace sees it. Owner only.
   void disable_fast_path() noexcept { m_most_unreported = INT64_MIN; }
 
-  /// Owner: sends all remote blocks home. To be called before the owner sleeps.
+  /// Sends all remote blocks home. Owner only, before it sleeps.
   void flush_remote() noexcept;
-  /// Owner: adds what has changed to live_bytes().
+  /// Adds the changes since the last call to live_bytes(). Owner only.
   void flush_accounting() noexcept;
 
  private:
@@ -75,9 +80,9 @@ class heap {
   static constexpr std::int64_t k_account_batch = 64 << 10;
   static constexpr std::uint32_t k_remote_batch = 32;          // one compare-exchange per 32 remote frees
   static constexpr std::uint32_t k_remote_bytes = 16 << 10;    // but no more memory than this waits in a batch
-  static constexpr std::size_t k_batches = 8;                  // owners and classes that are freed in turn
+  static constexpr std::size_t k_batches = 8;                  // pairs of owner and class that are freed alternately
 
-  /// The first 64 bytes of a chunk. Written once.
+  /// Heads a chunk, in its first 64 bytes. Written once.
   struct chunk {
     heap *owner = nullptr; // null: the chunk is one large block
     std::uint32_t size_class = 0;
@@ -85,7 +90,7 @@ class heap {
     std::size_t block_bytes = 0;
   };
 
-  /// Remote blocks of one owner and class, on their way home.
+  /// Collects remote blocks of one owner and class, on their way home.
   struct batch {
     heap *owner = nullptr;
     block *first = nullptr;
@@ -132,14 +137,14 @@ class heap {
   char *m_fresh_end[k_classes] = {};
   batch m_batches[k_batches];
   std::uint32_t m_slot = 0;
-  alignas(k_apart) remote_free<> m_returned[k_classes]; // by class; pushed by others
+  alignas(k_apart) remote_free<> m_returned[k_classes]; // by class; pushed by other threads
 };
 
-/// The heap of a worker slot; slots are reused, heaps live for ever.
+/// Returns the heap of a worker slot; slots are reused, heaps live for ever.
 heap &heap_of_slot(unsigned id);
 
-/// In the child of a fork: forgets all heaps, whose owners may have stopped amid anything. Their blocks stay readable,
-/// and may be freed.
+/// Forgets all heaps in the child of a fork, because their owners may have stopped amid anything.
+/// Their blocks stay readable, and may be freed.
 void forget_heaps_in_child() noexcept;
 
 } // namespace rt

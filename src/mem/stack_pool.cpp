@@ -22,7 +22,7 @@ constexpr std::size_t k_stacks_per_mapping = 64;
 constexpr int k_advice_guard = 102; // MADV_GUARD_INSTALL: a guard without a mapping of its own (Linux 6.13)
 constexpr std::uint64_t k_canary = 0x5745465453544b21u;
 constexpr std::size_t k_descriptor_bytes = 64;
-constexpr std::size_t k_warm_pages = 2; // what a cached stack keeps: a body that waits seldom needs more
+constexpr std::size_t k_warm_pages = 2; // a cached stack keeps these: a body that waits seldom needs more
 // 256: a cached stack saves 14 us, two of its pages cost 8 KiB, so the shared list keeps at most 2 MiB of them.
 constexpr std::size_t k_shared_warm = 256;
 
@@ -39,19 +39,21 @@ std::size_t page() noexcept {
   return bytes;
 }
 
-/// Free stacks that belong to no worker, and the mapping that the next fresh one is cut from.
+/// Holds the free stacks that belong to no worker, and the mapping from which the next fresh one is
+/// cut.
 struct shared_stacks {
   spin_lock<> lock;
   stack *free = nullptr;
   std::size_t free_count = 0;
-  stack *sized = nullptr; // free ones of a size of their own
+  stack *sized = nullptr; // free stacks of a size of their own
   char *fresh = nullptr;
   std::size_t fresh_count = 0;
 };
 shared_stacks g_shared;
 std::mutex g_map_mutex; // held while a mapping is made, which is too long for the spin lock
 
-/// Mappings that hold stacks, for find_guard(): only grows, published by its count.
+/// Describes a mapping that holds stacks, for find_guard(). The array only grows; its count
+/// publishes it.
 struct mapping {
   const char *low;
   std::size_t bytes;
@@ -62,7 +64,7 @@ mapping *g_mappings = nullptr;
 std::atomic<std::size_t> g_mapping_count{0};
 std::size_t g_forgotten = 0; // mappings whose stacks are of no interest any more
 
-/// With the mutex.
+/// Enters a mapping. The caller has the mutex.
 void remember(const mapping &m) noexcept {
   if (!g_mappings) {
     void *p = mmap(nullptr, k_max_mappings * sizeof(mapping), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -77,7 +79,8 @@ void remember(const mapping &m) noexcept {
   g_mapping_count.store(n + 1, std::memory_order_release); // O1: pairs with find_guard
 }
 
-/// With the mutex. Room for `count` stacks; only address space until somebody runs on one.
+/// Maps space for `count` stacks. It is only address space until a task runs on one. The caller has
+/// the mutex.
 char *map_stacks(std::size_t count, std::size_t bytes) noexcept {
   void *p = mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (p == MAP_FAILED)
@@ -87,8 +90,8 @@ char *map_stacks(std::size_t count, std::size_t bytes) noexcept {
   return static_cast<char *>(p);
 }
 
-/// How many guards may take two mappings each, that of the guard and that above it: three quarters of what the process may
-/// have; the rest is the program's.
+/// Returns how many guards may take two mappings each, that of the guard and that above it: three
+/// quarters of what the process may have; the rest is left to the program.
 std::int64_t protected_guards() noexcept {
   std::uint64_t most = 65'530;
   try {
@@ -115,7 +118,7 @@ bool install_guard(char *low) noexcept {
   return protect_guard(low);
 }
 
-/// Lays the descriptor into [low, low + bytes), guard included. Touches the top page only.
+/// Writes the descriptor into [low, low + bytes), guard included. Touches the top page only.
 stack *make_stack(char *low, std::size_t bytes) noexcept {
   auto *s = ::new (static_cast<void *>(low + bytes - k_descriptor_bytes)) stack;
   s->low = low + page();
@@ -135,7 +138,7 @@ void check_canary(const stack &s) noexcept {
     fatal("a task has overflown its stack (%zu bytes, unguarded); raise stack.bytes", s.bytes);
 }
 
-/// Gives all but the topmost pages back to the system.
+/// Gives all but the topmost pages of the stack back to the system.
 void cool(stack &s) noexcept {
   const auto low = reinterpret_cast<std::uintptr_t>(s.low) + (s.guarded ? 0 : page()); // keeps the canary
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(&s) / page() * page() + page();
@@ -143,7 +146,8 @@ void cool(stack &s) noexcept {
     madvise(reinterpret_cast<void *>(low), end - low - k_warm_pages * page(), MADV_DONTNEED);
 }
 
-/// A stack that nobody has used yet; makes a mapping when there is none, smaller ones where space is scarce.
+/// Cuts a stack that no task has used yet. Makes a mapping when there is none, and smaller ones
+/// where space is scarce.
 stack *fresh_stack() noexcept {
   std::unique_lock lock(g_map_mutex);
   for (std::size_t n = k_stacks_per_mapping; g_shared.fresh_count == 0; n /= 8) {
@@ -166,14 +170,15 @@ std::size_t whole_pages(std::size_t bytes) noexcept { return (bytes + page() - 1
 
 void configure_stacks(std::uint64_t bytes, int cache) noexcept {
   const std::size_t whole = std::max(whole_pages(static_cast<std::size_t>(bytes)), 4 * page());
-  if (whole != g_bytes) // those of another size are of no use
+  if (whole != g_bytes) // stacks of another size are of no use
     forget_stacks_in_child();
   g_bytes = whole;
   stack_cache::s_capacity = cache;
 }
 std::uint64_t configured_stack_bytes() noexcept { return g_bytes; }
 
-/// Takes up to half a cache from the shared list: stacks wander when frames go on at another worker than they began at.
+/// Takes up to half a cache from the shared list: stacks move between workers, because a frame may
+/// begin on one and go on on another.
 stack *stack_cache::acquire_slow() noexcept {
   g_shared.lock.lock();
   stack *s = g_shared.free;
@@ -272,13 +277,13 @@ void for_each_stack(void (*f)(stack &, void *), void *context) {
   for (std::size_t i = g_forgotten; i < n; ++i)
     for (const char *end = g_mappings[i].low + g_mappings[i].stride; end <= g_mappings[i].low + g_mappings[i].bytes; end += g_mappings[i].stride) {
       auto *s = reinterpret_cast<stack *>(const_cast<char *>(end) - k_descriptor_bytes);
-      if (s->low) // else nobody has used it yet
+      if (s->low) // else no task has used it yet
         f(*s, context);
     }
 }
 
 void forget_stacks_in_child() noexcept {
-  g_forgotten = g_mapping_count.load(std::memory_order_relaxed); // nobody else is there
+  g_forgotten = g_mapping_count.load(std::memory_order_relaxed); // the child has no other thread
   ::new (&g_map_mutex) std::mutex;
   ::new (&g_shared) shared_stacks;
 }

@@ -13,24 +13,25 @@ namespace rt {
 
 class watermark;
 
-/// Describes one stack; is at the top of its memory. Usable: [low, low + bytes).
+/// Describes one stack, at the top of its memory. Usable: [low, low + bytes).
 struct stack {
   void *low = nullptr;   // above the guard
   std::size_t bytes = 0; // up to this descriptor
-  stack *next = nullptr; // of whoever keeps it
+  stack *next = nullptr; // of the list that keeps it
   watermark *innermost = nullptr; // what is being measured on it
   bool sized = false;             // of a size of its own
   bool guarded = false;
 };
 
-/// Before the first stack: bytes per stack, guard page included, and how many free ones each worker keeps.
+/// Sets the bytes per stack, guard page included, and how many free stacks each worker keeps.
+/// Called before the first stack.
 void configure_stacks(std::uint64_t bytes, int cache) noexcept;
 [[nodiscard]] std::uint64_t configured_stack_bytes() noexcept;
 
-/// Free stacks of one worker; what is too much goes to a list that all share.
+/// Holds free stacks of one worker; the surplus goes to a list that all workers share.
 class stack_cache {
  public:
-  /// Null when memory, address space or the number of mappings is exhausted.
+  /// Returns a stack, or null when memory, address space or the number of mappings is exhausted.
   [[nodiscard]] stack *acquire() noexcept {
     stack *s = m_first;
     if (!s) [[unlikely]]
@@ -60,21 +61,22 @@ class stack_cache {
   int m_count = 0;
 };
 
-/// A stack of at least `bytes` for one task that asked for it; null when memory is gone.
+/// Returns a stack of at least `bytes` for one task that asked for it; null when memory is gone.
 [[nodiscard]] stack *acquire_sized_stack(std::size_t bytes) noexcept;
 
-/// A guard that contains an address: the stack's range. Async-signal-safe.
+/// Describes the guard that contains an address, and its stack's range. Async-signal-safe.
 struct guarded_range {
-  const char *low = nullptr; // of the guard; null: not one of ours
+  const char *low = nullptr; // of the guard; null: not a guard of Weft's
   std::size_t guard_bytes = 0;
   std::size_t stack_bytes = 0;
 };
 [[nodiscard]] guarded_range find_guard(const void *address) noexcept;
 
-/// All stacks that have ever been used. Nobody may make one meanwhile.
+/// Calls `f` for each stack that has ever been used. No thread may make one meanwhile.
 void for_each_stack(void (*f)(stack &, void *), void *context);
 
-/// In the child of a fork: forgets the free stacks, whose lists may have been in someone's hands.
+/// Forgets the free stacks in the child of a fork: another thread may have been changing their
+/// lists.
 void forget_stacks_in_child() noexcept;
 
 } // namespace rt

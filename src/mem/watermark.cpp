@@ -27,7 +27,7 @@ struct mark {
 struct marks {
   std::mutex mutex; // guards the rest
   std::vector<mark> all;
-  std::uint64_t forgotten = 0; // runs that no memory was left to note
+  std::uint64_t forgotten = 0; // runs for whose note no memory was left
   std::size_t deepest = 0;
   std::size_t deepest_of = 0;
 };
@@ -38,8 +38,9 @@ marks &the_marks() noexcept {
   return *made;
 }
 
-/// The lowest word of [low, to) that has lost the pattern. Volatile: the compiler must neither call functions here, which would
-/// write on what is read, nor think about memory below the stack pointer.
+/// Returns the lowest word of [low, to) that has lost the pattern. Volatile: the compiler must
+/// neither call functions here, which would write on the memory that is read, nor reason about
+/// memory below the stack pointer.
 WEFT_UNINSTRUMENTED const char *first_touched(const char *low, const char *to) noexcept {
   const volatile std::uint64_t *at = reinterpret_cast<const volatile std::uint64_t *>(low);
   while (reinterpret_cast<const char *>(const_cast<const std::uint64_t *>(at)) < to && *at == k_pattern)

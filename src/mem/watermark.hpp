@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep stacks get (setting stack.watermark): what lies below a frame is filled with a pattern, and later the lowest place
-// that has lost it is looked for.
+// How deep stacks get (setting stack.watermark): a watermark fills the memory below a frame with a
+// pattern, and later finds
+// the lowest place that has lost the pattern.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +10,15 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// One measurement, from the frame that begins it downwards. Lives on the stack it measures, or on one above; those of one
-/// stack nest, and each is at least as deep as those inside of it.
+/// Measures once, from the frame that begins it downwards. Lives on the stack that it measures, or
+/// on one above. Watermarks of one stack nest, and each is at least as deep as those inside of it.
 class watermark {
  public:
-  /// `innermost`: of the stack that the caller is on. Fills everything from `low` on that was touched before.
+  /// Begins. `innermost`: of the stack that the caller is on. Fills everything from `low` on that
+  /// was touched before.
   void begin(const char *low, watermark *&innermost) noexcept;
-  /// Bytes that have been used below the beginning, in steps of a word; k_least stands for fewer.
+  /// Returns the bytes that have been used below the beginning, in steps of a word; k_least means
+  /// that many or fewer.
   std::size_t end(watermark *&innermost) noexcept;
   [[nodiscard]] const char *deepest() const noexcept { return m_deepest; }
 
@@ -34,9 +37,9 @@ class watermark {
 
 /// Keeps the largest depth of each name.
 void note_watermark(std::string_view name, std::size_t bytes) noexcept;
-/// Of a stack as a whole.
+/// Keeps the largest depth of a stack as a whole.
 void note_stack_depth(std::size_t bytes, std::size_t of_bytes) noexcept;
-/// Says on standard error what was noted, and forgets it.
+/// Prints on standard error what was noted, and forgets it.
 void report_watermarks() noexcept;
 
 } // namespace rt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lightweight threads that are no tasks: a stack with a function, which a worker continues like any other frame.
+// Lightweight threads that are no tasks: a stack with a function. A worker continues it like any
+// other frame.
 #include "base/leak.hpp"
 #include "base/log.hpp"
 #include "ult/stack_switch.hpp"
@@ -18,7 +19,7 @@ struct light_thread {
 
 namespace {
 
-/// As resumed(), for a stack on which nothing has run.
+/// Does what resumed() does, for a stack on which nothing has run.
 light_thread &light_begins() noexcept {
   thread_context &e = *this_thread_context();
   light_thread &t = *root_of(*e.pool_stack)->light;

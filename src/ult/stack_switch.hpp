@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of this module agree on: how a thread switches to a stack, and where it goes next.
+// Declarations that the files of this module share: how a thread switches to a stack, and where it
+// goes next.
 #pragma once
 
 #include "ult/thread_context.hpp"
@@ -11,12 +12,12 @@ namespace rt {
 
 struct light_thread;
 
-/// At the top of every pool stack.
+/// Holds the data of a pool stack, at its top.
 struct alignas(64) stack_root {
   sanitized_stack sanitized;
   frame *suspended = nullptr; // the suspended frame on it
   thread_context *home = nullptr; // the thread on whose own stack the caller of this stack's first function is
-  light_thread *light = nullptr; // begins there
+  light_thread *light = nullptr; // begins on this stack
 };
 
 inline stack_root *root_of(stack &s) noexcept {
@@ -30,13 +31,15 @@ inline void set_stack(thread_context &e, stack *s, sanitized_stack *sanitized) n
   e.stack_low = s ? static_cast<const char *>(s->low) : e.thread_stack_low;
 }
 
-/// First thing on a stack that has been switched to: does what the stack that was left asked for.
+/// Does what the stack that was left asked for. It is the first call on a stack to which a thread
+/// has switched.
 void arrived() noexcept;
 
-/// Runs the worker loop on a stack on which nothing has run; the value of the switch is its root.
+/// Runs the worker loop on a stack on which nothing has run; the switch passes the stack's root.
 void loop_entry(void *root);
 
-/// A stack, of `bytes` or of the common size for 0, that will run `entry`. Throws weft::error, out_of_resources.
+/// Returns a stack, of `bytes` or of the common size for 0, that will run `entry`. Throws
+/// weft::error, out_of_resources.
 stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*entry)(void *));
 
 struct destination {

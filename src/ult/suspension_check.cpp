@@ -12,7 +12,8 @@
 #include <mutex>
 #include <pthread.h>
 
-/// Of libweft-locks.so, or of a debug build: mutexes that the calling thread has locked and not unlocked.
+/// Returns the number of mutexes that the calling thread has locked and not unlocked.
+/// Supplied by libweft-locks.so, or by a debug build.
 extern "C" WEFT_API int weft_held_locks() noexcept __attribute__((weak));
 extern "C" WEFT_API void weft_set_held_locks(int) noexcept __attribute__((weak));
 
@@ -32,7 +33,7 @@ constexpr bool k_addresses_everywhere = false;
 check_kind g_kind = check_kind::off;
 const char *(*g_label)() = nullptr;
 
-/// A task of one label is reported once for each kind of finding.
+/// Remembers labels, so that tasks of one label are reported once for each kind of finding.
 class reported_labels {
  public:
   bool first(const char *label) noexcept {
@@ -89,8 +90,8 @@ struct range {
   std::uintptr_t low, end;
 };
 
-/// The calling thread's thread-local memory that programs take addresses of: errno, and the blocks of modules which are not the
-/// C and C++ libraries.
+/// Describes the calling thread's thread-local memory of which programs take addresses: errno, and
+/// the blocks of modules which are not the C and C++ libraries.
 struct thread_memory {
   static constexpr int k_most = 32;
   range blocks[k_most];
@@ -124,7 +125,8 @@ int add_block(dl_phdr_info *info, std::size_t, void *p) {
   return 0;
 }
 
-/// The words of [low, top), looked at whatever they belong to.
+/// Returns an address of `memory` among the words of [low, top), or null. Reads all words, whatever
+/// they belong to.
 __attribute__((no_sanitize("address"))) const void *find_address(const char *low, const char *top, const thread_memory &memory) noexcept {
   const auto first = (reinterpret_cast<std::uintptr_t>(low) + sizeof(std::uintptr_t) - 1) & ~(sizeof(std::uintptr_t) - 1);
   for (auto at = first; at + sizeof(std::uintptr_t) <= reinterpret_cast<std::uintptr_t>(top); at += sizeof(std::uintptr_t)) {

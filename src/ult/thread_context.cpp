@@ -50,7 +50,7 @@ stack *fresh_stack(thread_context &e, std::size_t bytes, context &start, void (*
 
 namespace {
 
-/// Where the frame is kept for who looks at all frames.
+/// Returns the place of the frame for observers of all frames.
 frame *&suspended_slot(thread_context &e, frame &f) noexcept { return f.pool_stack ? root_of(*f.pool_stack)->suspended : e.suspended; }
 
 WEFT_COLD void saw_suspension(thread_context &e, frame &f) noexcept {
@@ -76,7 +76,7 @@ WEFT_COLD void saw_resumption(thread_context &e, frame &f) noexcept {
     r.put(trace_event::resume, 0, f.traced);
 }
 
-/// Everything of the frame that the switch itself does not restore.
+/// Restores everything of the frame that the switch itself does not restore.
 void resumed(frame &f) noexcept {
   thread_context &e = *this_thread_context();
   e.current = f.current;
@@ -178,7 +178,8 @@ WEFT_UNINSTRUMENTED void leave_for_frame(frame &f) noexcept {
 
 namespace {
 
-/// A call on a stack of its own: the caller's stack is a frame that nobody else can see, resumed when the call ends.
+/// Describes a call on a stack of its own. The caller's stack is a frame that no other thread can
+/// see, resumed when the call ends.
 struct own_stack_call {
   void (*entry)(void *);
   void *argument;

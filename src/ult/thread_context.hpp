@@ -21,7 +21,7 @@ namespace rt {
 struct thread_context;
 struct tracer;
 
-/// What a suspended frame waits for, and the object concerned: for reports.
+/// Says what a suspended frame waits for, and the object concerned: for reports.
 enum class waits_for : std::uint8_t { nothing, children, group, end_of_task, start_of_task, unblock, lock, branch, functions };
 struct wait_reason {
   waits_for what = waits_for::nothing;
@@ -32,11 +32,11 @@ struct wait_reason {
 
 namespace detail {
 
-/// A suspended stack. Lives on that stack, inside suspend().
+/// Describes a suspended stack. Lives on that stack, inside suspend().
 struct frame : runnable {
   rt::context state;
   rt::exception_state exceptions;
-  rt::thread_context *home = nullptr; // the only thread that may continue it: for a thread's own stack
+  rt::thread_context *home = nullptr; // of a thread's own stack: the only thread that may continue it
   rt::stack *pool_stack = nullptr;
   rt::sanitized_stack *sanitized = nullptr;
   task *current = nullptr;
@@ -55,28 +55,30 @@ using detail::frame;
 using detail::runnable;
 using detail::task;
 
-/// Runs on the next stack, once the frame that was left may be resumed: makes it known to whoever will resume it.
+/// Publishes the frame that was left to the threads that may resume it. Runs on the next stack,
+/// once the frame may be resumed.
 using left_function = void (*)(thread_context &here, frame &left, void *context);
 
-/// A function of the user that is called between tasks: what it is, and its name.
+/// Names a function of the user that is called between tasks: what it is, and its name.
 struct callback {
   const char *what;
   const char *name;
 };
 
-/// What a kernel thread keeps to switch stacks and to run tasks: the part of a worker that switching needs. Only its own thread touches it, but for own_frame.
+/// Holds what a kernel thread needs to switch stacks and to run tasks: the part of a worker that
+/// switching uses. Only its own thread touches it, except own_frame.
 struct thread_context {
   stack *pool_stack = nullptr; // null: the thread's own stack
   sanitized_stack *sanitized = nullptr;
   const char *stack_low = nullptr; // of the stack that it is on
   task *current = nullptr; // running
   task *counts_for = nullptr; // the parent of the tasks that it runs one after the other
-  std::int64_t counted = 0; // of them have ended, and are still to be told to the parent
+  std::int64_t counted = 0; // of them have ended, and the parent's word does not count them yet
   exception_state *exceptions = nullptr; // of the thread
   int *error_number = nullptr; // the thread's errno
   runnable *handoff = nullptr; // first work of a fresh loop
 
-  left_function left = nullptr; // what the stack that was left asked for
+  left_function left = nullptr; // the call that the stack that was left asked for
   frame *left_frame = nullptr;
   void *left_context = nullptr;
   stack *left_stack = nullptr; // to be given back
@@ -89,61 +91,66 @@ struct thread_context {
   sanitized_stack thread_stack;
   const char *thread_stack_low = nullptr;
   watermark *thread_innermost = nullptr; // what is being measured on the thread's own stack
-  frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by anyone
+  frame_slot<frame> own_frame; // the thread's own stack, ready to be continued; set by any thread
   frame *suspended = nullptr; // the thread's own stack
   std::size_t thread_stack_bytes = 0;
   bool hosts = false; // a wait on the thread's own stack runs tasks
-  const callback *in_callback = nullptr; // what runs must not be suspended
+  const callback *in_callback = nullptr; // not null: what runs must not be suspended
   const void *serving = nullptr; // the service whose call this is, until it ends itself
   tracer *trace = nullptr; // only while a trace is written
   struct outbox *messages = nullptr; // what it posts to managers; null when there are none
-  std::int32_t pace = 0; // so many actions more it does itself, or, below 0, posts, before it thinks about it again
+  std::int32_t pace = 0; // how many more actions it does itself, or, below 0, posts, before it decides again
 };
 
 // What the module worker supplies.
 
-/// Something for the thread to go on with, without waiting; or null.
+/// Returns something for the thread to go on with, without waiting; or null.
 runnable *pick(thread_context &e);
 [[noreturn]] void worker_loop();
-/// A frame without home is ready, or what pick() gave comes back. `here` null: the caller is no worker.
+/// Enqueues a frame without home that is ready, or returns what pick() gave. `here` null: the
+/// caller is no worker.
 void enqueue_resumed(thread_context *here, runnable &r);
-/// The home's own_frame has been set.
+/// Wakes the home thread, whose own_frame has been set.
 void wake(thread_context &home);
 
-/// The calling thread's context or null. To be asked anew after everything that may suspend: the thread may be another one.
+/// Returns the calling thread's context or null. The caller asks anew after everything that may
+/// suspend: the thread may be another one.
 inline thread_context *this_thread_context() noexcept { return static_cast<thread_context *>(thread_slot()); }
 inline void set_this_thread_context(thread_context *e) noexcept { set_thread_slot(e); }
 
-/// Leaves the current stack until somebody makes the frame ready. Throws weft::error when no stack can be had, or in a
-/// callback; then `publish` has not been called.
+/// Leaves the current stack until a waker makes the frame ready. Throws weft::error when no stack
+/// can be had, or in a callback; then `publish` has not been called.
 void suspend(left_function publish, void *context, wait_reason why = {});
 
-/// A frame that, when continued, calls body(argument) on a stack of its own of at least `bytes`, and then ends. It stands for no task. Throws
-/// weft::error, out_of_resources.
+/// Makes a frame that, when continued, calls body(argument) on a stack of its own of at least
+/// `bytes`, and then ends. The frame represents no task. Throws weft::error, out_of_resources.
 [[nodiscard]] runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument);
-/// What stands for such a thread where a task would: made by a higher module.
+/// Makes the task object that represents such a thread. Supplied by a higher module.
 task *make_light_root();
 void free_light_root(task *root) noexcept;
 
-/// Throws weft::error, no_block: a callback asks to wait.
+/// Throws weft::error, no_block, because a callback asks to wait.
 [[noreturn]] WEFT_COLD void refuse_wait_in(const callback &c);
 
-/// The thread that what runs here must not leave: null, but on a thread's own stack and what is called from there.
+/// Returns the thread that the running code must not leave: null, except on a thread's own stack
+/// and in calls from there.
 thread_context *home_of(thread_context &e) noexcept;
 
-/// The suspended frames on all stacks but the threads' own. Nothing may run meanwhile.
+/// Calls `f` for each suspended frame on all stacks but the threads' own. Nothing may run
+/// meanwhile.
 void for_each_suspended(void (*f)(frame &, void *), void *context);
 
-/// From a worker loop: continues `f`, or a fresh stack of `bytes` that runs `loop`; the stack of the caller is given back.
+/// Continues `f`. Called from a worker loop, whose stack is given back.
 [[noreturn]] void leave_for_frame(frame &f) noexcept;
 
 /// Runs `entry(argument)` on a stack of its own of at least `bytes`; the caller's stack waits for it.
 void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument);
 
-/// The frame may go on: hands it to its home thread or to the scheduler. Any thread. The last touch of the frame.
+/// Makes the frame ready: gives it to its home thread or to the scheduler. Any thread. It is the
+/// last touch of the frame.
 void make_ready(frame &f);
 
-/// Bytes between the caller's frame and the low end of its stack.
+/// Returns the bytes between the caller's frame and the low end of its stack.
 [[gnu::always_inline]] inline std::size_t stack_left(const thread_context &e) noexcept {
   const char *here = static_cast<const char *>(__builtin_frame_address(0));
   return here > e.stack_low ? static_cast<std::size_t>(here - e.stack_low) : 0;
