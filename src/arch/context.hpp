@@ -7,7 +7,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A suspended stack: everything a callee must save lies on it, above `sp`.
+/// Describes a suspended stack: everything a callee must save is on it, above `sp`.
 struct context {
   void *sp = nullptr;
 };
@@ -20,13 +20,15 @@ extern "C" {
 /// `context` is one register: (from, to.sp, value) are the first three arguments.
 void *weft_context_switch(context *from, context to, void *value) noexcept;
 
-/// Calls f(argument), on the caller's stack, so that whoever unwinds in it comes to `suspended` next. Nobody may continue that meanwhile, and
-/// `f` must not throw. Does nothing where the layout of suspended stacks is not ours (generic/).
+/// Calls f(argument), on the caller's stack, so that an unwinder that starts in `f` comes to
+/// `suspended` next. No thread may continue `suspended` meanwhile, and `f` must not throw. Does
+/// nothing where Weft does not define the layout of suspended stacks (generic/).
 void weft_context_walk(context suspended, void (*f)(void *), void *argument);
 }
 
-/// A context that, when first switched to, calls `entry` with the value of that switch. `entry` must neither return nor
-/// throw: unwinding and backtraces end below it. The stack is [low, low + bytes).
+/// Makes a context that, when first switched to, calls `entry` with the value of that switch.
+/// `entry` must neither return nor throw: unwinding and backtraces end below it. The stack is [low,
+/// low + bytes).
 context make_context(void *low, std::size_t bytes, void (*entry)(void *value)) noexcept;
 
 } // namespace rt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A count that one thread adds to and anyone reads, other processes among them.
+// A count that one thread, its owner, adds to, and that any thread reads, also of another process.
 #pragma once
 
 #include "arch/sanitizer.hpp"
@@ -10,7 +10,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The owner's. Not atomic against other writers; readers see whole values.
+/// Adds to the count. Owner only: it is not atomic against other writers; readers see whole values.
 WEFT_INLINE void count(std::uint64_t &c, std::uint64_t n = 1) noexcept {
 #if defined(__x86_64__) && !defined(WEFT_TSAN) && !defined(WEFT_ASAN)
   asm volatile("addq %1, %0" : "+m"(c) : "er"(n) : "cc"); // one instruction, no lock: a compiler makes three of the lines below

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells ThreadSanitizer and AddressSanitizer which stack runs. In other builds all of this is nothing, and
+// Reports to ThreadSanitizer and AddressSanitizer which stack runs. In other builds all of this is
+// empty, and
 // switch_stack() is the bare context switch.
 //
 //   stack made                 announce_stack(s, low, bytes)
@@ -29,7 +30,8 @@
 #endif
 #endif
 
-/// For functions that run across a switch: ThreadSanitizer's entry and exit hooks would go to two different stacks.
+/// Marks functions that run across a switch: ThreadSanitizer's entry and exit hooks would go to two
+/// different stacks.
 #if !defined(WEFT_TSAN)
 #define WEFT_UNINSTRUMENTED
 #elif defined(__clang__)
@@ -52,8 +54,9 @@ struct sanitized_stack {
   std::size_t bytes = 0;
 };
 
-/// 0: a switch orders what the two stacks did (they ran on one thread). 1: it does not, so that only what the runtime
-/// itself orders counts: then accesses that no dependence orders are reported as races.
+/// Says whether a switch orders what the two stacks did. 0: it does, because they ran on one
+/// thread. 1: it does not, so that only what the runtime itself orders counts: then accesses that
+/// no dependence orders are reported as races.
 inline constexpr unsigned k_switch_orders = 0;
 inline constexpr unsigned k_switch_orders_nothing = 1;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register that thread_local variables, errno and the exception globals are found through.
+// The register through which thread_local variables, errno and the exception globals are found.
 #pragma once
 
 #include "arch/context.hpp"
@@ -19,12 +19,13 @@ inline void *thread_pointer() noexcept {
   return tp;
 }
 
-/// False on processors where nobody has written down how.
+/// Returns false on processors for which Weft has no code to switch the register.
 [[nodiscard]] bool can_switch_thread_pointer() noexcept;
 
-/// weft_context_switch() to a stack that has a thread-local block of its own, or from such a stack to another: loads
-/// `tp` first. What is cached of thread_local variables on the caller's stack stays right if whoever continues that
-/// stack passes the thread_pointer() that it had. Requires can_switch_thread_pointer().
+/// Calls weft_context_switch() to a stack that has a thread-local block of its own, or from such a
+/// stack to another: loads `tp` first. What is cached of thread_local variables on the caller's
+/// stack stays right if the thread that continues that stack passes the thread_pointer() that the
+/// stack had. Requires can_switch_thread_pointer().
 void *context_switch_with_tp(context *from, context to, void *value, void *tp) noexcept;
 
 } // namespace rt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor's own clock: read in a few nanoseconds, of a rate that has to be found out (observe/tick_clock.hpp).
+// The processor's own clock: read in a few nanoseconds. Its rate has to be measured
+// (observe/tick_clock.hpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -13,7 +14,8 @@ namespace rt {
 
 #if defined(__x86_64__)
 inline std::uint64_t processor_ticks() noexcept { return __builtin_ia32_rdtsc(); }
-/// Counts at one rate on all cpus, asleep or not. Else the system's clock is read instead.
+/// Returns whether the clock counts at one rate on all cpus, asleep or not. If not, the system's
+/// clock is read instead.
 inline bool ticks_are_steady() noexcept {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));

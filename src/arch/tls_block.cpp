@@ -18,9 +18,10 @@ namespace rt {
 
 namespace {
 
-/// The kernel writes the donor's cpu into its block, and looks nowhere else for restartable sequences. Unregistered, the
-/// block says so to whoever asks (sched_getcpu() then asks the kernel); else it would name the donor's last cpu, and a
-/// sequence that somebody runs with it would not be restarted.
+/// Unregisters the donor's restartable sequences. The kernel writes the donor's cpu into its block,
+/// and has no other place for restartable sequences. In an unregistered block, a reader sees that
+/// there is no cpu (sched_getcpu() then asks the kernel). A registered one would name the donor's
+/// last cpu, and a sequence that another thread runs with the block would not be restarted.
 void leave_rseq() noexcept {
 #if defined(RSEQ_SIG) && defined(SYS_rseq)
   constexpr long k_unregister = 1;
@@ -30,7 +31,8 @@ void leave_rseq() noexcept {
 #endif
 }
 
-/// The C library takes the block and its own data from the stack too, so its minimum may be too little.
+/// Returns the size of a donor's stack. The C library takes the block and its own data from the
+/// stack too, so its minimum may be too little.
 std::size_t donor_stack_bytes() noexcept {
   constexpr std::size_t k_own = 16 << 10;
   const long least = sysconf(_SC_THREAD_STACK_MIN);
@@ -39,7 +41,8 @@ std::size_t donor_stack_bytes() noexcept {
 
 } // namespace
 
-/// While it waits it stays in the kernel, and pthread_cond_wait() sets no errno: the block is left alone.
+/// Donates the block of the calling thread, the donor. While the donor waits it stays in the
+/// kernel, and pthread_cond_wait() sets no errno: the block is left alone.
 void *tls_block::donate(void *self) {
   auto &b = *static_cast<tls_block *>(self);
   leave_rseq();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valgrind guesses when a program changes stacks; told, it guesses no more. Costs a few instructions elsewhere.
+// Announces stacks to Valgrind, which otherwise guesses when a program changes stacks. Costs a few
+// instructions elsewhere.
 #pragma once
 
 #if defined(__has_include)

@@ -14,7 +14,8 @@ namespace rt {
 
 namespace {
 
-/// Linux knows at most 8192 cpus on its largest machines; a mask of this many bits is never too small.
+/// Bounds the size of a mask. Linux knows at most 8192 cpus on its largest machines; a mask of this
+/// many bits is never too small.
 constexpr int k_most_cpus = 1 << 18;
 
 struct free_cpu_set {
@@ -32,7 +33,7 @@ std::vector<int> current_affinity() {
       return {};
     CPU_ZERO_S(bytes, set.get());
     if (sched_getaffinity(0, bytes, set.get()) != 0) {
-      if (errno == EINVAL) // the kernel's mask is larger than ours
+      if (errno == EINVAL) // the kernel's mask is larger than this one
         continue;
       return {};
     }

@@ -12,15 +12,16 @@ namespace rt {
 
 inline constexpr std::size_t k_longest_file = 64 << 20;
 
-/// The whole of a (small) file; nullopt with errno set where it cannot be read: EFBIG beyond `most` bytes, so a device without end is not
-/// read for ever.
+/// Reads the whole of a (small) file. Returns nullopt with errno set where it cannot be read: EFBIG
+/// beyond `most` bytes, so a device without end is not read for ever.
 std::optional<std::string> read_file(const std::string &path, std::size_t most = k_longest_file);
-/// The same of an open file, from where it is.
+/// Reads an open file in the same way, from its current position.
 std::optional<std::string> read_all(int file, std::size_t most = k_longest_file);
 
-/// A lock that says that this process lives, whatever pid others see it under. fork does not pass it on, and it ends with the process.
+/// Takes a lock that shows that this process lives, under whatever pid other processes see it. fork
+/// does not pass the lock on, and it ends with the process.
 [[nodiscard]] bool lock_for_life(int file) noexcept;
-/// Whether another process holds that lock.
+/// Returns whether another process holds that lock.
 [[nodiscard]] bool is_locked(int file) noexcept;
 
 /// Calls `use(line)` for each line of `text`, without its newline.
@@ -37,7 +38,8 @@ void for_each_line(std::string_view text, Use use) {
 
 std::string_view trim(std::string_view text) noexcept;
 
-/// A whole decimal number without sign; nullopt for anything else, or where it does not fit.
+/// Reads a whole decimal number without sign; returns nullopt for anything else, or where the
+/// number does not fit.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept;
 
 } // namespace rt

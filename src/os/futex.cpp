@@ -29,7 +29,7 @@ bool os_futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected, std
     deadline.tv_sec = static_cast<std::time_t>(deadline_ns / 1'000'000'000);
     deadline.tv_nsec = static_cast<long>(deadline_ns % 1'000'000'000);
   }
-  // WAIT_BITSET, because its deadline is absolute: a wait that a signal cut short does not grow longer.
+  // WAIT_BITSET, because its deadline is absolute: signals do not make the wait longer.
   const bool timed_out = futex(word, FUTEX_WAIT_BITSET, expected, deadline_ns > 0 ? &deadline : nullptr) != 0 && errno == ETIMEDOUT;
   errno = saved;
   return !timed_out;

@@ -25,12 +25,12 @@ constexpr std::uint64_t k_stray_s = 24 * 3600;
 
 std::uint64_t now_s() noexcept { return static_cast<std::uint64_t>(std::time(nullptr)); }
 
-/// A line of the list: "SECONDS DEVICE INODE BYTES PATH".
+/// Holds a line of the list: "SECONDS DEVICE INODE BYTES PATH".
 struct entry {
   std::uint64_t entered = 0, device = 0, inode = 0, bytes = 0;
   std::string path;
 
-  /// What is at the path is what was entered.
+  /// Returns whether the file at the path is the one that was entered.
   [[nodiscard]] bool is_there() const noexcept {
     struct stat s{};
     return lstat(path.c_str(), &s) == 0 && s.st_dev == device && s.st_ino == inode && s.st_uid == geteuid();
@@ -50,7 +50,7 @@ bool parse(std::string_view line, entry &e) {
   return line.starts_with('/');
 }
 
-/// The list in memory, under its lock; save() writes it back.
+/// Holds the list in memory, under its lock; save() writes it back.
 class open_list {
  public:
   explicit open_list(const std::string &path) : m_file(open_file(path)) {
@@ -80,7 +80,7 @@ class open_list {
       text += std::to_string(e.entered) + " " + std::to_string(e.device) + " " + std::to_string(e.inode) + " " + std::to_string(e.bytes) + " " +
               e.path + "\n";
     if (pwrite(m_file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) && text.size() < m_size)
-      static_cast<void>(!ftruncate(m_file, static_cast<off_t>(text.size()))); // else a line is there twice
+      static_cast<void>(!ftruncate(m_file, static_cast<off_t>(text.size()))); // if this fails, a line is there twice
   }
 
   std::vector<entry> entries;
@@ -92,7 +92,8 @@ class open_list {
   }
   [[nodiscard]] bool is_ours() const noexcept {
     struct stat s{};
-    // with another name: a private file of this user, to which somebody else has made a link
+    // A private file of this user. One with a second name is refused: another user may have made a
+    // link to it.
     return fstat(m_file, &s) == 0 && S_ISREG(s.st_mode) && s.st_nlink == 1 && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
   }
   [[nodiscard]] bool lock() const noexcept {
@@ -128,7 +129,7 @@ void append(std::vector<entry> &entries, const std::string &path, std::uint64_t 
     entries.push_back({now_s(), s.st_dev, s.st_ino, bytes, path});
 }
 
-/// What was not entered: the list was lost, or could not be locked then.
+/// Appends what was not entered: the list was lost, or could not be locked then.
 void append_strays(open_list &list, std::vector<std::string> (*stray)()) {
   std::vector<entry> found;
   for (const std::string &path : stray()) {
@@ -149,7 +150,8 @@ bool exceeds(const std::vector<entry> &entries, const leftover_kind &kind) {
   return entries.size() > kind.most || (entries.size() > 1 && bytes > kind.most_bytes) || is_old;
 }
 
-/// From the oldest on: that of a dead program goes, that of one which lives becomes the newest.
+/// Goes through the entries, the oldest first. An entry of a dead program is removed; one of a
+/// living program becomes the newest.
 void remove_oldest(std::vector<entry> &entries, const leftover_kind &kind, std::size_t looks) {
   for (; looks > 0 && exceeds(entries, kind); --looks) {
     entry e = std::move(entries.front());
@@ -183,7 +185,7 @@ void leftovers::enter(const std::string &path, std::uint64_t bytes, std::vector<
   remove_oldest(list.entries, m_kind, looks);
   append(list.entries, path, bytes);
   list.save();
-} catch (const std::bad_alloc &) { // a later start finds it as a stray
+} catch (const std::bad_alloc &) { // a later start finds the file as a stray
 }
 
 void leftovers::resize(const std::string &path, std::uint64_t bytes) const noexcept try {
@@ -193,7 +195,7 @@ void leftovers::resize(const std::string &path, std::uint64_t bytes) const noexc
       e.bytes = bytes;
       return list.save();
     }
-} catch (const std::bad_alloc &) { // it counts as less
+} catch (const std::bad_alloc &) { // the file counts as smaller
 }
 
 void leftovers::take_off(const std::string &path) const noexcept try {
@@ -202,7 +204,7 @@ void leftovers::take_off(const std::string &path) const noexcept try {
   erase(list.entries, path);
   if (list.entries.size() != before)
     list.save();
-} catch (const std::bad_alloc &) { // an entry of nothing, which goes when it is the oldest
+} catch (const std::bad_alloc &) { // the entry stays, without a file, until it is the oldest
 }
 
 } // namespace rt

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs leave in the file system when they are killed, as a list per user and kind. A program enters what it makes and takes it off
-// the list at an orderly end, so what dead programs have left is found without a look through a folder, and a start costs the same
-// whatever lies about. An entry beyond the limits makes the program that enters it remove the oldest that belong to dead programs.
+// A list, per user and kind, of what programs leave in the file system when they are killed.
+// A program enters what it makes and takes it off the list at an orderly end. So what dead programs
+// have left is found
+// without a search of a folder, and a start costs the same however full the folder is.
+// A program whose entry exceeds the limits removes the oldest entries of dead programs.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +13,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// One kind of things, and how much of it may stay.
+/// Describes one kind of things, and how much of it may stay.
 struct leftover_kind {
   std::size_t most;         // entries
   std::uint64_t most_bytes; // of all; the newest stays whatever its size
@@ -23,15 +25,17 @@ struct leftover_kind {
 
 class leftovers {
  public:
-  /// `list`: the file of the list, in a folder that all may write to. It is read only while it belongs to this user.
+  /// Uses `list`, the file of the list, in a folder that all may write to. The file is read only
+  /// while it belongs to this user.
   leftovers(std::string list, const leftover_kind &kind) : m_list(std::move(list)), m_kind(kind) {}
 
-  /// A thing at an absolute `path`, made by this process, and which exists. Removes others beyond the limits. `stray`: lists what belongs on
-  /// the list, oldest first; called when there is no list yet, and once a day.
+  /// Enters a thing at an absolute `path`, which this process made and which exists. Removes others
+  /// beyond the limits. `stray`: returns what belongs on the list, oldest first; called when there
+  /// is no list yet, and once a day.
   void enter(const std::string &path, std::uint64_t bytes, std::vector<std::string> (*stray)() = nullptr) const noexcept;
-  /// It has grown.
+  /// Notes that the thing has grown.
   void resize(const std::string &path, std::uint64_t bytes) const noexcept;
-  /// It is gone, or stays as what the user asked for.
+  /// Removes the entry: the thing is gone, or stays as what the user asked for.
   void take_off(const std::string &path) const noexcept;
 
  private:

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The asymmetric StoreLoad barrier of atomic/atomic.hpp: a cheap half for who publishes often, a dear one for
-// who sleeps seldom.
+// The asymmetric StoreLoad barrier of atomic/atomic.hpp: a cheap half for a thread that publishes
+// often, a dear half for a
+// thread that seldom sleeps.
 //
-// Roles       Any thread calls either half. The constructor below runs when the library is loaded, before any
-// of
-//             Weft's threads exists.
-// Word        g_meeting, of no meaning: only its modification order counts.
-// Invariants  I1 a store before one half and a load after it are not reordered against the other half's pair:
-// of two
-//                threads that each store, pass their half and load, at least one sees the other's store.
-//             I2 g_light_barrier_is_full is false only after the kernel accepted the registration.
-// Orders      O1 fetch_add(seq_cst) in full_barrier(), on both sides when membarrier is not used: of two such
-//                operations the later one reads from the earlier (a release sequence), so its thread sees all
-//                that the other stored before. acq_rel would do for I1; seq_cst, because it costs the same.
-//             With membarrier the light half is a compiler barrier only, and the kernel interrupts every
-//             running thread of the process; a thread that is not running passed a barrier in the scheduler.
+// Roles       Any thread calls either half. The constructor below runs when the library is loaded,
+//             before any of Weft's threads exists.
+// Word        g_meeting; its value has no meaning: only its modification order counts.
+// Invariants  I1  A store before one half and a load after it are not reordered against the other
+//                 half's pair. So, of two threads that each store, pass their half and load, at
+//                 least one sees the other's store.
+//             I2  g_light_barrier_is_full is false only after the kernel accepted the registration.
+// Orders      O1  fetch_add(seq_cst) in full_barrier(), on both sides when membarrier is not used.
+//                 Of two such operations the later one reads from the earlier (a release sequence),
+//                 so its thread sees all that the other stored before. acq_rel would suffice for
+//                 I1; seq_cst is used because it costs the same.
+//             With membarrier the light half is a compiler barrier only, and the kernel interrupts
+//             every running thread of the process. A thread that is not running passed a barrier in
+//             the scheduler.
 // Progress    Wait-free but for the system call.
 // Reclamation None.
 // Source      membarrier(2); J. Evans' and M. Desnoyers' userspace RCU uses the same pair.
-// Checked by  tests/unit/os/membarrier_test.cpp; the models of what builds on it, with the checker's own
-// barriers.
+// Checked by  tests/unit/os/membarrier_test.cpp; the models of what builds on it, with the
+//             checker's own barriers.
 #include "atomic/atomic.hpp"
 #include "base/log.hpp"
 
@@ -52,8 +54,8 @@ int membarrier(int command) noexcept { return static_cast<int>(syscall(SYS_memba
   return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
 }
 
-/// 101 is the first priority that is not reserved: before every static object of the program that may use
-/// Weft.
+/// Chooses the barrier. 101 is the first priority that is not reserved: the choice comes before
+/// every static object of the program that may use Weft.
 [[gnu::constructor(101)]] void choose_barrier() noexcept {
 #ifndef WEFT_UNDER_TSAN // TSan cannot see what the kernel orders
   const int saved = errno;

@@ -16,8 +16,8 @@ using std::string;
 using std::string_view;
 
 struct cgroup_mount {
-  string root;  ///< the group that is mounted
-  string point; ///< where
+  string root;  ///< the mounted group
+  string point; ///< where it is mounted
   bool v2 = false;
   string options; ///< of version 1: the controllers, comma separated
 };
@@ -34,7 +34,7 @@ string_view next_word(string_view &text) {
   return word;
 }
 
-/// mountinfo writes blanks and backslashes as \ooo.
+/// Replaces \ooo by its character: mountinfo writes blanks and backslashes so.
 string unescape(string_view text) {
   string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -61,7 +61,8 @@ bool lists(string_view comma_separated, string_view word) {
   return false;
 }
 
-/// One line of mountinfo: id parent device root point options [optional...] - type source super-options
+/// Reads one line of mountinfo: id parent device root point options [optional...] - type source
+/// super-options
 std::optional<cgroup_mount> parse_mount(string_view line) {
   const auto dash = line.find(" - ");
   if (dash == string_view::npos)
@@ -77,7 +78,8 @@ std::optional<cgroup_mount> parse_mount(string_view line) {
   return cgroup_mount{unescape(root), unescape(point), type == "cgroup2", string(trim(right))};
 }
 
-/// The path of our group below the mount's root; nullopt when this mount does not show it.
+/// Returns the path of this process's group below the mount's root; nullopt when this mount does
+/// not show it.
 std::optional<string> below(const string &path, const string &root) {
   if (root == "/")
     return path == "/" ? "" : path;
@@ -88,7 +90,8 @@ std::optional<string> below(const string &path, const string &root) {
   return std::nullopt;
 }
 
-/// Our group in one hierarchy: version 2, or the one of version 1 that has `controller`.
+/// Returns this process's group in one hierarchy: version 2, or the one of version 1 that has
+/// `controller`.
 std::optional<string> own_group(string_view proc_cgroup, bool v2, string_view controller) {
   std::optional<string> group;
   for_each_line(proc_cgroup, [&](string_view line) { // hierarchy:controllers:path
@@ -108,7 +111,8 @@ struct group_folder {
   bool v2;
 };
 
-/// The folders of our group and of all its visible ancestors, in every hierarchy that may limit `controller`.
+/// Returns the folders of this process's group and of all its visible ancestors, in every hierarchy
+/// that may limit `controller`.
 std::vector<group_folder> group_folders(const string &root, string_view controller) {
   const auto groups = read_file(root + "/proc/self/cgroup");
   const auto mounts = read_file(root + "/proc/self/mountinfo");
@@ -124,8 +128,10 @@ std::vector<group_folder> group_folders(const string &root, string_view controll
       return;
     auto path = below(*group, mount->root);
     if (!path || path->find("/..") != string::npos) {
-      // Seen from another namespace, one of the two paths cannot be followed (it climbs with ".."); what is
-      // mounted is then our own part of the tree. A mount of a known part outside of it says nothing about us.
+      // Seen from another namespace, one of the two paths cannot be followed (it climbs with "..").
+      // Then the mounted part is
+      // this process's own part of the tree. A mount of a known part outside of it says nothing
+      // about this process.
       if (mount->root.find("/..") == string::npos && group->find("/..") == string::npos)
         return;
       path = "";
@@ -140,7 +146,7 @@ std::vector<group_folder> group_folders(const string &root, string_view controll
   return folders;
 }
 
-/// "200000 100000" of version 2; "max ..." sets no limit.
+/// Reads "200000 100000" of version 2; "max ..." sets no limit.
 std::optional<double> parse_cpu_max(string_view text) {
   text = trim(text);
   const auto quota = parse_unsigned(next_word(text)), period = parse_unsigned(next_word(text));

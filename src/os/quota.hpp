@@ -23,7 +23,8 @@ struct memory_limit {
   [[nodiscard]] bool limited() const noexcept { return bytes != k_no_memory_limit; }
 };
 
-/// `root` is put before every path ("" is the real system; tests hand in a tree of their own).
+/// Reads the quota. `root` is put before every path ("" is the real system; tests pass a tree of
+/// their own).
 cpu_quota read_cpu_quota(const std::string &root = "");
 memory_limit read_memory_limit(const std::string &root = "");
 

@@ -19,13 +19,13 @@ namespace rt {
 namespace {
 
 constexpr std::size_t k_stack_bytes = 64 << 10, k_most_locations = 500;
-constexpr int k_patience_ms = 10'000; // of a large program's debug information
+constexpr int k_patience_ms = 10'000; // addr2line may read a large program's debug information
 
 struct code_location {
   std::string module, offset;
 };
 
-/// Of "f()+0x12 (/usr/bin/app+0x1234)" or "/usr/bin/app+0x1234".
+/// Reads "f()+0x12 (/usr/bin/app+0x1234)" or "/usr/bin/app+0x1234".
 bool find_location(std::string_view text, code_location &p) {
   const auto plus = text.rfind("+0x");
   if (plus == std::string_view::npos)
@@ -44,7 +44,8 @@ struct started {
   int program = -1;
 };
 
-/// On a stack of its own in the memory of the caller, which waits for exec: nothing is changed that the caller has.
+/// Runs the program on a stack of its own in the memory of the caller, which waits for exec: it
+/// changes nothing that the caller has.
 int run(void *p) {
   const auto &s = *static_cast<started *>(p);
   const int nothing = open("/dev/null", O_RDWR);
@@ -56,7 +57,8 @@ int run(void *p) {
   _exit(127);
 }
 
-/// In between, so that it is no child of this process: one that waits for any child does not meet it.
+/// Starts the program from a process in between, so that it is no child of this process: a thread
+/// of this process that waits for any child does not get it.
 int start(void *p) {
   auto &s = *static_cast<started *>(p);
   s.program = clone(&run, s.stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &s);
@@ -72,7 +74,7 @@ constexpr bool k_may_start = !__has_feature(thread_sanitizer);
 constexpr bool k_may_start = true;
 #endif
 
-/// What it prints, to its end; empty where it cannot be run or takes too long.
+/// Returns what the program prints, to its end; empty where it cannot be run or takes too long.
 std::string output_of(std::vector<std::string> words) {
   std::vector<char *> arguments;
   for (std::string &w : words)
@@ -97,7 +99,7 @@ std::string output_of(std::vector<std::string> words) {
       break;
     text.append(piece, static_cast<std::size_t>(n));
   }
-  close(ends[0]); // one that is late ends by that
+  close(ends[0]); // a program that is late ends by that
   while (child > 0 && waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
   }
   return text;
@@ -105,7 +107,8 @@ std::string output_of(std::vector<std::string> words) {
 
 bool is_line(std::string_view text) { return !text.starts_with("??") && !text.ends_with(":?") && !text.ends_with(":0"); }
 
-/// A template of the headers: what it was compiled into says more.
+/// Returns whether the line is of a template of the headers: the function into which it was
+/// compiled says more.
 bool is_of_weft(std::string_view line) { return line.find("/include/weft/") != std::string_view::npos; }
 
 } // namespace

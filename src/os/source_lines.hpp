@@ -8,8 +8,9 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Appends " at FILE:LINE" to each text that ends with "(MODULE+0xOFFSET)" (os/symbols.hpp), where the module has debug information. One process
-/// per module, which the caller's waits for children do not see.
+/// Appends " at FILE:LINE" to each text that ends with "(MODULE+0xOFFSET)" (os/symbols.hpp), where
+/// the module has debug information. Runs one process per module, which the caller's waits for
+/// children do not see.
 void add_source_lines(const std::vector<std::string *> &texts);
 
 } // namespace rt

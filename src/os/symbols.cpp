@@ -22,7 +22,7 @@ struct function {
   std::string_view name;
 };
 
-/// A file, mapped for as long as its names are referred to.
+/// Holds a file, mapped for as long as its names are referred to.
 struct mapped {
   const char *data = nullptr;
   std::size_t bytes = 0;
@@ -49,7 +49,7 @@ struct mapped {
   }
 };
 
-/// Those of a table of symbols, unless it is broken.
+/// Reads the functions of a symbol table, unless the table is broken.
 void read_table(const mapped &file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::vector<function> &to) {
   const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
   const auto *const all = file.at<ElfW(Sym)>(table.sh_offset, count);
@@ -67,7 +67,7 @@ std::vector<function> functions_in(const mapped &file) {
   if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr)))
     return all;
   const auto *const sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
-  for (const auto wanted : {SHT_SYMTAB, SHT_DYNSYM}) { // the first, when it has not been stripped, holds what the second does
+  for (const auto wanted : {SHT_SYMTAB, SHT_DYNSYM}) { // the first, if it has not been stripped, holds all that the second holds
     for (unsigned i = 0; sections && all.empty() && i < head->e_shnum; ++i)
       if (sections[i].sh_type == static_cast<ElfW(Word)>(wanted) && sections[i].sh_link < head->e_shnum)
         read_table(file, sections[i], sections[sections[i].sh_link], all);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an address in this process is called, from the symbol tables of its program and libraries: for reports.
+// Names of the addresses in this process, from the symbol tables of its program and libraries: for
+// reports.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct symbol {
   std::uint64_t offset = 0; // in the module, for addr2line
 };
 
-/// "f(int)+0x12 (/usr/bin/app+0x1234)"
+/// Returns "f(int)+0x12 (/usr/bin/app+0x1234)".
 [[nodiscard]] std::string text_of(const symbol &s);
 
 class symbols {
@@ -28,7 +29,8 @@ class symbols {
   symbols(const symbols &) = delete;
   symbols &operator=(const symbols &) = delete;
   ~symbols();
-  /// Of the call that returns to `return_address`. Allocates; reads the module's file when it is asked for the first time.
+  /// Returns the symbol of the call that returns to `return_address`. Allocates; reads the module's
+  /// file at the first use of the module.
   [[nodiscard]] const symbol &of_call(const void *return_address);
 
  private:

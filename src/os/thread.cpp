@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t k_name_bytes = 16; // the kernel's limit, with the zero
 
-/// What a new thread needs to begin; it frees it.
+/// Holds what a new thread needs to begin; the thread frees it.
 struct beginning {
   thread::entry run;
   void *argument;
@@ -47,7 +47,8 @@ void *begin(void *record) noexcept {
   return nullptr;
 }
 
-/// The C library takes the thread's static thread-local data and its own from the stack; this is what it takes, and a little more.
+/// Returns what the C library takes from the stack for the thread's static thread-local data and
+/// its own, and a little more.
 std::size_t library_bytes() noexcept { return static_cast<std::size_t>(std::max(sysconf(_SC_THREAD_STACK_MIN), 0L)); }
 
 int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexcept {
@@ -58,7 +59,8 @@ int create(pthread_t &handle, beginning *record, std::size_t stack_bytes) noexce
   if (stack_bytes != 0)
     failure = pthread_attr_setstacksize(&attributes, stack_bytes + library_bytes());
   if (failure == 0) {
-    // All signals are blocked from the first instruction; the thread opens what it wants itself.
+    // All signals are blocked from the first instruction; the thread itself unblocks those that it
+    // wants.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -8,8 +8,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A thread of the operating system. It blocks every signal but SEGV, BUS, FPE, ILL and PROF: the program's
-/// signals are for the program's threads. It cannot be cancelled.
+/// Owns a thread of the operating system. It blocks every signal but SEGV, BUS, FPE, ILL and PROF:
+/// the program's signals are for the program's threads. It cannot be cancelled.
 class thread {
  public:
   using entry = void (*)(void *argument);
@@ -19,9 +19,9 @@ class thread {
   thread &operator=(thread &&other) noexcept;
   ~thread();
 
-  /// Starts `run(argument)`. Zero, or the errno value that says why no thread could be made (EAGAIN, ENOMEM,
-  /// ...). `name` is cut to the kernel's 15 characters. `stack_bytes` is what `run` may use,
-  /// beside the program's thread-local data; 0 is the system's default.
+  /// Starts `run(argument)`. Returns zero, or the errno value that says why no thread could be made
+  /// (EAGAIN, ENOMEM, ...). `name` is cut to the kernel's 15 characters. `stack_bytes` is what
+  /// `run` may use, beside the program's thread-local data; 0 is the system's default.
   [[nodiscard]] int start(const char *name, entry run, void *argument, std::size_t stack_bytes = 0) noexcept;
 
   [[nodiscard]] bool joinable() const noexcept { return m_joinable; }
@@ -35,7 +35,7 @@ class thread {
   bool m_joinable = false;
 };
 
-/// The kernel's id of the calling thread.
+/// Returns the kernel's id of the calling thread.
 int this_thread_id() noexcept;
 
 } // namespace rt

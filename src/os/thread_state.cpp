@@ -19,7 +19,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// The beginning of a small file, without malloc.
+/// Returns the beginning of a small file, without malloc.
 std::string_view read_beginning(const char *path, char *buffer, std::size_t bytes) noexcept {
   const int saved = errno;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -40,7 +40,7 @@ std::uint64_t read_clock(clockid_t clock) noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// The kernel's letter; 0 where that cannot be known.
+/// Returns the kernel's letter for the state; 0 where it cannot be known.
 char state_of(int tid) noexcept {
   char path[64], buffer[256];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
@@ -60,7 +60,8 @@ std::uint64_t process_preemptions() noexcept {
 }
 
 std::uint64_t thread_cpu_ns(int tid) noexcept {
-  // As pthread_getcpuclockid makes it; that one must not be asked about a thread that may have ended.
+  // Computes the clock as pthread_getcpuclockid does, which must not be called for a thread that
+  // may have ended.
   constexpr unsigned k_per_thread = 4, k_scheduler_time = 2;
   return read_clock(static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | k_per_thread | k_scheduler_time));
 }
@@ -82,10 +83,10 @@ bool thread_has_ended(int tid) noexcept {
 
 namespace {
 
-constexpr std::uint64_t k_contended = 2;       // what the C library's locks hold, and are waited for with, while somebody waits
+constexpr std::uint64_t k_contended = 2;       // the value of a C library's lock, and of a wait for it, while a thread waits
 constexpr std::uint64_t k_futex_op_lock_pi2 = 13; // newer than some kernel headers
 
-/// The number of a system call, and its first four arguments.
+/// Returns the number of a system call, and its first four arguments.
 std::optional<std::array<std::uint64_t, 5>> call_in(std::string_view line) noexcept {
   std::array<std::uint64_t, 5> words{};
   const char *at = line.data(), *const end = line.data() + line.size();
@@ -140,7 +141,8 @@ thread_wait wait_of_thread(int tid) noexcept {
   return {number == SYS_clock_nanosleep ? thread_wait::kind::clock : thread_wait::kind::other};
 }
 
-/// By way of the kernel: what was a lock when a thread slept may be no memory by now.
+/// Returns the holder of a lock. It asks the kernel, because the memory of the lock may be gone by
+/// now.
 lock_holder holder_of(const thread_wait &lock) noexcept {
   std::uint32_t words[3]{}; // of a pthread_mutex_t: the lock, a count, the holder
   const iovec to{words, lock.word_names_holder ? sizeof words[0] : sizeof words}, from{reinterpret_cast<void *>(lock.address), to.iov_len};

@@ -11,7 +11,7 @@ namespace rt {
 
 namespace {
 
-/// What context.S keeps on a suspended stack.
+/// Lays out the registers that context.S keeps on a suspended stack.
 struct saved {
   double d8_to_d15[8];
   void (*x19)(void *);
@@ -28,7 +28,7 @@ static_assert(sizeof(saved) == 176);
 context make_context(void *low, std::size_t bytes, void (*entry)(void *)) noexcept {
   const auto top = (reinterpret_cast<std::uintptr_t>(low) + bytes) & ~std::uintptr_t{15};
   auto *s = new (reinterpret_cast<void *>(top - 16 - sizeof(saved))) saved{};
-  asm volatile("mrs %0, fpcr" : "=r"(s->fpcr)); // the creator's, as a new thread would inherit it
+  asm volatile("mrs %0, fpcr" : "=r"(s->fpcr)); // of the creator, as a new thread would inherit it
   s->x19 = entry;
   s->x29 = 0; // ends chains of frame pointers
   s->x30 = weft_context_start;

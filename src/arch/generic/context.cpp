@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch for processors without a file of their own: Boost.Context's fcontext.
+// The context switch for processors without a file of their own: Boost.Context's fcontext.
 #include "arch/context.hpp"
 
 #include <boost/context/detail/fcontext.hpp>
@@ -14,7 +14,8 @@ namespace fc = boost::context::detail;
 
 namespace {
 
-/// Lies on the stack that switches away. fcontext hands the suspended stack to the target, which stores it.
+/// Tells the target where to store the suspended stack, which fcontext hands to it. Is on the stack
+/// that switches away.
 struct message {
   context *from;
   void *value;
@@ -27,7 +28,7 @@ void *receive(fc::transfer_t t) noexcept {
   return value;
 }
 
-/// At the top of a fresh stack.
+/// Holds the entry function, at the top of a fresh stack.
 struct start {
   void (*entry)(void *);
   fc::fcontext_t stack;
@@ -60,7 +61,7 @@ extern "C" void *weft_context_switch(context *from, context to, void *value) noe
   return receive(fc::jump_fcontext(s->stack, &f));
 }
 
-extern "C" void weft_context_walk(context, void (*)(void *), void *) {} // how the stack is to be unwound is not known
+extern "C" void weft_context_walk(context, void (*)(void *), void *) {} // how to unwind the stack is not known
 
 context make_context(void *low, std::size_t bytes, void (*entry)(void *)) noexcept {
   const auto top = (reinterpret_cast<std::uintptr_t>(low) + bytes - sizeof(start)) & ~std::uintptr_t{15};

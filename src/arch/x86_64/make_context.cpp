@@ -11,7 +11,7 @@ namespace rt {
 
 namespace {
 
-/// What context.S keeps on a suspended stack.
+/// Lays out the registers that context.S keeps on a suspended stack.
 struct saved {
   std::uint32_t mxcsr;
   std::uint16_t x87_control;
