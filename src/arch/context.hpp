@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suspended stacks. One file per instruction set: <processor>/context.S; generic/context.cpp uses Boost.Context.
+// Suspended stacks. One file per instruction set: <processor>/context.S; generic/context.cpp uses
+// Boost.Context.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,12 @@ struct context {
 };
 
 extern "C" {
-/// Saves the caller's state on its stack, stores that stack in *from and continues `to`. Returns, on `from`, the value
-/// of the switch that continues it. Callee-saved registers and the floating-point control words are kept; status flags,
-/// the exception globals (exception_state.hpp) and the thread pointer (thread_pointer.hpp) are not. No thread_local may
-/// be used in a function that calls this: the stack may continue on another thread.
-/// `context` is one register: (from, to.sp, value) are the first three arguments.
+/// Saves the caller's state on its stack, stores that stack in *from and continues `to`. Returns,
+/// on `from`, the value of the switch that continues it. Callee-saved registers and the
+/// floating-point control words are kept; status flags, the exception globals (exception_state.hpp)
+/// and the thread pointer (thread_pointer.hpp) are not. No thread_local may be used in a function
+/// that calls this: the stack may continue on another thread. `context` is one register: (from,
+/// to.sp, value) are the first three arguments.
 void *weft_context_switch(context *from, context to, void *value) noexcept;
 
 /// Calls f(argument), on the caller's stack, so that an unwinder that starts in `f` comes to

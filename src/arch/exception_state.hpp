@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ library keeps, per thread, the exceptions that are being handled. A stack that suspends
-// inside a catch block must
-// take its own along. Otherwise the next stack on the thread ends, rethrows and frees exceptions
-// that are not its own.
+// inside a catch block must take its own along. Otherwise the next stack on the thread ends,
+// rethrows and frees exceptions that are not its own.
 #pragma once
 
 namespace weft::inline v0 {

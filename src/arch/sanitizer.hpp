@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports to ThreadSanitizer and AddressSanitizer which stack runs. In other builds all of this is
-// empty, and
-// switch_stack() is the bare context switch.
+// empty, and switch_stack() is the bare context switch.
 //
 //   stack made                 announce_stack(s, low, bytes)
 //   a thread's own stack       announce_thread_stack(s), on that thread

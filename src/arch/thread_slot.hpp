@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pointer per kernel thread, read afresh each time. A compiler assumes that a thread_local
-// variable is the same object
-// throughout a function. On a stack that another thread continues it is not. So the address is
-// never formed in C++.
+// variable is the same object throughout a function. On a stack that another thread continues it is
+// not. So the address is never formed in C++.
 #pragma once
 
 #include "weft/config.hpp"

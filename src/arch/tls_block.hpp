@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread-local block for a stack that is to have one of its own. The block belongs to a thread,
-// the donor, which sleeps
-// as long as the block is donated. docs/design/tls.md says why, and what such a block cannot do.
+// the donor, which sleeps as long as the block is donated. docs/design/tls.md says why, and what
+// such a block cannot do.
 #pragma once
 
 #include <pthread.h>

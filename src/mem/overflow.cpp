@@ -37,7 +37,7 @@ void end_by(int signal, const siginfo_t *info) noexcept {
 void call_handler(const struct sigaction &handler, int signal, siginfo_t *info, void *context) noexcept {
   sigset_t before, during = handler.sa_mask;
   if (!(handler.sa_flags & SA_NODEFER))
-    sigaddset(&during, signal); // a fault inside the handler ends the program, as the kernel has it
+    sigaddset(&during, signal); // the kernel ends a program at a fault inside the handler
   pthread_sigmask(SIG_BLOCK, &during, &before);
   if (handler.sa_flags & SA_SIGINFO)
     handler.sa_sigaction(signal, info, context);
@@ -46,7 +46,7 @@ void call_handler(const struct sigaction &handler, int signal, siginfo_t *info, 
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// Identify the innermost call of chain() on this thread: a handler that has itself called Weft's
+/// Identifies the innermost call of chain() on this thread: a handler that has itself called Weft's
 /// handler must not be called again.
 thread_local const void *t_chained_context = nullptr;
 thread_local const void *t_chained_frame = nullptr;

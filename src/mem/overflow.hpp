@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports which task has overflown its stack, and which setting helps. Every fault, a stack
-// overflow included, then goes
-// where it would have gone without Weft.
+// overflow included, then goes where it would have gone without Weft.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +12,14 @@ namespace rt {
 /// Describes the task or the thread that ran on the stack.
 struct overflow_victim {
   const char *label = nullptr;
-  std::string_view closure;              // of a task without label: where it was written
+  std::string_view closure;              // of a task without label: the source of its closure
   const char *creator = nullptr;         // of a task without label
   const char *thread_stack_low = nullptr; // not null: it runs on its thread's own stack
   bool is_task = false;                  // not the program's own code on a thread
 };
 
-/// Gives the calling thread an alternate signal stack; the first call installs the handler, which chains to the one it found.
+/// Gives the calling thread an alternate signal stack; the first call installs the handler, which
+/// chains to the one it found.
 void install_overflow_stack() noexcept;
 void uninstall_overflow_stack() noexcept;
 /// Describes what runs on the calling thread, or returns false; async-signal-safe.

@@ -2,7 +2,8 @@
 // Blocks that threads give back to the heap from which they came: pushed as chains, taken all at
 // once.
 //
-// Roles       Freer: any thread; it pushes. Owner: the thread of the heap; it takes.
+// Roles       Freer: any thread; it pushes.
+//             Owner: the thread of the heap; it takes.
 // Word        That of mpsc_stack: the newest block, or null.
 // Invariants  I1  A block is in one chain only, and no thread but the owner reuses it.
 // Orders      O1, O2 of mpsc_stack: everything done with a block comes before its reuse.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of tasks: one heap per worker, blocks in size classes, remote frees go home in batches.
-// Blocks have no header;
-// the data about a block is at the start of its chunk, found by masking the address.
+// Blocks have no header; the data about a block is at the start of its chunk, found by masking the
+// address.
 //
 // Memory is kept for reuse and never returned: the throttle bounds the memory of live tasks, and so
 // the memory that is kept.
@@ -96,7 +96,7 @@ class heap {
     block *first = nullptr;
     block *last = nullptr;
     std::uint32_t size_class = 0;
-    std::uint32_t count = 0; // 0: the rest means nothing
+    std::uint32_t count = 0; // 0: the other members have no meaning
   };
 
   WEFT_INLINE void *take_listed(std::size_t bytes, std::int64_t most_unreported) noexcept {
@@ -131,7 +131,7 @@ class heap {
   static inline bool s_system = false;
 
   std::int64_t m_unreported = 0;
-  std::int64_t m_most_unreported = k_account_batch; // that a fast allocation leaves
+  std::int64_t m_most_unreported = k_account_batch; // bytes not reported yet that a fast allocation may leave
   block *m_free[k_classes] = {};
   char *m_fresh[k_classes] = {};     // the part of the newest chunk that has not been used yet
   char *m_fresh_end[k_classes] = {};

@@ -23,7 +23,8 @@ constexpr int k_advice_guard = 102; // MADV_GUARD_INSTALL: a guard without a map
 constexpr std::uint64_t k_canary = 0x5745465453544b21u;
 constexpr std::size_t k_descriptor_bytes = 64;
 constexpr std::size_t k_warm_pages = 2; // a cached stack keeps these: a body that waits seldom needs more
-// 256: a cached stack saves 14 us, two of its pages cost 8 KiB, so the shared list keeps at most 2 MiB of them.
+// 256: a cached stack saves 14 us, two of its pages cost 8 KiB, so the shared list keeps at most 2
+// MiB of them.
 constexpr std::size_t k_shared_warm = 256;
 
 std::size_t g_bytes = 96 << 10;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks for tasks: guarded, cached per worker (newest first, its pages are warm), carved from larger mappings.
+// Stacks for tasks: guarded, cached per worker (newest first, its pages are warm), carved from
+// larger mappings.
 //
-// Address space is kept for ever. Memory is given back beyond the shared list's high-water mark: a stack that goes there
-// keeps its two topmost pages only.
+// Address space is kept for ever. Memory is given back beyond the shared list's high-water mark: a
+// stack that goes there keeps its two topmost pages only.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How deep stacks get (setting stack.watermark): a watermark fills the memory below a frame with a
-// pattern, and later finds
-// the lowest place that has lost the pattern.
+// pattern, and later finds the lowest place that has lost the pattern.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,7 @@ namespace rt {
 /// on one above. Watermarks of one stack nest, and each is at least as deep as those inside of it.
 class watermark {
  public:
-  /// Begins. `innermost`: of the stack that the caller is on. Fills everything from `low` on that
-  /// was touched before.
+  /// Fills everything from `low` on that was touched before.
   void begin(const char *low, watermark *&innermost) noexcept;
   /// Returns the bytes that have been used below the beginning, in steps of a word; k_least means
   /// that many or fewer.

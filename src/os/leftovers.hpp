@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list, per user and kind, of what programs leave in the file system when they are killed.
 // A program enters what it makes and takes it off the list at an orderly end. So what dead programs
-// have left is found
-// without a search of a folder, and a start costs the same however full the folder is.
+// have left is found without a search of a folder, and a start costs the same however full the
+// folder is.
 // A program whose entry exceeds the limits removes the oldest entries of dead programs.
 #pragma once
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The asymmetric StoreLoad barrier of atomic/atomic.hpp: a cheap half for a thread that publishes
-// often, a dear half for a
-// thread that seldom sleeps.
+// often, a dear half for a thread that seldom sleeps.
 //
 // Roles       Any thread calls either half. The constructor below runs when the library is loaded,
 //             before any of Weft's threads exists.
@@ -69,8 +68,9 @@ int membarrier(int command) noexcept { return static_cast<int>(syscall(SYS_memba
 void os_heavy_barrier() noexcept {
   if (g_light_barrier_is_full)
     return full_barrier();
-  // A forked child inherits the registration (it belongs to the memory map), so this fails only when a
-  // sandbox forbids the call later on; nothing that was built on the cheap half is right then.
+  // A forked child inherits the registration (it belongs to the memory map), so this fails only
+  // when a sandbox forbids the call later on; nothing that was built on the cheap half is right
+  // then.
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
     fatal("membarrier(PRIVATE_EXPEDITED) failed after it had been registered: %s; a seccomp filter must be "
           "installed before Weft is loaded, or allow membarrier",

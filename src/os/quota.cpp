@@ -129,9 +129,8 @@ std::vector<group_folder> group_folders(const string &root, string_view controll
     auto path = below(*group, mount->root);
     if (!path || path->find("/..") != string::npos) {
       // Seen from another namespace, one of the two paths cannot be followed (it climbs with "..").
-      // Then the mounted part is
-      // this process's own part of the tree. A mount of a known part outside of it says nothing
-      // about this process.
+      // Then the mounted part is this process's own part of the tree. A mount of a known part
+      // outside of it says nothing about this process.
       if (mount->root.find("/..") == string::npos && group->find("/..") == string::npos)
         return;
       path = "";

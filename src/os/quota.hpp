@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What control groups allow this process: the smallest limit of its group and of every ancestor that is
-// visible, in version 1, version 2 and hybrid hierarchies. A file that is missing or malformed sets no limit.
+// What control groups allow this process: the smallest limit of its group and of every ancestor
+// that is visible, in version 1, version 2 and hybrid hierarchies. A file that is missing or
+// malformed sets no limit.
 #pragma once
 
 #include <cstdint>

@@ -2,10 +2,12 @@
 // this_task::block() and unblock(): a task waits for one unblock from any thread, which may come
 // first.
 //
-// Roles       Waiter: the blocking task. It calls take; if take fails, it suspends. Publisher: the
-//             thread that continues after the waiter's frame has been left; it calls publish.
-//             Waker: any thread; it calls unblock. Clock: with a deadline (timed_block); it calls
-//             expire, any time after publish. The waiter ends the clock's call before it goes on.
+// Roles       Waiter: the blocking task. It calls take; if take fails, it suspends.
+//             Publisher: the thread that continues after the waiter's frame has been left; it calls
+//             publish.
+//             Waker: any thread; it calls unblock.
+//             Clock: with a deadline (timed_block); it calls expire, any time after publish. The
+//             waiter ends the clock's call before it goes on.
 // Word        null; token (an unblock came first); else the blocked frame.
 // Invariants  I1  Only the waiter takes the token away. Exactly one of unblock and expire takes a
 //                 frame away, and makes the frame ready.
@@ -84,7 +86,7 @@ class block_word {
   typename P::template atomic<void *> m_word{nullptr};
 };
 
-/// One block with a deadline; lives on the stack of the task.
+/// Holds one block with a deadline; lives on the stack of the task.
 template <class Frame, class P = real_atomics>
 class timed_block {
  public:

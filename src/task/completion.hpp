@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts the tasks that a waiter or a parent still waits for.
 //
-// Roles       Owner: the frame that spawns and waits; it adds and settles. Remover: any other
-//             thread; it removes what has ended. Non-owner: a thread that spawns into the same
-//             scope; it adds through the shared word.
+// Roles       Owner: the frame that spawns and waits; it adds and settles.
+//             Remover: any other thread; it removes what has ended.
+//             Non-owner: a thread that spawns into the same scope; it adds through the shared word.
 // Words       m_word: before the owner settles -k_bias + (added by non-owners) - (removed by
 //             removers); after that, the number outstanding.
 //             m_owned: spawned by the owner and not yet settled or removed in place; plain, owner

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // External events: reasons outside of Weft for which a task is not complete yet.
 //
-// Roles       Running task: increase. Any thread: decrease. Ender: the worker that ends the body;
-//             it calls end_body, once.
+// Roles       Running task: increase.
+//             Any thread: decrease.
+//             Ender: the worker that ends the body; it calls end_body, once.
 // Word        The number of events, plus k_body from the first increase until the body has ended.
 // Invariants  I1  The word reaches zero once: when the body has ended and no event is left. The
 //                 thread that brings it there ends the task. If the task is to run again, that

@@ -250,7 +250,7 @@ enum body_hook : std::uint8_t {
   k_measures_stacks = 1,
   k_traces_bodies = 2,
   k_safepoint = 4,
-  k_traces_switches = 8 // with k_traces_bodies: no more than these
+  k_traces_switches = 8 // with k_traces_bodies: the trace records nothing else of tasks
 };
 // Written before any task exists, except k_safepoint, which is a hint: a worker that misses it
 // stops at its next body.

@@ -77,7 +77,7 @@ void hook_bodies(bool measure, bool trace) noexcept;
 
 [[nodiscard]] inline bool is_cancelled(const task &t) noexcept { return t.group && t.group->internals().cancelled.load(std::memory_order_relaxed); }
 
-/// The label that the thread's task of before a fork() has in the child process.
+/// Labels, in the child of a fork(), the task that the thread had in the parent.
 inline constexpr char k_parent_process[] = "main of the parent process";
 /// Returns whether the task was spawned before the fork() that made this process: only the parent
 /// process runs such a task.

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values by key: those of a task's task_local variables. A tree finds them, a list keeps the order in which they were made.
+// Values by key: those of a task's task_local variables. A tree finds them, a list keeps the order
+// in which they were made.
 //
-// Roles       Users: the task's body and, inside join(), its branches on other workers; they find and add. Ender: the thread
-//             that ends the body; it takes the values, newest first.
-// Words       root and below: a binary tree. The lowest bit of a key chooses the branch at the root, the next bit the branch
-//             below it, and so on; a value is where its path ends. Keys are numbered one after the other, so the tree is even.
+// Roles       Users: the task's body and, inside join(), its branches on other workers; they find
+//             and add.
+//             Ender: the thread that ends the body; it takes the values, newest first.
+// Words       root and below: a binary tree. The lowest bit of a key chooses the branch at the
+//             root, the next bit the branch below it, and so on; a value is where its path ends.
+//             Keys are numbered one after the other, so the tree is even.
 //             newest: the head of the list; a value names the next older one.
 // Invariants  I1  A value leaves neither tree nor list before the body has ended.
-//             I2  A key is in the tree once: users that add the same key compare-exchange the same word.
-//             I3  A value that was taken has no key, so no user finds it. It stays in the tree as a step to others until all
-//                 are taken: the ender frees values afterwards.
-// Orders      O1  root and below compare-exchange release, with O2: a value is whole before it is found.
+//             I2  A key is in the tree once: users that add the same key compare-exchange the same
+//                 word.
+//             I3  A value that was taken has no key, so no user finds it. It stays in the tree as a
+//                 step to other values until all are taken: the ender frees values afterwards.
+// Orders      O1  root and below compare-exchange release, with O2: a user writes a value before
+//                 other users find it.
 //             O2  root and below load acquire, and the failing compare-exchange, with O1.
 // Progress    Finding is wait-free, adding lock-free.
 // Reclamation By the ender, after the last value was taken.

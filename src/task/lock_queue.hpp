@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contended side of weft::mutex: a lock that is handed from its holder to the frame that has waited longest.
+// The contended side of weft::mutex: a lock that is handed from its holder to the frame that has
+// waited longest.
 //
-// Roles       Any task: try_take, take_or_wait. Holder: the task that has the lock; it calls
-//             try_give_up and hand_over, and may move between threads. Waiter: a suspended frame
-//             with a node.
+// Roles       Any task: try_take, take_or_wait.
+//             Holder: the task that has the lock; it calls try_give_up and hand_over, and may move
+//             between threads.
+//             Waiter: a suspended frame with a node.
 // Words       word: null (free); odd, held() (taken, and no new waiter); else the newest waiter
 //             (taken), linked to older ones.
 //             queue: waiters in order of arrival, plain, of the holder.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of tasks without a frame that only an outside thread can continue, and that no other
-// structure may refer to:
+// The list of tasks without a frame that only an outside thread can continue. Perhaps no other
+// structure refers to them:
 // - tasks whose bodies have ended and that external events keep from completing;
 // - tasks that run again after an event or an unblock.
 #pragma once

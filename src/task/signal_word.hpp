@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word in which one frame waits for one signal: the end of a task or of a join's branch, or that an undeferred task may run.
+// A word in which one frame waits for one signal: the end of a task or of a join's branch, or that
+// an undeferred task may run.
 //
 // Roles       Waiter: one; it calls is_raised, and suspends if that fails. wait_for_signal runs
-//             when the waiter's frame has been left. Signaller: one; it calls raise_signal.
+//             when the waiter's frame has been left.
+//             Signaller: one; it calls raise_signal.
 // Word        null; the waiting frame; else the token that was raised.
 // Invariants  I1  Either the waiter finds the token, or the signaller finds the frame and makes it
 //                 ready.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where tasks were spawned (setting watch.spawn_sites): the return addresses above the spawn, in a
-// table beside the tasks,
-// found by the address of the task. The next task in the same memory replaces the entry, so the end
-// of a task writes nothing.
+// table beside the tasks, found by the address of the task. The next task in the same memory
+// replaces the entry, so the end of a task writes nothing.
 // A caller that asks for a spawn site must know that the task lives.
 #pragma once
 

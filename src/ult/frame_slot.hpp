@@ -4,8 +4,8 @@
 //
 // Roles       Waker: the thread that makes the frame ready; it calls put, then wakes the home
 //             thread (eventcount::notify_worker). It may take the frame back if it knows that the
-//             frame is not needed after all. Home: the thread whose own stack the frame is; it
-//             calls full and take.
+//             frame is not needed after all.
+//             Home: the thread whose own stack the frame is; it calls full and take.
 // Word        null or the frame. A thread has only one such frame, so the slot never holds more.
 // Invariants  I1  A frame that was put is taken once. A home that sees the frame, and does not get
 //                 it, goes on as if the frame had not been put.

@@ -64,7 +64,7 @@ WEFT_UNINSTRUMENTED void light_entry(void *) {
 
 runnable &make_light_thread(std::size_t bytes, void (*body)(void *), void *argument) {
   auto t = std::unique_ptr<light_thread>(new light_thread{body, argument, {}});
-  ignore_leak(t.get()); // found by its stack only
+  ignore_leak(t.get()); // only its stack refers to it
   frame &f = t->start;
   f.current = make_light_root();
   f.what = runnable::kind::frame;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks what a task takes along over a wait, because another thread may continue it. Forbidden are
-// a locked std::mutex, and
-// the address of a thread_local variable or of errno. Setting check.suspensions; docs/design/tls.md
-// says how they are found.
+// a locked std::mutex, and the address of a thread_local variable or of errno. Setting
+// check.suspensions; docs/design/tls.md says how they are found.
 #pragma once
 
 #include "config/settings.hpp"
@@ -15,8 +14,8 @@ namespace rt {
 /// Notes one suspension. Written on the stack that is left; is in its frame.
 struct suspension_note {
   const void *address; // of thread-local memory, found in the frames of the stack; or null
-  const void *thread;  // that it belongs to
-  int locks;           // that the stack holds
+  const void *thread;  // the thread that the memory belongs to
+  int locks;           // locked by this stack
 };
 
 enum suspension_watch : std::uint8_t { k_checks_suspensions = 1, k_traces_suspensions = 2 };

@@ -96,7 +96,8 @@ void resumed(frame &f) noexcept {
 
 destination to_frame(frame &f) noexcept { return {f.state, f.pool_stack, f.sanitized, nullptr}; }
 
-/// Prepares the frame of the caller and the target; split from suspend() so that the latter stays free of instrumentation.
+/// Prepares the frame of the caller and the target; split from suspend() so that the latter stays
+/// free of instrumentation.
 destination choose(thread_context &e, frame &f, left_function publish, void *context_of_publish, wait_reason why) {
   if (e.in_callback) [[unlikely]]
     refuse_wait_in(*e.in_callback);

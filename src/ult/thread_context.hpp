@@ -96,7 +96,7 @@ struct thread_context {
   std::size_t thread_stack_bytes = 0;
   bool hosts = false; // a wait on the thread's own stack runs tasks
   const callback *in_callback = nullptr; // not null: what runs must not be suspended
-  const void *serving = nullptr; // the service whose call this is, until it ends itself
+  const void *serving = nullptr; // the service that is being called, until it ends itself
   tracer *trace = nullptr; // only while a trace is written
   struct outbox *messages = nullptr; // what it posts to managers; null when there are none
   std::int32_t pace = 0; // how many more actions it does itself, or, below 0, posts, before it decides again
@@ -143,7 +143,8 @@ void for_each_suspended(void (*f)(frame &, void *), void *context);
 /// Continues `f`. Called from a worker loop, whose stack is given back.
 [[noreturn]] void leave_for_frame(frame &f) noexcept;
 
-/// Runs `entry(argument)` on a stack of its own of at least `bytes`; the caller's stack waits for it.
+/// Runs `entry(argument)` on a stack of its own of at least `bytes`; the caller's stack waits for
+/// it.
 void run_on_own_stack(std::size_t bytes, void (*entry)(void *), void *argument);
 
 /// Makes the frame ready: gives it to its home thread or to the scheduler. Any thread. It is the

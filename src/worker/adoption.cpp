@@ -40,17 +40,18 @@ std::span<const char> thread_stack() noexcept {
     pthread_attr_getstack(&a, &low, &bytes);
     pthread_attr_destroy(&a);
   }
-  if (!low) // no memory to find out: what every thread has
+  if (!low) // no memory to find out: as much as every thread has
     return {static_cast<const char *>(__builtin_frame_address(0)) - PTHREAD_STACK_MIN, static_cast<std::size_t>(PTHREAD_STACK_MIN)};
   return {static_cast<const char *>(low), bytes};
 }
 
-/// Gives the thread's slot back when the thread ends, after its tasks have. As the destructor of a key it runs after those of
-/// the thread's thread_local objects, which may still use Weft; exit() does not call it, so the main thread leaves in at_exit.
+/// Gives the thread's slot back when the thread ends, after its tasks have. As the destructor of a
+/// key it runs after those of the thread's thread_local objects, which may still use Weft; exit()
+/// does not call it, so the main thread leaves in at_exit.
 void thread_ends(void *p) {
   worker &w = *static_cast<worker *>(p);
   if (this_thread_context() != &w)
-    return; // of the process that this one was forked from
+    return; // the worker belongs to the process that this one was forked from
   try {
     end_root(w.root);
   } catch (const std::exception &e) {
@@ -115,7 +116,7 @@ thread_context *adopt_timer() noexcept {
     if (e.code() != errc::shut_down)
       warn_once(warned, "services cannot be called by the timer: %s", e.what());
     return nullptr;
-  } catch (const std::bad_alloc &) { // next time, perhaps
+  } catch (const std::bad_alloc &) { // a later call may succeed
     return nullptr;
   }
 }

@@ -39,7 +39,7 @@ void after_fork_in_parent() {
   pthread_mutex_unlock(&g_start_mutex);
 }
 
-char g_forking_task[64]; // of a process that was forked inside of a task: its label
+char g_forking_task[64]; // in a process that was forked inside of a task: the label of the task
 
 } // namespace
 
@@ -107,7 +107,7 @@ void after_fork_in_child() {
   if (g_runtime)
     disown_tasks(*g_runtime);
   ignore_leak(g_runtime);
-  g_runtime = nullptr; // the threads are gone; what they held stays where it is
+  g_runtime = nullptr; // the threads are gone; what they held is not freed
   if (w && (w->pool_stack || w->current != &w->root || !w->joins.empty()))
     return forbid_all_use(*w);
   if (g_phase.load(std::memory_order_relaxed) == phase::running)
@@ -115,7 +115,8 @@ void after_fork_in_child() {
   set_this_thread_context(nullptr);
 }
 
-// When the library is loaded: handlers that are registered while another thread forks may not be called in that child.
+// When the library is loaded: handlers that are registered while another thread forks may not be
+// called in that child.
 [[maybe_unused]] const int g_fork_is_handled = pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
 
 } // namespace

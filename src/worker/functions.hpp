@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parent of independent functions. It has no accesses and no body; only the end of the program waits for it.
+// The parent of independent functions. It has no accesses and no body; only the end of the program
+// waits for it.
 #pragma once
 
 #include "task/task.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker loop: what a worker does with the work that it found (search.cpp), and how work reaches a worker.
+// The worker loop: what a worker does with the work that it found (search.cpp), and how work
+// reaches a worker.
 #include "base/mutant.hpp"
 #include "deps/access.hpp"
 #include "deps/messages.hpp"

@@ -28,12 +28,10 @@ worker &make_worker(runtime &rt, unsigned id);
 /// Ends what a thread has done as a task; throws what that has thrown.
 void end_root(task &root);
 /// Does what layer::outlive_exit says.
-/// Adopts the timer's thread, once there are services that it calls.
-/// Ends a process that was forked inside of a task and uses Weft.
 void outlive_exit(bool (*threads_compute)()) noexcept;
-/// For the timer's thread, once there are services that it calls.
+/// Adopts the timer's thread, once there are services that it calls.
 thread_context *adopt_timer() noexcept;
-/// In a process that was forked inside of a task.
+/// Ends a process that was forked inside of a task and uses Weft.
 [[noreturn]] void refuse_forked_task() noexcept;
 
 } // namespace rt

@@ -126,7 +126,7 @@ const char *start_worker(runtime &rt, unsigned id) noexcept {
 
 void start_threads(runtime &rt) {
   for (unsigned id = 1; id < rt.workers; ++id) {
-    rt.started_workers.store(id, std::memory_order_relaxed); // a number to show
+    rt.started_workers.store(id, std::memory_order_relaxed); // a number for observers
     if (const char *why = start_worker(rt, id))
       return warn("only %u of %u workers could be started (%s); the program goes on with those", id, rt.workers, why);
   }

@@ -41,10 +41,10 @@ struct alignas(128) worker : thread_context {
   const unsigned id;
   own_queue own; // of the policy
   std::uint32_t seed;          // of its random choices
-  unsigned last_set = 0;       // whose confined work it has run
+  unsigned last_set = 0;       // the set whose confined work it ran last
   std::uint32_t own_in_a_row = 0; // tasks taken from own.deque since the policy was asked
   bool adopted = false;          // it has adopted an external thread
-  std::atomic<bool> keeps_time{false}; // it is the timer's
+  std::atomic<bool> keeps_time{false}; // its thread is the timer's
   frame *thread_frame = nullptr; // of a started worker: its thread's own stack, until shutdown
   thread os_thread;            // of a started worker
   static constexpr int k_begins = -1;
@@ -96,7 +96,7 @@ class runtime {
   std::atomic<unsigned> used_slots{0};
   unsigned external_threads = 0; // adopted threads beyond the first; with the start lock
   std::atomic<bool> stopping{false};
-  std::uint32_t most_searchers; // that spin at once; one cpu is left to workers that have work
+  std::uint32_t most_searchers; // how many workers spin at once; one cpu is left to workers that have work
   std::uint64_t spin_ns;
   std::uint32_t successor_odds; // of 2^32 - 1, that an immediate successor goes first
   // The same as long as no task has had a priority, and 0 afterwards: then a worker compares

@@ -11,9 +11,8 @@ namespace rt {
 class runtime;
 
 /// Stops the workers. The watcher's thread calls it, and waits until all have stopped, or for
-/// `limit_ns`.
-/// True: nothing runs, and the gate is closed, until resume_workers(). False: some workers did not
-/// stop; nothing is held.
+/// `limit_ns`. True: nothing runs, and the gate is closed, until resume_workers(). False: some
+/// workers did not stop; nothing is held.
 [[nodiscard]] bool try_stop_workers(runtime &rt, std::uint64_t limit_ns);
 void resume_workers(runtime &rt) noexcept;
 /// Returns whether the worker in that slot neither sleeps nor has stopped.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How all workers are stopped for a moment, so that the watcher can read what is alive while tasks
-// run.
-// Workers that sleep stay asleep behind the gate. The others stop before the next body that they
-// begin.
+// run. Workers that sleep stay asleep behind the gate. The others stop before the next body that
+// they begin.
 //
-// Roles       Watcher: request, try_stop_all, resume. Worker that is about to begin a body: poll.
+// Roles       Watcher: request, try_stop_all, resume.
+//             Worker that is about to begin a body: poll.
 // Words       m_requested: whether workers are to stop; stopped workers sleep on it, to the others
 //             it is a hint.
 //             at_safepoint, of each worker: the worker has stopped.

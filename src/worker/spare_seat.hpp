@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a spare: whether it works, and which thread may change that. See spares.hpp.
 //
-// Roles       Watcher: wakes, retires and recalls. Spare: works, leaves by itself and parks.
+// Roles       Watcher: wakes, retires and recalls.
+//             Spare: works, leaves by itself and parks.
 //             Stopper: the thread that stops the runtime; it wakes.
 // Word        m_state, one of the states below; a parked spare sleeps on it.
 // Invariants  I1  running -> leaving is a compare-exchange, by the watcher or by the spare. Only in
 //                 the first case is the thread's own stack made ready, once, so it is never
 //                 continued twice.
 //             I2  The watcher recalls only after it has taken that stack back out of the slot into
-//                 which it was put. The slot hands the stack to one of the two, so the spare goes
-//                 on working, or parks.
+//                 which it was put. The slot hands the stack to the watcher or to the spare, so the
+//                 spare goes on working, or parks.
 //             I3  Only the watcher touches a parked or gone spare.
 // Orders      O1  starting and running, release; acquire: the spare sees what comes before a
 //                 wake-up. The frame to be continued is written before the watcher sees running.
 //             O2  parked and gone, release; acquire: the watcher sees what the spare did.
 //             O3  the spare stores parked, then loads the stopper's word that all ends; the stopper
-//                 stores that word, then calls wake. All four seq_cst: if the spare does not see
-//                 the word, the stopper sees it parked, and wakes it.
+//                 stores that word, then loads m_state in wake. All four seq_cst: if the spare does
+//                 not see the word, the stopper sees it parked, and wakes it.
 // Progress    park blocks; all else is wait-free.
 // Reclamation None.
 // Source      A parked thread with a futex word, as usual.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spare workers: threads that stand in for workers whose tasks block their thread.
 // They are workers like any other but for their end. A spare that is not needed any more, or that
-// has found nothing to run
-// for a while, continues its thread's own stack and parks there. After a longer while the thread
-// ends.
+// has found nothing to run for a while, continues its thread's own stack and parks there. After a
+// longer while the thread ends.
 //
-// Roles       Watcher: adds, retires and recalls. Spare: parks and ends itself. Stopper: the thread
-//             that stops the runtime; it ends all spares.
+// Roles       Watcher: adds, retires and recalls.
+//             Spare: parks and ends itself.
+//             Stopper: the thread that stops the runtime; it ends all spares.
 // Words       seat, see spare_seat.hpp; g_ask.
 // Orders      O4  the function that asks, release; acquire: the caller sees what the function uses.
 // Progress    The spare parks at its next scheduling point.

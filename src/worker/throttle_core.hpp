@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which producers the throttle holds back, and which threads let them go on.
 //
-// Roles       Producer: a creator of tasks that has left its stack; it calls hold. Accountant: a
-//             thread that has changed the counter of live memory; it calls live_bytes_changed. Idle
-//             worker: it finds nothing to run and calls release_all. When it has announced that it
-//             sleeps, it calls holds_any once more.
+// Roles       Producer: a creator of tasks that has left its stack; it calls hold.
+//             Accountant: a thread that has changed the counter of live memory; it calls
+//             live_bytes_changed.
+//             Idle worker: it finds nothing to run and calls release_all. When it has announced
+//             that it sleeps, it calls holds_any once more.
 // Words       The counter (the world's). m_any: a producer is held. m_held, under m_lock: the held
 //             producers.
 //             m_now, m_alarm, m_over are hints: one spawn more or less.
@@ -37,7 +38,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// World: `item`, `queue` (a movable FIFO of items), live_bytes() with seq_cst, wake_one(), make_ready(item &).
+/// Decides which producers wait. World has: `item`, `queue` (a movable FIFO of items), live_bytes()
+/// with seq_cst, wake_one(), make_ready(item &).
 template <class P, class World>
 class throttle_core {
  public:
@@ -111,7 +113,7 @@ class throttle_core {
   }
 
  private:
-  static constexpr std::int64_t k_margin = 16 << 10; // of tasks that are made before one more producer is held: what its stack takes
+  static constexpr std::int64_t k_margin = 16 << 10; // bytes of tasks that are made before one more producer is held: as much as its stack takes
 
   [[nodiscard]] std::int64_t low() const noexcept { return m_lowest / 4 * 3; }
   void reset() noexcept {
@@ -130,7 +132,7 @@ class throttle_core {
 
   [[no_unique_address]] World m_world;
   const std::int64_t m_limit;  // 0: off
-  const std::int64_t m_lowest; // of the two marks
+  const std::int64_t m_lowest; // the lower of the two marks
   typename P::template atomic<std::int64_t> m_now{m_limit};    // the limit in force: raised when producers were released above it
   typename P::template atomic<std::int64_t> m_alarm{m_lowest}; // above it a producer checks whether it must be held
   typename P::template atomic<bool> m_over{false};

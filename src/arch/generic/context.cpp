@@ -34,7 +34,8 @@ struct start {
   fc::fcontext_t stack;
 };
 
-// The first switch to a fresh context carries `start`, the message comes second: see weft_context_switch.
+// The first switch to a fresh context carries `start`, the message comes second: see
+// weft_context_switch.
 struct first_message {
   start *what;
   message *real;
