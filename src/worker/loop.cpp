@@ -192,7 +192,7 @@ std::size_t ready_at(const thread_context &e) noexcept {
 }
 void wake(thread_context &home) {
   if (!the_runtime().idle.notify_worker(static_cast<worker &>(home).id) && can_preempt()) [[unlikely]]
-    the_runtime().watch.look_soon(); // the watcher may have to ask what runs there
+    the_runtime().watch.look_soon(); // the watcher may have to ask the thread there to let go
 }
 
 void worker_loop() {

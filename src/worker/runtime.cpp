@@ -149,8 +149,8 @@ bool threads_compute() noexcept {
   return f && f();
 }
 
-/// Returns whether the worker can wait for all that is left: it has adopted the main thread, or
-/// another thread outside of tasks.
+/// Returns whether the worker can wait for all that is left: it has adopted the main thread or
+/// another one, and the thread is outside of tasks.
 bool can_wait(const worker &w) noexcept { return w.adopted && !w.pool_stack && w.current == &w.root; }
 
 bool g_failure_unasked = false; // the task of the thread that ends Weft has thrown, and nothing has rethrown it

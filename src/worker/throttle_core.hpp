@@ -8,7 +8,7 @@
 //             that it sleeps, it calls holds_any once more.
 // Words       The counter (the world's). m_any: a producer is held. m_held, under m_lock: the held
 //             producers.
-//             m_now, m_alarm, m_over are hints: one spawn more or less.
+//             m_now, m_alarm, m_over are hints: an old value costs one spawn more or less.
 // Invariants  I1  A producer enters m_held once, and is made ready once: by the thread that takes
 //                 the list.
 //             I2  m_any says, under m_lock, whether m_held has a producer.
