@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OMP_DISPLAY_ENV, in the form that the specification gives.
+// Prints OMP_DISPLAY_ENV's block, in the form that the specification gives.
 #include "abi/flavor.hpp"
 #include "config/icv.hpp"
 
@@ -101,7 +101,7 @@ void print_all(print line) noexcept {
   line("OMP_AFFINITY_FORMAT", g.affinity_format);
   line("OMP_ALLOCATOR", v.allocator <= 8 ? k_allocators[v.allocator] : "");
   line("OMP_TARGET_OFFLOAD", k_offload[g.target_offload]);
-  line("OMP_TOOL", "DISABLED"); // OMPT is not there
+  line("OMP_TOOL", "DISABLED"); // this runtime has no OMPT
 }
 
 } // namespace

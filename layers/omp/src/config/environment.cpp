@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OMP_* variables, and those of GNU's and LLVM's runtimes that still mean something. What cannot be read is told and left aside.
+// Reads OMP_* variables, and those of GNU's and LLVM's runtimes that have a meaning here. A value
+// that cannot be read gives a
+// warning, and is ignored.
 #include "config/environment.hpp"
 #include "abi/flavor.hpp"
 #include "config/message.hpp"
@@ -240,7 +242,7 @@ void read_teams(globals &g) {
     g.most_tasks = SIZE_MAX;
   if (number_of("OMP_THREAD_LIMIT", n, 1, UINT_MAX - 1))
     g.initial.thread_limit = static_cast<unsigned>(n);
-  (void)number_of("KMP_DISP_NUM_BUFFERS", n, 1, 4096); // only told: regions that are open at once hang on one another, as many as there are
+  (void)number_of("KMP_DISP_NUM_BUFFERS", n, 1, 4096); // for the warning only: the number of open worksharing regions has no limit here
   if (number_of("OMP_DEFAULT_DEVICE", n, 0, INT_MAX))
     g.initial.device = static_cast<int>(n);
   if (number_of("GOMP_DEBUG", n, 0, INT_MAX))
@@ -308,13 +310,14 @@ void know_cutoff() noexcept {
     if (g_globals.most_tasks != SIZE_MAX)
       g_globals.most_tasks = text == "off" ? SIZE_MAX : std::stoul(text);
   } catch (const std::exception &e) {
-    warn("the number of tasks that a thread keeps is not known, and 1024: %s", e.what());
+    warn("cannot read setting omp.cutoff (%s); using 1024", e.what());
   }
 }
 
 namespace {
 
-/// GNU's runtime reads it when it is loaded, LLVM's when it is used first: programs set variables before that.
+/// Reads the environment when GNU's runtime does, at load. LLVM's runtime reads it at first use,
+/// and programs set variables until then.
 [[maybe_unused]] const int g_read = is_of_llvm() ? 0 : (load_environment(), 0);
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables that say where threads run: OpenMP's, and those of GNU's and LLVM's runtimes.
+// Reads the variables that set where threads run: OpenMP's, and those of GNU's and LLVM's runtimes.
 #include "config/environment.hpp"
 
 #include "abi/flavor.hpp"
@@ -32,7 +32,7 @@ bool eat(const char *&s, const char *word) noexcept {
 }
 
 bool bad(const char *name, const char *value, const char *remedy) noexcept {
-  warn("%s is '%s'; it should be %s; it is left aside", name, value, remedy);
+  warn("%s is '%s'; it should be %s; it is ignored", name, value, remedy);
   return false;
 }
 
@@ -49,7 +49,7 @@ bool read_number(const char *&s, unsigned long long &into) noexcept {
 
 namespace {
 
-/// What "true" and places alone come to.
+/// Returns the binding that "true" means, and that holds if only places are set.
 int default_bind() noexcept { return is_of_llvm() ? k_bind_spread : k_bind_true; }
 
 bool read_bind(globals &g) {
@@ -81,7 +81,8 @@ bool read_bind(globals &g) {
   return true;
 }
 
-/// GOMP_CPU_AFFINITY: cpus and runs of cpus, first-last:stride, with blanks or commas; each is a place.
+/// Reads GOMP_CPU_AFFINITY: cpus and ranges of cpus, first-last:stride, separated by blanks or
+/// commas. Each cpu is a place.
 bool read_cpu_list(const char *name, const char *value, std::vector<place> &into) {
   std::string list;
   for (const char *s = skip(value); *s; s = skip(s)) {
@@ -100,11 +101,12 @@ bool read_cpu_list(const char *name, const char *value, std::vector<place> &into
 struct kmp_affinity {
   int bind = k_bind_false;
   std::vector<place> places;
-  int levels = 0; // inner ones of the machine that a thread may move over
+  int levels = 0; // inner levels of the machine that a thread may move over
   bool resets = false, tells = false;
 };
 
-/// [modifiers,]type, of which the granularity, the list of an explicit type and the types are understood.
+/// Reads [modifiers,]type. It uses the types, the granularity, the list of an explicit type,
+/// `reset` and `verbose`; it ignores the other modifiers.
 kmp_affinity read_kmp_affinity(const char *name) {
   kmp_affinity a;
   const char *const value = weft::layer::environment(name);
@@ -160,7 +162,7 @@ void read_said_places(globals &g, const char *value) {
   const bool good = parse_places(value, g.places, &missing);
   if (good && missing < 0)
     return;
-  if (missing >= 0) { // GCC's runtime takes none of them, LLVM's those that there are, and binds nobody where there is none
+  if (missing >= 0) { // GCC's runtime then uses no place; LLVM's uses the cpus that exist, and binds no thread if none does
     if (!is_of_llvm()) {
       g.places.clear();
       return void(bad("OMP_PLACES", value, "of cpus that the machine has"));
@@ -175,7 +177,7 @@ void read_said_places(globals &g, const char *value) {
   g.places.clear();
   if (!is_of_llvm())
     return void(bad("OMP_PLACES", value, k_form));
-  g.places_kind = kind ? kind : "cores"; // as there
+  g.places_kind = kind ? kind : "cores"; // as LLVM's runtime does
   warn("OMP_PLACES is '%s'; it should be %s; %s are taken", value, k_form, g.places_kind.c_str());
   parse_places(g.places_kind.c_str(), g.places);
 }
@@ -224,7 +226,7 @@ void read_helpers(globals &g) {
   number_of("LIBOMP_NUM_HIDDEN_HELPER_THREADS", n, 0, 64);
   if (!wanted || n == 0)
     return;
-  g.helper_numbers = static_cast<unsigned>(n) + 1; // the first is kept, and not used: there it is who waits for the others
+  g.helper_numbers = static_cast<unsigned>(n) + 1; // the first is reserved and not used: in LLVM's runtime it is the thread that waits for the others
   kmp_affinity a = read_kmp_affinity("KMP_HIDDEN_HELPER_AFFINITY");
   g.helper_bind = a.bind;
   g.helper_places = std::move(a.places);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal control variables: what OMP_* variables and omp_set_*() say.
+// Internal control variables (ICVs): the values that OMP_* variables and omp_set_*() set.
 #pragma once
 
 #include "sync/atomics.hpp"
@@ -26,13 +26,15 @@ inline constexpr unsigned k_monotonic = 0x80000000u;
 
 enum bind_kind : int { k_bind_false, k_bind_true, k_bind_primary, k_bind_close, k_bind_spread };
 
-/// num_threads(a, b, ...): of regions at level `first` and below; the last number holds for all that follow. Kept for ever.
+/// Holds the numbers of num_threads(a, b, ...), for regions at level `first` and deeper. The last
+/// number is for all deeper levels.
+/// A list is never freed.
 struct level_list {
   unsigned first = 0;
   std::vector<int> threads;
 };
 
-/// Each task has its own: shared with the task that made it until one of them is changed.
+/// Holds the ICVs of a task. A task shares them with its creator until one of the two changes them.
 struct icvs {
   int threads = 1;
   unsigned thread_limit = UINT_MAX;
@@ -49,28 +51,28 @@ struct icvs {
 
 using place = std::vector<int>; // cpus
 
-/// Of the process.
+/// Holds the settings of the process.
 struct globals {
   icvs initial;
   std::vector<int> threads_by_level; // OMP_NUM_THREADS, further levels
   std::vector<int> bind_by_level;
   std::vector<place> places;
-  std::string places_kind; // what OMP_PLACES says, where that is an abstract name
-  bool resets_binding = false; // KMP_AFFINITY=reset: behind a region the initial thread goes where it was
+  std::string places_kind; // OMP_PLACES, if it is an abstract name
+  bool resets_binding = false; // KMP_AFFINITY=reset: after a region the initial thread returns to its former cpus
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::size_t stack_bytes_set = 0; // OMP_STACKSIZE; 0: none
-  int cpus = 1; // asked for once, when the library is loaded: a barrier must leave errno alone
+  int cpus = 1; // read once, when the library is loaded, because a barrier must leave errno alone
   int spins = 2000;
-  unsigned long long spin_count = 300000; // GOMP_SPINCOUNT, as said
-  int block_time = 200;                   // KMP_BLOCKTIME, as said, in ms
+  unsigned long long spin_count = 300000; // GOMP_SPINCOUNT, as the user wrote it
+  int block_time = 200;                   // KMP_BLOCKTIME, as the user wrote it, in ms
   int wait_policy = -1;                   // 1: active
   int most_levels = INT_MAX;
   int max_task_priority = 0;
-  relaxed_value<std::size_t> most_tasks{1024}; // that are ready with a thread: beyond, it runs one for each that it makes
-  unsigned helper_numbers = 0; // from 1 on, kept for LLVM's hidden helpers; 0: there are none
+  relaxed_value<std::size_t> most_tasks{1024}; // the cut-off: with more ready tasks, a thread runs one for each that it makes
+  unsigned helper_numbers = 0; // thread numbers from 1 on that are reserved for LLVM's hidden helpers; 0: there are none
   int helper_bind = k_bind_false; // KMP_HIDDEN_HELPER_AFFINITY: close or spread over their places
   std::vector<place> helper_places;
-  int helper_levels = -1; // ... verbose: inner levels of the machine that they may move over; -1: they tell nothing
+  int helper_levels = -1; // ... verbose: inner levels of the machine that helpers may move over; -1: they print nothing
   int teams = 0;
   unsigned teams_thread_limit = 0;
   int teams_bind = k_bind_spread; // KMP_TEAMS_PROC_BIND
@@ -83,23 +85,29 @@ struct globals {
 };
 extern globals g_globals;
 
-/// Cpus that OpenMP may use.
+/// Returns the number of cpus that OpenMP may use.
 [[nodiscard]] inline int effective_cpus() noexcept { return g_globals.cpus; }
 
-/// The ICVs of the calling thread's task; to be changed: its own copy.
+/// Returns the ICVs of the calling thread's task.
 [[nodiscard]] const icvs &my_icvs() noexcept;
+/// Returns the task's own copy of them, which the caller may change.
 [[nodiscard]] icvs &own_icvs() noexcept;
 
-/// Reads it where that has not been done.
+/// Reads the environment at the first call.
 void load_environment() noexcept;
-/// The same for the setting omp.cutoff, when the first task is made: Weft's settings may be said by the program. With the kernel thread's block.
+/// Reads the setting omp.cutoff when the first task is made, because the program may set Weft's
+/// settings until then.
+/// Called with the kernel thread's block.
 void know_cutoff() noexcept;
+/// Prints OMP_DISPLAY_ENV's block.
 void print_environment(bool verbose) noexcept;
-/// KMP_SETTINGS: what the user said, and what holds.
+/// Prints KMP_SETTINGS' two blocks: the values that the user set, and the effective values.
 void print_settings() noexcept;
-/// OMP_PLACES. False: it cannot be read. `missing`: a cpu that is named and the machine has not; unchanged: none.
+/// Reads a text in the form of OMP_PLACES. False: the text cannot be read.
+/// `missing` gets a cpu that the text names and the machine does not have; it is unchanged if there
+/// is none.
 bool parse_places(const char *text, std::vector<place> &into, int *missing = nullptr);
-/// The abstract name that a text begins with; null: none.
+/// Returns the abstract name with which a text begins; null: none.
 [[nodiscard]] const char *places_kind(const char *text) noexcept;
 
 } // namespace weft_omp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OMP_PLACES: an abstract name with an optional count, or a list of places {cpus} with counts and strides.
+// Reads OMP_PLACES: an abstract name with an optional count, or a list of places {cpus} with counts
+// and strides.
 #include "config/icv.hpp"
 #include "config/topology.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 struct reader {
   const char *s;
-  int missing = -1; // a cpu that the machine has not
+  int missing = -1; // a cpu that the machine does not have
   void skip() {
     while (std::isspace(static_cast<unsigned char>(*s)))
       ++s;
@@ -83,7 +84,7 @@ bool abstract(reader &r, std::vector<place> &into) {
   return !*r.s && !into.empty();
 }
 
-/// number[:length[:stride]], perhaps negated.
+/// Reads number[:length[:stride]], perhaps negated.
 bool one_range(reader &r, place &into) {
   const bool without = r.eat('!');
   long first = 0, length = 1, stride = 1;
@@ -129,7 +130,7 @@ void keep_usable(place p, std::vector<place> &into) {
     into.push_back(std::move(p));
 }
 
-/// As many as the kernel's mask has room for, which is how GCC's runtime sees it.
+/// Returns how many cpus the kernel's mask has bits for, which is the limit of GCC's runtime.
 int most_cpus() {
   constexpr int k_word = 64;
   return (std::max(static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)), process_cpus().back() + 1) + k_word - 1) / k_word * k_word;

@@ -37,7 +37,8 @@ std::vector<int> cpus_of_mask() {
   return found;
 }
 
-// ---- KMP_HW_SUBSET: [:]item,..., an item [number]layer[@offset]; ':' counts over the machine, else within the layer above -------
+// ---- KMP_HW_SUBSET: [:]item,..., where an item is [number]layer[@offset].
+// With ':', the numbers count over the whole machine, otherwise within the layer above.
 
 enum layer : unsigned { k_sockets, k_cores, k_threads, k_layers };
 
@@ -75,9 +76,9 @@ bool read_request(const char *value, request &into) noexcept {
   return !*s;
 }
 
-/// Numbers of sockets, of cores, of threads: 0, 1, ... within what they are counted in.
+/// Numbers the sockets, the cores or the threads: 0, 1, ... within the layer above.
 struct counter {
-  std::map<int, std::map<int, unsigned long long>> seen; // by what they are counted in
+  std::map<int, std::map<int, unsigned long long>> seen; // by the item of the layer above
   unsigned long long number(int above, int id) {
     auto &here = seen[above];
     return here.emplace(id, here.size()).first->second;
@@ -90,7 +91,7 @@ struct counter {
   }
 };
 
-/// Empty: the machine has not that much.
+/// Returns the cpus that the request names. Empty: the machine does not have that many.
 std::vector<int> subset(const std::vector<int> &all, const request &r) {
   counter counters[k_layers];
   std::vector<int> kept;
@@ -132,7 +133,7 @@ int socket_of(int cpu) noexcept { return id_of_cpu(cpu, "physical_package_id"); 
 int core_of(int cpu) noexcept { return socket_of(cpu) * 4096 + id_of_cpu(cpu, "core_id"); }
 
 const std::vector<int> &process_cpus() {
-  static const auto &all = *new std::vector<int>(read_cpus()); // regions in destructors ask for it, too
+  static const auto &all = *new std::vector<int>(read_cpus()); // never freed, because regions in destructors ask for it, too
   return all;
 }
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where cpus are, as Linux tells it, and which of them the process uses.
+// The sockets and cores of cpus, as Linux reports them, and the cpus that the process uses.
 #pragma once
 
 #include <vector>
 
 namespace weft_omp {
 
-/// Numbers that are the same for cpus of one socket, of one core. A cpu of which Linux tells nothing is by itself.
+/// Return a number that is the same for all cpus of one socket, or of one core.
+/// A cpu for which Linux reports nothing is a socket and a core of its own.
 [[nodiscard]] int socket_of(int cpu) noexcept;
 [[nodiscard]] int core_of(int cpu) noexcept;
 
-/// The cpus that the process may run on, less those that KMP_HW_SUBSET leaves out, ascending.
+/// Returns the cpus that the process may run on, less those that KMP_HW_SUBSET leaves out, in
+/// ascending order.
 const std::vector<int> &process_cpus();
 
 } // namespace weft_omp

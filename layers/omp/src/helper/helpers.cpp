@@ -18,14 +18,16 @@ namespace {
 
 struct helper_pool {
   job_queue<omp_task> tasks;
-  spin_lock lock; // of all that follows
+  spin_lock lock; // protects all that follows
   enum : std::uint8_t { none, some, all } made = none;
-  unsigned count = 0, ready = 0; // helpers; those that have come to their places
-  std::size_t open = 0;          // tasks that were given and are not over
+  unsigned count = 0, ready = 0; // helpers; helpers that have come to their places
+  std::size_t open = 0;          // tasks that were given to helpers and are not over
 };
 helper_pool g_helpers;
 
-/// KMP_HIDDEN_HELPER_AFFINITY. Close: helpers take turns in the cpus of all places; else in the places.
+/// Returns the place of a helper by KMP_HIDDEN_HELPER_AFFINITY.
+/// Close: the helpers are distributed over the cpus of all places in turn. Otherwise they are
+/// distributed over the places.
 const place &place_of(unsigned turn) {
   const auto &places = g_globals.helper_places;
   if (g_globals.helper_bind != k_bind_close)
@@ -72,7 +74,8 @@ unsigned ready_helpers() {
   return g_helpers.ready;
 }
 
-/// The end of the program is where its initial task ends, which waits for the tasks that it has made.
+/// Waits for the tasks of the helpers at the end of the program, because there the initial task
+/// ends and waits for its children.
 void wait_at_exit() {
   thread *const t = self_if_any();
   if (t && !t->light && t->team->level == 0 && !t->task->is_explicit)
@@ -102,7 +105,7 @@ bool have_helpers(thread &me) {
     return false;
   for (bool waits = false;; waits = true) {
     if (waits)
-      yield_now(me); // somebody else makes them
+      yield_now(me); // another thread makes them
     std::lock_guard lock(g_helpers.lock);
     if (g_helpers.made == helper_pool::all)
       return g_helpers.count != 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hidden helpers, as LLVM calls them: threads of no team that run what `target nowait` asks for, beside who asked, in a region or outside of one.
+// Hidden helpers, as LLVM calls them: threads of no team. They run the tasks of `target nowait`
+// concurrently with the creator of the task, in a region or outside of one.
 #pragma once
 
 namespace weft_omp {
@@ -7,11 +8,11 @@ namespace weft_omp {
 struct omp_task;
 struct thread;
 
-/// Makes them where they are wanted and not there. False: there are none.
+/// Makes the helpers if the user wants them and there are none yet. False: there are none.
 bool have_helpers(thread &me);
-/// The task is ready. `me` null: inside of Weft.
+/// Gives a ready task to the helpers. `me` is null on a thread inside of Weft.
 void give_to_helpers(thread *me, omp_task &x) noexcept;
-/// Of the child of fork(): they are the parent's.
+/// Forgets the helpers in the child of fork(), because they are threads of the parent.
 void forget_helpers() noexcept;
 
 } // namespace weft_omp

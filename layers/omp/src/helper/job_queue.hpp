@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lightweight threads of no team that wait for something to do, and what waits for one of them.
+// A queue between jobs and runners. A runner is a lightweight thread of no team that waits for a
+// job.
+// A job waits in the queue until a runner comes.
 #pragma once
 
 #include "thread/thread.hpp"
@@ -9,7 +11,7 @@
 
 namespace weft_omp {
 
-/// Jobs are linked by `newer`.
+/// Holds waiting jobs, linked by `newer`, or waiting runners.
 template <class Job>
 class job_queue {
  public:
@@ -19,7 +21,7 @@ class job_queue {
     runner *next_idle = nullptr;
   };
 
-  /// For which the caller may have to wait.
+  /// Returns the next job. The caller waits until there is one.
   Job &next(runner &r) {
     {
       std::lock_guard lock(m_lock);
@@ -35,9 +37,10 @@ class job_queue {
     }
   }
 
-  /// To one that waits. False: nobody does. `me` null: inside of Weft.
+  /// Gives the job to a runner that waits. False: no runner waits. `me` is null on a thread inside
+  /// of Weft.
   [[nodiscard]] bool give_to_idle(thread *me, Job &x) noexcept { return hand_over(me, x, false); }
-  /// The same, or to who comes next.
+  /// Gives the job to a runner that waits, or keeps it for the runner that comes next.
   void give(thread *me, Job &x) noexcept { (void)hand_over(me, x, true); }
 
  private:

@@ -10,7 +10,8 @@
 namespace weft_omp {
 namespace {
 
-/// Lies on the caller's stack: unlocking it is the last thing that a proxy does with it.
+/// Holds one call. It lies on the caller's stack: the proxy's last access to it is the unlock in
+/// end().
 class proxy_call {
  public:
   proxy_call(void (*f)(void *), void *argument, thread &of) : caller(of), m_call(f), m_argument(argument) {}
@@ -42,7 +43,7 @@ void take_over_settings(thread &me, thread &caller) noexcept {
   me.asked = std::exchange(caller.asked, {});
 }
 
-/// What a proxy does for all of its life.
+/// Runs calls on a proxy, for the whole life of the proxy.
 void serve_as_proxy(thread &me) {
   me.team = make_initial_team(me);
   me.task = &me.team->implicit[0];
@@ -61,7 +62,7 @@ void serve_as_proxy(thread &me) {
 
 void on_proxy_thread(thread &t, void (*call)(void *), void *argument) {
   proxy_call l(call, argument, t);
-  if (!g_proxy_calls.give_to_idle(&t, l)) { // one for each, for regions may wait for each other
+  if (!g_proxy_calls.give_to_idle(&t, l)) { // one proxy for each call, because regions may wait for each other
     if (!start_light_thread(t, &serve_as_proxy)) {
       t.hosts_weft_task = false; // the region runs here
       call(argument);

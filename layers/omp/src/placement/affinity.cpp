@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places for the members of a team: primary, close and spread, as the specification distributes them.
+// Distributes places to the members of a team: primary, close and spread, as the specification
+// says.
 #include "placement/affinity.hpp"
 
 #include "config/topology.hpp"
@@ -24,7 +25,8 @@ thread_local const std::vector<int> *t_follows = nullptr; // of a kernel thread
 
 struct partition {
   unsigned first, count;
-  /// The place `steps` behind `place`, in the partition's circle.
+  /// Returns the place `steps` behind `place`; the last place of the partition is followed by its
+  /// first.
   [[nodiscard]] unsigned behind(unsigned place, unsigned steps) const noexcept { return first + (place - first + steps) % count; }
 };
 
@@ -34,13 +36,15 @@ partition partition_of(const thread &t) noexcept {
   return {t.placement.first, t.placement.count};
 }
 
-/// Several members to a place, neighbours together; what is left over goes to the first places again.
+/// Returns the place of member `i` if there are more members than places: neighbours share a place,
+/// and the members left over go to the first places again.
 unsigned oversubscribed_place(const partition &p, unsigned start, unsigned members, unsigned i) noexcept {
   const unsigned each = members / p.count, even = each * p.count;
   return p.behind(start, i < even ? i / each : i - even);
 }
 
-/// The j-th of `n` parts, the first of which are one larger where it does not come out even.
+/// Returns the j-th of `n` parts. If the division has a remainder, the first parts are one place
+/// larger.
 partition part(const partition &p, unsigned n, unsigned j) noexcept {
   const unsigned small = p.count / n, larger = p.count % n;
   return {p.first + j * small + std::min(j, larger), small + (j < larger)};
@@ -66,7 +70,8 @@ thread_placement spread(const partition &whole, unsigned start, unsigned members
   return placement_at(i == 0 ? start : mine.first, mine);
 }
 
-/// Of the i-th of `members` threads, or of initial threads of a league.
+/// Returns the placement of the i-th of `members` threads of a team, or of a league's initial
+/// threads.
 thread_placement placement_of_member(int bind, const partition &whole, unsigned start, unsigned members, unsigned i) noexcept {
   if (bind == k_bind_spread)
     return spread(whole, start, members, i);
@@ -93,7 +98,7 @@ void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
       c.members[i]->placement = thread_placement();
     return;
   }
-  if (c.size > 1) // then Weft has started: its threads are not to inherit what this one is bound to
+  if (c.size > 1) // then Weft has started, so its threads do not inherit the binding of this thread
     g_binds = true;
   if (first.placement.place < 0 && !g_globals.resets_binding)
     c.outer_placement = placement_at(start, whole); // an initial thread stays on the first place from its first region on
@@ -118,7 +123,7 @@ void unbind_after_fork(thread &t) noexcept {
 
 const std::vector<int> *interned(const std::vector<int> &cpus) {
   static spin_lock lock;
-  static auto &all = *new std::set<std::vector<int>>; // as many as a program names different ones
+  static auto &all = *new std::set<std::vector<int>>; // as many as the different lists that a program names
   std::lock_guard guard(lock);
   return &*all.insert(cpus).first;
 }
@@ -140,7 +145,7 @@ void follow_cpus(const thread &me) noexcept {
   CPU_ZERO(&set);
   for (const int cpu : wanted ? *wanted : process_cpus())
     CPU_SET(static_cast<std::size_t>(cpu), &set);
-  syscall(SYS_sched_setaffinity, 0, sizeof set, &set); // a cpu that went away is no reason to stop
+  syscall(SYS_sched_setaffinity, 0, sizeof set, &set); // errors are ignored: a cpu that went away is no reason to stop
 }
 
 } // namespace

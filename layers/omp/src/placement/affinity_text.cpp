@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OMP_AFFINITY_FORMAT: what a thread says of itself.
+// Formats the placement of a thread by OMP_AFFINITY_FORMAT.
 #include "placement/affinity.hpp"
 
 #include "abi/flavor.hpp"
@@ -47,7 +47,7 @@ std::string host() {
   return name;
 }
 
-/// A letter, or the letter for a long name.
+/// Returns the value of a field, which is given by its letter.
 std::string field_value(const thread &t, char letter) {
   const omp_team &c = *t.team;
   switch (letter) {
@@ -68,7 +68,7 @@ std::string field_value(const thread &t, char letter) {
   case 'P':
     return std::to_string(getpid());
   case 'i': {
-    if (is_of_llvm()) // of a lightweight thread what the C library takes for its id: each has its own, as there, and keeps it
+    if (is_of_llvm()) // a lightweight thread prints the id that the C library sees: it has one of its own, as in LLVM's runtime, and keeps it
       return std::to_string(t.block ? number_of_block(t.block) : static_cast<int>(syscall(SYS_gettid)));
     char text[32];
     std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(t.block ? t.block : thread_pointer())));

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of POSIX about threads, for lightweight ones. To the C library these are threads that the kernel does not know (tls.cpp), so it would fail, and
-// what it did to the kernel thread below would hold for all that run there. In place of the C library's, under their versions, wherever this library
-// comes first; about any other thread they ask that one.
+// POSIX functions about threads, for lightweight threads.
 //
-// What a thread has asked for is in its data (thread_state::asks) and follows it: each kernel thread that it comes to is given it, and the next
-// thread there gets its own (follow_requests). Until the first such call in the process that costs nothing.
+// The C library's functions do not work for them. To the C library a lightweight thread is a thread
+// that the kernel does not know
+// (tls.cpp), so its functions fail; and a change of the kernel thread below would hold for all
+// threads that run there.
+// The functions here replace the C library's, under its versions, wherever this library comes
+// first. For any other thread they
+// call the C library's function.
+//
+// The requests of a thread are in its data (thread_state::asks) and follow it. Each kernel thread
+// that the thread comes to gets
+// its requests, and the next thread there gets its own (follow_requests). This costs nothing until
+// the first such call in the
+// process.
 #include "placement/posix.hpp"
 
 #include "abi/api.hpp"
@@ -41,12 +50,12 @@ mask_word exchange_mask(int how, const mask_word *set) noexcept {
   return before;
 }
 
-// Of a kernel thread.
+// The state of a kernel thread.
 thread_local mask_word t_usual_mask = 0, t_mask = 0;
 thread_local bool t_knows_mask = false;
 thread_local int t_policy = 0, t_priority = 0;
 
-/// The C library's.
+/// Returns the C library's function of this name.
 template <class F>
 F next_of(const char *name) noexcept {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
@@ -88,16 +97,20 @@ constinit next_function<int (*)(const sigset_t *, siginfo_t *, const timespec *)
        g_next_sigwait, g_next_sigwaitinfo, g_next_sigtimedwait);
 }
 
-/// The thread-local block. A handle is an address as far from that as the caller's own: on some machines they are the same.
+/// Returns the thread-local block of a handle. A handle has the same distance from its block as the
+/// caller's handle from the caller's block; on some machines the two are the same address.
 void *block_of(pthread_t handle) noexcept {
   const auto offset = static_cast<char *>(thread_pointer()) - reinterpret_cast<char *>(pthread_self());
   return reinterpret_cast<char *>(handle) + offset;
 }
 
-/// The lightweight thread that is meant; null: another kind.
+/// Return the lightweight thread that calls, or that has this handle; null: it is another kind of
+/// thread.
 thread *light_self() noexcept { return light_thread_of(thread_pointer()); }
 thread *light(pthread_t handle) noexcept { return light_thread_of(block_of(handle)); }
-/// A thread of the program's that OpenMP knows: lightweight ones run below it, too, so what it has asked for is to be known.
+/// Returns the thread that has this handle, lightweight or of the program, if OpenMP knows it.
+/// A thread of the program counts, because lightweight threads run on its kernel thread, too, so
+/// its requests must be known.
 thread *known(pthread_t handle) noexcept { return thread_of(block_of(handle)); }
 
 void follow_scheduling(const thread &me) noexcept {
@@ -106,16 +119,17 @@ void follow_scheduling(const thread &me) noexcept {
   sched_param p{};
   p.sched_priority = t_priority = me.asks.priority;
   t_policy = me.asks.policy;
-  syscall(SYS_sched_setscheduler, 0, t_policy, &p); // it was allowed when the thread asked
+  syscall(SYS_sched_setscheduler, 0, t_policy, &p); // cannot fail: it was allowed when the thread asked
 }
 
-/// What the layer lets in on kernel threads that OpenMP threads come to.
+/// Returns the signals that the layer itself needs on kernel threads to which OpenMP threads come.
 mask_word mask_of_own() noexcept {
   const int signal = own_signal();
   return bit_of(SIGURG) | (signal ? bit_of(signal) : 0);
 }
 
-/// The layer's own signal, and faults, stay as the worker has them.
+/// Gives the kernel thread the signal mask of `me`. The layer's own signals, and faults, stay as
+/// the worker has them.
 void follow_mask(const thread &me) noexcept {
   if (!t_knows_mask) {
     t_usual_mask = t_mask = exchange_mask(SIG_BLOCK, nullptr);
@@ -165,7 +179,7 @@ void follow_requests(thread &me) noexcept {
     return deliver_pending(me);
   set_thread_pointer(me.block);
   deliver_pending(me);
-  set_thread_pointer(me.carrier); // where it is now
+  set_thread_pointer(me.carrier); // the kernel thread on which `me` is now
 }
 
 void take_signals(thread &me) noexcept {
@@ -290,7 +304,7 @@ int pin(thread &t, std::size_t bytes, const cpu_set_t *set) {
       failure = errno;
     else
       t.asks.cpus = list_of(bytes, set);
-    if (known && failure == 0) // the kernel thread is perhaps another thread's; what follows sees to it
+    if (known && failure == 0) // this kernel thread may be another thread's; `t` gets its cpus when it follows its requests
       syscall(SYS_sched_setaffinity, 0, sizeof before, &before);
   });
   return failure;
@@ -321,7 +335,7 @@ int schedule(thread &t, int policy, int priority) {
 int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
   *policy = t.asks.policy;
   p->sched_priority = t.asks.priority;
-  if (*policy == 0 && p->sched_priority == 0) { // it has not asked: what workers have
+  if (*policy == 0 && p->sched_priority == 0) { // the thread has not asked, so it has what workers have
     *policy = static_cast<int>(syscall(SYS_sched_getscheduler, 0));
     syscall(SYS_sched_getparam, 0, p);
   }
@@ -330,7 +344,7 @@ int scheduling_of(const thread &t, int *policy, sched_param *p) noexcept {
 
 int send(thread &t, int signal) noexcept {
   constexpr int k_last = 64;
-  if (signal < 0 || signal > k_last || (signal >= 32 && signal < SIGRTMIN)) // those between are the C library's own
+  if (signal < 0 || signal > k_last || (signal >= 32 && signal < SIGRTMIN)) // the signals between are the C library's own
     return EINVAL;
   if (signal == 0)
     return 0;
@@ -340,11 +354,11 @@ int send(thread &t, int signal) noexcept {
     deliver_pending(t);
     return 0;
   }
-  g_binds = true; // it looks when it comes to a worker
+  g_binds = true; // `t` looks for signals when it comes to a worker
   t.own_parker.signal(self_if_any());
   if (const int tid = t.light ? static_cast<int>(t.tid_below) : t.external.tid.load(std::memory_order_relaxed))
     syscall(SYS_tgkill, getpid(), tid,
-            SIGURG); // where it computes it yields (preempt.cpp); any other thread takes it for a question of the watcher's
+            SIGURG); // a thread that computes yields (preempt.cpp); any other thread takes it for a question of the watcher
   return 0;
 }
 
@@ -375,14 +389,17 @@ int change_mask(thread &t, int how, const sigset_t *set, sigset_t *old) noexcept
   return 0;
 }
 
-/// What a thread of the program has asked for itself: its kernel thread is to know what it has.
+/// Notes that a thread of the program has changed its own requests, and gives them to its kernel
+/// thread.
 void note_request(thread &t) noexcept {
   g_binds = true;
   if (&t == known(pthread_self()))
     follow_binding(t);
 }
 
-/// Of the calling kernel thread, which has changed it itself. Weft does so for a moment, perhaps while a lightweight thread's mask holds there: that is not to become the usual one.
+/// Notes the signal mask of the calling kernel thread, which has changed the mask itself.
+/// Weft changes a mask for a moment, perhaps while a lightweight thread's mask holds there: such a
+/// mask does not become the usual one.
 void note_mask() noexcept {
   close_kernel_thread();
   thread *const t = self_or_null();

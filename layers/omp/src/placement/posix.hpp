@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program asks of the kernel thread that an OpenMP thread would be: cpus, scheduling, signals (posix.cpp).
+// What a program asks of an OpenMP thread as if it were a kernel thread: cpus, scheduling, signals
+// (posix.cpp).
 #pragma once
 
 #include "thread/thread.hpp"
@@ -8,16 +9,18 @@
 
 namespace weft_omp {
 
-/// With the kernel thread's block: scheduling and signal mask are those of the thread that has come; signals that others have sent it are delivered. It may be on another
-/// kernel thread then.
+/// Gives the kernel thread the scheduling and the signal mask of `me`, which has come to it, and
+/// delivers the signals that other threads have sent to `me`.
+/// Called with the kernel thread's block. `me` may be on another kernel thread afterwards.
 [[gnu::noinline]] void follow_requests(thread &me) noexcept;
-/// In a signal handler of a program's thread, outside of Weft: those that others have sent it are delivered.
+/// Delivers the signals that other threads have sent to `me`. Called in a signal handler of a
+/// program's thread, outside of Weft.
 void take_signals(thread &me) noexcept;
-/// What a thread that `creator` makes begins with.
+/// Gives a thread that `creator` makes the requests with which it begins.
 void inherit_requests(thread &t, const thread &creator) noexcept;
-/// What a thread of the program has before it uses OpenMP.
+/// Notes the cpus that a thread of the program has before it uses OpenMP.
 void note_usual_cpus(thread &t);
-/// Cpus that the thread is to be on; null: any.
+/// Returns the cpus on which the thread must run; null: any.
 [[nodiscard]] inline const std::vector<int> *cpus_of(const thread &t) noexcept {
   for (const std::vector<int> *const cpus :
        {static_cast<const std::vector<int> *>(t.asks.cpus), static_cast<const std::vector<int> *>(t.placement.cpus)})
