@@ -15,7 +15,7 @@ bool is_of_llvm_by_name(const char *library) noexcept {
   return begins_with(library, "libomp.") || begins_with(library, "libomp-") || begins_with(library, "libiomp5");
 }
 
-/// What an object needs, by the loader's tables.
+/// Reads from the loader's tables which libraries an object needs.
 struct needs {
   const ElfW(Dyn) * dynamic;
   const char *strings = nullptr;
@@ -23,7 +23,8 @@ struct needs {
 
   needs(ElfW(Addr) base, const ElfW(Dyn) * d) noexcept : dynamic(d) {
     for (; d->d_tag != DT_NULL; ++d) {
-      const ElfW(Addr) at = d->d_un.d_ptr < base ? base + d->d_un.d_ptr : d->d_un.d_ptr; // the loader relocates it, where it can write
+      const ElfW(Addr) at =
+          d->d_un.d_ptr < base ? base + d->d_un.d_ptr : d->d_un.d_ptr; // the loader has relocated the address, if it can write there
       if (d->d_tag == DT_STRTAB)
         strings = reinterpret_cast<const char *>(at);
       else if (d->d_tag == DT_VERNEED)
@@ -31,7 +32,9 @@ struct needs {
     }
   }
 
-  /// All of LLVM's symbols have one version, which no other runtime has. A program that was linked with this library needs it by GNU's name.
+  /// Returns whether the object needs this version of an OpenMP library.
+  /// All of LLVM's symbols have one version, which no other runtime has. A program that was linked
+  /// with this library needs it by GNU's name.
   [[nodiscard]] bool has_version(const char *version) const noexcept {
     const auto *v = versions;
     while (v) {
@@ -57,7 +60,7 @@ struct needs {
   }
 };
 
-/// True ends the search.
+/// Decides the flavor by one object. True: the object has decided it, and the search ends.
 bool decide_by_needs(const needs &n, abi_flavor &into) noexcept {
   if (!n.strings)
     return false;

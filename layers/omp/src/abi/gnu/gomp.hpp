@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entry points of libgomp's ABI share.
+// Functions that the entry points of libgomp's ABI share.
 #pragma once
 
 #include "team/team.hpp"
@@ -10,11 +10,12 @@
 
 namespace weft_omp {
 
-/// The calling member's next region, with what GOMP_*_start() take: task reductions, and memory for the program.
+/// Begins the calling member's next worksharing region, with the arguments of GOMP_*_start(): task
+/// reductions, and memory for the program.
 template <class SetUp>
 void begin_workshare(thread &t, std::uintptr_t *reductions, void **memory, SetUp set_up);
 
-/// Task reductions; the arrays are laid out by the compiler: see reduction.cpp.
+/// Register task reductions. The compiler lays out the arrays: see reduction.cpp.
 void register_reductions(thread &t, std::uintptr_t *data, const std::uintptr_t *first_of_workshare);
 task_group *register_parallel_reductions(std::uintptr_t *data, unsigned threads);
 void begin_workshare_group(thread &t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libgomp's entry points: loops over long and over unsigned long long, which also say whether they go up.
+// libgomp's entry points: loops over long, and over unsigned long long, which also pass whether
+// they count up.
 #include "abi/gnu/gomp_loop.hpp"
 
 using namespace weft_omp;
@@ -8,7 +9,8 @@ using ull = unsigned long long;
 extern "C" {
 
 #define UNPACK(...) __VA_ARGS__
-// BOUNDS: what the entry takes first, in parentheses; SHAPE: what shape_of() gets of it.
+// BOUNDS: the first parameters of the entry, in parentheses. SHAPE: the arguments that shape_of()
+// gets of them.
 #define LOOP_START(LOOP, NAME, T, BOUNDS, SHAPE, KIND, ORDERED)                                                                                      \
   GOMP_API bool GOMP_##LOOP##_##NAME##_start(UNPACK BOUNDS, T chunk, T *first, T *last) {                                                            \
     return start_loop<T>(SHAPE, KIND, chunk, first, last, ORDERED);                                                                                  \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libgomp's loops, whatever the variable's type: long or unsigned long long, which goes up or down.
+// libgomp's loops, for each type of the loop variable: long, or unsigned long long, which counts up
+// or down.
 #pragma once
 
 #include "abi/gnu/gomp.hpp"
@@ -23,7 +24,8 @@ template <class T>
   return give_chunk(t, next_chunk(t), first, last);
 }
 
-/// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
+/// Gives the next chunk to a member that has begun the loop. In the commonest case it is a few
+/// instructions, and calls nothing.
 template <class T>
 bool next_of_loop(T *first, T *last) noexcept {
   thread &t = self();
@@ -42,7 +44,7 @@ bool next_ordered(T *first, T *last) noexcept {
   return give_chunk(t, next_ordered_chunk(t), first, last);
 }
 
-/// What task reductions and memory for the program a loop comes with.
+/// Holds the task reductions of a loop, and its memory for the program.
 struct loop_extras {
   std::uintptr_t *reductions = nullptr;
   void **memory = nullptr;
@@ -67,7 +69,7 @@ bool start_doacross(unsigned count, const T *counts, long kind, T chunk, T *firs
   return give_chunk(t, next_chunk(t), first, last);
 }
 
-/// The sink's numbers of iteration: the first, and the list's.
+/// Waits for a sink, whose iteration numbers are `first` and those of the list.
 template <class T>
 void wait_for_sink(T first, va_list more) {
   constexpr unsigned k_most = 64;

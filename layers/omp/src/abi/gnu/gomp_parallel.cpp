@@ -51,7 +51,7 @@ using namespace weft_omp;
 
 namespace {
 
-/// The first worksharing region of a combined construct is set up before its members begin.
+/// Begins a combined construct. It sets up the first worksharing region before the members begin.
 template <class SetUp>
 void combined(void (*body)(void *), void *data, unsigned threads, unsigned flags, unsigned most_useful, SetUp set_up) {
   thread &t = self();

@@ -9,7 +9,7 @@ namespace {
 
 word_lock g_critical, g_atomic;
 
-/// Of sections, counted from 1; 0 when there is none.
+/// Returns the number of a section, counted from 1; 0 when there is none.
 unsigned section(thread &t, bool found) noexcept { return found ? static_cast<unsigned>(t.workshare.first + 1) : 0; }
 
 void leave_and_wait(thread &t) {
@@ -59,7 +59,8 @@ GOMP_API bool GOMP_single_start() {
   return t.team->singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
 }
 
-// The address that the one thread gives is read by the others between two barriers, the second of which the compiler emits.
+// The member that runs the single region publishes an address. The other members read the address
+// between two barriers; the compiler emits the second one.
 GOMP_API void *GOMP_single_copy_start() {
   thread &t = self();
   if (GOMP_single_start())
@@ -76,7 +77,7 @@ GOMP_API void GOMP_single_copy_end(void *data) {
 GOMP_API void GOMP_scope_start(std::uintptr_t *reductions) {
   thread &t = self();
   begin_workshare(t, reductions, nullptr, [](workshare &) {});
-  leave_workshare(t); // nothing of it is asked for at its end
+  leave_workshare(t); // at once, because the end of a scope needs nothing of its workshare
 }
 
 } // extern "C"

@@ -23,10 +23,12 @@ enum flag : unsigned {
   k_strict = 1u << 14
 };
 
-/// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
+/// Returns whether a task is deferred here. Outside of a parallel region it is not, because there
+/// is no other thread, and perhaps no later scheduling point.
 bool deferred_here(const thread &t, bool deferred) noexcept { return deferred && t.team->level != 0; }
 
-/// Its region is cancelled, or what it belongs to.
+/// Returns whether the thread makes no tasks, because the region or the group of its task is
+/// cancelled.
 bool makes_none(const thread &t) noexcept { return t.task->is_explicit ? is_cancelled(*t.task) : t.team->cancelled.load(std::memory_order_relaxed); }
 
 void fill(thread &t, omp_task &x, void *data, void (*copy)(void *, void *), std::size_t bytes) {
@@ -48,7 +50,7 @@ struct creation {
   std::size_t bytes, alignment;
 };
 
-/// Of the most common kind: nothing about it is said but what it does.
+/// Creates a task of the most common kind, without any clause.
 inline void create_plain(thread &t, const creation &how) {
   omp_task *const x = make_task(t, how.bytes, how.alignment, {});
   x->body = how.body;
@@ -59,13 +61,13 @@ inline void create_plain(thread &t, const creation &how) {
 [[gnu::always_inline]] inline void create(thread &t, const creation &how, const task_clauses &clauses, void *detach) {
   omp_task *const x = make_task(t, how.bytes, how.alignment, clauses);
   x->body = how.body;
-  if (clauses.detachable) { // the event, for the creator and as the first of the data
+  if (clauses.detachable) { // the creator gets the event, and the event is the first of the task's data
     *static_cast<void **>(detach) = x;
     if (how.data)
       *static_cast<void **>(how.data) = x;
   }
   if (x->undeferred && !how.copy)
-    x->argument = how.data; // its own
+    x->argument = how.data; // the creator's data
   else
     fill(t, *x, how.data, how.copy, how.bytes);
   if (x->undeferred)
@@ -74,7 +76,7 @@ inline void create_plain(thread &t, const creation &how) {
     submit(t, *x, clauses);
 }
 
-/// Not in line: the list takes room on the stack.
+/// Creates a task with dependences. Not in line, because the list takes space on the stack.
 [[gnu::noinline]] void create_dependent(thread &t, const creation &how, task_clauses &clauses, void **depend, void *detach) {
   const access_list accesses(t, depend);
   accesses.enter_in(clauses);
@@ -112,7 +114,7 @@ GOMP_API void GOMP_taskwait() { wait_for_children(self()); }
 GOMP_API void GOMP_taskwait_depend(void **depend) {
   thread &t = self();
   if (!t.task->external)
-    return; // it has no children that depend on anything
+    return; // the task has no children with dependences
   wait_for_accesses(t, access_list(t, depend));
 }
 
@@ -126,7 +128,8 @@ GOMP_API void GOMP_taskgroup_end() { end_group(self()); }
 
 namespace {
 
-/// Iterations per task: `big` of the first tasks have one more; or, `strict`, all have the same but the last.
+/// Holds the number of iterations per task. The first `bigger` tasks have one more; or, if `last`
+/// is not 0, all tasks but the last have the same number.
 struct division {
   std::uint64_t tasks, each, bigger, last;
 };
@@ -141,7 +144,7 @@ division divide(const thread &t, std::uint64_t n, std::uint64_t asked, unsigned 
     const std::uint64_t tasks = (n - 1) / asked + 1;
     return {tasks, asked, 0, n - (tasks - 1) * asked};
   }
-  const std::uint64_t tasks = n / asked ? n / asked : 1; // no task has less than asked, and none twice that
+  const std::uint64_t tasks = n / asked ? n / asked : 1; // each task has at least `asked` iterations, and less than twice as many
   return {tasks, n / tasks, n % tasks, 0};
 }
 
@@ -159,7 +162,7 @@ void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), lo
   const bool group = !(flags & k_nogroup), reduces = (flags & k_reduction) != 0;
   if (n == 0 || t.team->cancelled.load(std::memory_order_relaxed)) {
     if (group && reduces)
-      head->reductions[2] = 0; // they were never registered
+      head->reductions[2] = 0; // the reductions were never registered
     return;
   }
   if (!group && is_cancelled(*t.task))
@@ -173,7 +176,7 @@ void taskloop(void (*body)(void *), void *data, void (*copy)(void *, void *), lo
   clauses.deferred = deferred_here(t, (flags & k_if) != 0);
   clauses.is_final = (flags & k_final) != 0;
   clauses.priority = flags & k_priority ? priority : 0;
-  omp_task *later = nullptr; // the undeferred run when all data were copied
+  omp_task *later = nullptr; // the undeferred tasks, which run when all data are copied
   omp_task **end = &later;
   for (std::uint64_t i = 0; i < d.tasks; ++i) {
     const std::uint64_t length = d.last && i + 1 == d.tasks ? d.last : d.each + (i < d.bigger);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task reductions. The compiler lays out one array per clause list: [0] number of variables, [1] bytes of one thread's copies, [2] their alignment,
-// afterwards the copies of all threads, [3] an allocator, [4] the next array, [5] ours: an index, [6] the end of the copies; then three words
-// per variable: its address, its offset in the copies, ours: its array.
+// Task reductions. The compiler lays out one array per clause list:
+// - [0] the number of variables;
+// - [1] the bytes of one thread's copies;
+// - [2] the alignment of the copies; afterwards the copies of all threads;
+// - [3] an allocator;
+// - [4] the next array;
+// - [5] for this library: an index;
+// - [6] the end of the copies;
+// - then three words per variable: its address, its offset in the copies and, for this library, its
+//   array.
 #include "abi/gnu/gomp.hpp"
 
 #include <cstdlib>
@@ -101,8 +108,10 @@ GOMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) {
   } while (d && !d[k_index]);
 }
 
-/// ptrs[0, count): addresses of variables or of somebody's copies; each becomes that of the caller's copy. For the first `originals` of them the variable's own
-/// address goes to ptrs[count, count + originals).
+/// Replaces addresses by those of the caller's copies. ptrs[0, count) are addresses of variables,
+/// or of any thread's copies.
+/// For the first `originals` of them, the variable's own address goes to ptrs[count, count +
+/// originals).
 GOMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals, void **ptrs) {
   thread &t = self();
   std::uintptr_t *const data = t.task->group ? t.task->group->reductions : nullptr;
@@ -138,7 +147,7 @@ GOMP_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   std::uintptr_t *const data = t.task->group->reductions;
   end_group(t);
   if (!cancelled)
-    team_barrier(t); // tasks of others may still add to any copy
+    team_barrier(t); // tasks of other members may still add to any copy
   if (t.number == 0)
     GOMP_taskgroup_reduction_unregister(data);
   else

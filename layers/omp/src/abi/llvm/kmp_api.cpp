@@ -16,7 +16,7 @@
 
 using namespace weft_omp;
 
-// ---- memory: what kmp_malloc() gives is freed by kmp_free() only, so the C library's will do ---------------------------------
+// ---- memory: only kmp_free() frees what kmp_malloc() returns, so the C library's functions do ----
 
 KMP_API void *kmp_malloc(std::size_t bytes) { return std::malloc(bytes); }
 KMP_API void *kmp_aligned_malloc(std::size_t bytes, std::size_t alignment) {
@@ -38,7 +38,7 @@ KMP_API void *kmp_calloc_(const std::size_t *n, const std::size_t *bytes) { retu
 KMP_API void *kmp_realloc_(void **p, const std::size_t *bytes) { return kmp_realloc(*p, *bytes); }
 KMP_API void kmp_free_(void **p) { kmp_free(*p); }
 
-// ---- stacks, for threads that begin later, as in LLVM's -----------------------------------------------------------------------
+// ---- stacks: a size is for threads that begin later, as in LLVM's runtime -------------------------
 
 KMP_API void kmp_set_stacksize_s(std::size_t bytes) { of_process().stack_bytes = std::max(bytes, std::size_t{64} << 10); }
 KMP_API std::size_t kmp_get_stacksize_s() { return of_process().stack_bytes; }
@@ -54,7 +54,7 @@ KMP_API void kmp_set_stacksize_s_(const std::size_t *bytes) { kmp_set_stacksize_
 KMP_API int kmp_get_stacksize_() { return kmp_get_stacksize(); }
 KMP_API std::size_t kmp_get_stacksize_s_() { return kmp_get_stacksize_s(); }
 
-// ---- how to wait: a thread spins for a moment and is parked, so the time is kept, and read back, and no more ------------------
+// ---- waiting: a thread spins for a moment and is then parked; the time is stored, without effect --
 
 KMP_API void kmp_set_blocktime(int ms) { of_process().block_time = std::max(ms, 0); }
 KMP_API int kmp_get_blocktime() { return of_process().block_time; }
@@ -62,7 +62,7 @@ KMP_API void kmp_set_library(int) {}
 KMP_API void kmp_set_library_serial() { own_icvs().threads = 1; }
 KMP_API void kmp_set_library_turnaround() {}
 KMP_API void kmp_set_library_throughput() {}
-KMP_API int kmp_get_library() { return 2; } // throughput: it never spins for long
+KMP_API int kmp_get_library() { return 2; } // throughput: a thread never spins for long
 KMP_API void kmpc_set_blocktime(int ms) { kmp_set_blocktime(ms); }
 KMP_API void kmpc_set_library(int) {}
 KMP_API void kmp_set_blocktime_(const int *ms) { kmp_set_blocktime(*ms); }
@@ -89,13 +89,13 @@ KMP_API void kmpc_set_defaults(const char *text) { kmp_set_defaults(text); }
 KMP_API void kmp_set_defaults_(const char *text, std::size_t length) { kmp_set_defaults(std::string(text, length).c_str()); }
 KMP_API int kmp_get_cancellation_status(int) { return of_process().cancellation; }
 KMP_API int kmp_get_cancellation_status_(const int *) { return of_process().cancellation; }
-KMP_API void kmp_set_disp_num_buffers(int) {} // regions that are open at once hang on one another: there is no number of them
+KMP_API void kmp_set_disp_num_buffers(int) {} // the number of open worksharing regions has no limit here
 KMP_API void kmpc_set_disp_num_buffers(int) {}
 KMP_API void kmp_set_disp_num_buffers_(const int *) {}
 KMP_API int kmp_get_num_known_threads() { return static_cast<int>(known_threads()); }
 KMP_API int kmp_get_num_known_threads_() { return kmp_get_num_known_threads(); }
 
-// ---- masks of cpus: the mask is a pointer to ours ----------------------------------------------------------------------------------
+// ---- masks of cpus: the program's mask is a pointer to one of this library ------------------------
 
 namespace {
 
@@ -107,7 +107,8 @@ mask &mask_at(void **m) {
   return *static_cast<mask *>(*m);
 }
 
-/// 0, or as LLVM's: 1 for a cpu there is not, 2 for one that the process may not use.
+/// Returns 0 or, as LLVM's runtime does, 1 for a cpu that does not exist, and 2 for one that the
+/// process may not use.
 int refuse(int cpu) {
   if (cpu < 0 || cpu >= sysconf(_SC_NPROCESSORS_CONF))
     return -1;
@@ -144,7 +145,7 @@ KMP_API int kmp_get_affinity_mask_proc(int cpu, void **m) {
   const mask &all = mask_at(m);
   return why_not ? why_not : std::binary_search(all.begin(), all.end(), cpu);
 }
-/// The calling OpenMP thread stays on these cpus until its region ends.
+/// Keeps the calling OpenMP thread on these cpus until its region ends.
 KMP_API int kmp_set_affinity(void **m) {
   const mask &all = mask_at(m);
   if (all.empty())
@@ -201,6 +202,6 @@ KMP_API std::size_t ompc_capture_affinity(char *to, std::size_t room, const char
 
 KMP_API int omp_in_explicit_task() { return self().task->is_explicit; }
 KMP_API int omp_in_explicit_task_() { return omp_in_explicit_task(); }
-/// There is never a tool that listens.
+/// Returns that there is no tool; there never is one.
 KMP_API int omp_control_tool(int, int, void *) { return -2; }
 KMP_API int omp_control_tool_(const int *, const int *, void *) { return -2; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's library has its predefined allocators and memory spaces as variables, too.
+// The predefined allocators and memory spaces as variables, which LLVM's library has, too.
 #include "abi/llvm/kmpc.hpp"
 
 #define KMP_CONSTANT(NAME, VALUE) extern "C" __attribute__((visibility("default"))) const std::uintptr_t NAME = VALUE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interoperability objects, OpenMP 5.1: `interop` constructs make none without a device, so the only object there is is omp_interop_none, which has no
-// property.
+// Interoperability objects, OpenMP 5.1. Without a device, `interop` constructs make none. So the
+// only object is omp_interop_none, which has no property.
 #include "abi/llvm/kmpc.hpp"
 
 #include <cstddef>
@@ -37,7 +37,7 @@ KMP_API const char *omp_get_interop_rc_desc(const void *, int code) {
   return code >= k_first_code && code <= k_last_code ? k_codes[k_last_code - code] : nullptr;
 }
 
-// Fortran's, by reference.
+// Fortran's functions take arguments by reference.
 KMP_API int omp_get_num_interop_properties_(const std::intptr_t *) { return 0; }
 KMP_API std::intptr_t omp_get_interop_int_(const std::intptr_t *, const int *property, int *why) { return refuse(*property, why), 0; }
 KMP_API void *omp_get_interop_ptr_(const std::intptr_t *, const int *property, int *why) { return refuse(*property, why), nullptr; }

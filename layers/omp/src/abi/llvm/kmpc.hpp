@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entry points of LLVM's ABI share. The number of a thread that they pass around is that of the OpenMP thread, never of a worker; it is not
-// needed here, for the thread knows itself.
+// Types and functions that the entry points of LLVM's ABI share.
+// The thread number (gtid) that these take is that of an OpenMP thread, never that of a worker. It
+// is not used here, because a thread finds its own data.
 #pragma once
 
 #include "team/team.hpp"
@@ -12,9 +13,9 @@
 
 namespace weft_omp {
 
-struct location; // of the construct in the source; not used
+struct location; // the location of the construct in the source; not used
 
-/// A task as the compiler sees it; our record lies in front of it.
+/// Holds a task as the compiler sees it. This library's record lies in front of it.
 struct kmp_task {
   void *shareds;
   std::int32_t (*entry)(std::int32_t, kmp_task *);
@@ -30,13 +31,13 @@ struct kmp_task {
 };
 constexpr std::size_t k_head = (sizeof(omp_task) + 15) & ~std::size_t{15};
 inline omp_task &task_of(kmp_task *k) noexcept { return *reinterpret_cast<omp_task *>(reinterpret_cast<char *>(k) - k_head); }
-/// Destructors of the task's private variables.
+/// Runs the destructors of the task's private variables.
 inline void destroy_data(std::int32_t number, kmp_task *k) {
   if (task_of(k).destroys)
     k->data1.destroy(number, k);
 }
 
-/// microtask(&thread, &zero, arguments...)
+/// Calls f(&thread, &zero, arguments...).
 extern "C" void weft_omp_call_microtask(void (*f)(), std::int32_t *thread, std::int32_t *zero, std::size_t count, void **arguments);
 
 } // namespace weft_omp

@@ -26,7 +26,7 @@ struct bits_of<T> {
   using type = T;
 };
 
-/// *at = f(*at), atomically; both values.
+/// Sets *at = f(*at) atomically. Returns both values.
 template <class T, class F>
 std::pair<T, T> update(T *at, F f) noexcept {
   using bits = typename bits_of<T>::type;
@@ -41,7 +41,8 @@ std::pair<T, T> update(T *at, F f) noexcept {
 
 } // namespace
 
-// `x` is what is there, `y` the operand. *_cpt gives the value before or, with a flag, after.
+// `x` is the present value, `y` the operand. *_cpt gives the value before the update or, with a
+// flag, the value after it.
 #define ATOMIC(NAME, OPERATION, T, EXPRESSION)                                                                                                       \
   KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y) {                                                                     \
     update(at, [y](T x) { return static_cast<T>(EXPRESSION); });                                                                                     \

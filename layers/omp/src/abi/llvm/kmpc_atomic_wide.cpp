@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: atomic updates of what no instruction can update (80 bits, complex numbers), of one type by another, and compare-and-swap.
-// Clang emits instructions or libatomic's calls; Intel's Fortran calls these.
+// LLVM's entry points: atomic updates of types that no instruction can update (80 bits, complex
+// numbers), of one type by another, and
+// compare-and-swap. Clang emits instructions, or calls of libatomic; Intel's Fortran calls these
+// functions.
 #include "abi/llvm/kmpc.hpp"
 
 using namespace weft_omp;
@@ -14,7 +16,7 @@ using float10 = long double;
 
 word_lock g_wide;
 
-/// *at = f(*at) under the lock of all such updates; both values.
+/// Sets *at = f(*at) under the lock of all such updates. Returns both values.
 template <class T, class F>
 std::pair<T, T> update(T *at, F f) noexcept {
   thread &t = self();
@@ -25,7 +27,7 @@ std::pair<T, T> update(T *at, F f) noexcept {
   return {old, made};
 }
 
-/// The same where an instruction can do it, as for all other updates of that type.
+/// Does the same by an instruction, as all other updates of that type do.
 template <class T, class Bits, class F>
 void update_word(T *at, F f) noexcept {
   auto *const word = reinterpret_cast<Bits *>(at);
@@ -46,7 +48,7 @@ void update_word(T *at, F f) noexcept {
     const auto both = update(at, [y](T x) -> T { return EXPRESSION; });                                                                              \
     return after ? both.second : both.first;                                                                                                         \
   }
-// What Intel's compiler asks for with complex numbers of two floats: the result through a pointer.
+// Intel's compiler takes the result through a pointer for complex numbers of two floats.
 #define CAPTURE_AT(NAME, OPERATION, T, EXPRESSION)                                                                                                   \
   KMP_API void __kmpc_atomic_##NAME##_##OPERATION(location *, int, T *at, T y, T *into, int after) {                                                 \
     const auto both = update(at, [y](T x) -> T { return EXPRESSION; });                                                                              \
@@ -89,7 +91,8 @@ SWAP(cmplx8, cmplx8)
 ARITHMETIC(cmplx10, cmplx10, CAPTURE)
 SWAP(cmplx10, cmplx10)
 
-// By a wider type: computed in that, stored in the place's own.
+// Updates by a wider type: the computation is in the wider type, the result in the type of the
+// variable.
 #define MIXED_COMPLEX(OPERATION, SIGN)                                                                                                               \
   KMP_API void __kmpc_atomic_cmplx4_##OPERATION##_cmplx8(location *, int, cmplx4 *at, cmplx8 y) {                                                    \
     update(at, [y](cmplx4 x) { return static_cast<cmplx4>(static_cast<cmplx8>(x) SIGN y); });                                                        \
@@ -116,7 +119,8 @@ MIXED(fixed4, div, std::int32_t, std::uint32_t, /)
 MIXED(fixed8, mul, std::int64_t, std::uint64_t, *)
 MIXED(fixed8, div, std::int64_t, std::uint64_t, /)
 
-// If *at is `e` it becomes `d`. bool_*: whether it did; val_*: what was there. *_cpt also tell what is there in the end.
+// Set *at to `d` if it is `e`. bool_* return whether they did so, val_* the value before. *_cpt
+// also give the value afterwards.
 #define SWAPS(BYTES, T)                                                                                                                              \
   KMP_API bool __kmpc_atomic_bool_##BYTES##_cas(location *, int, T *at, T e, T d) {                                                                  \
     return __atomic_compare_exchange_n(at, &e, d, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                                        \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: locks under the names that Intel's compilers call. The lock is what omp_lock_t and, through a pointer, omp_nest_lock_t are.
+// LLVM's entry points: locks, under the names that Intel's compilers call. A lock has the layout of
+// omp_lock_t or, through a pointer, of omp_nest_lock_t.
 #include "abi/llvm/kmpc.hpp"
 
 using namespace weft_omp;

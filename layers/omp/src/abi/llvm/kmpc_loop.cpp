@@ -15,7 +15,7 @@ constexpr int k_first_ordered = 65, k_after_ordered = 71, k_modifiers = 3 << 29,
 constexpr int k_guided_simd = 46, k_runtime_simd = 47;
 constexpr int k_in_any_order = 1 << 30; // modifier
 
-/// Steps from one value to another that lies in the direction of the step.
+/// Returns the number of steps from one value to another that lies in the direction of the step.
 template <class T, class S>
 std::uint64_t steps_between(T low, T high, S step) noexcept {
   using U = std::make_unsigned_t<T>;
@@ -29,7 +29,7 @@ std::uint64_t trips(T low, T high, S step) noexcept {
   return (step > 0 ? low > high : low < high) ? 0 : steps_between(low, high, step) + 1;
 }
 
-/// A loop as compilers hand it over: first value, last value, step.
+/// Holds a loop as compilers pass it: first value, last value, step.
 template <class T, class S>
 struct bounds {
   using U = std::make_unsigned_t<T>;
@@ -38,14 +38,15 @@ struct bounds {
 
   [[nodiscard]] std::uint64_t total() const noexcept { return trips(low, high, step); }
   [[nodiscard]] T at(std::uint64_t i) const noexcept { return static_cast<T>(static_cast<U>(low) + static_cast<U>(i) * static_cast<U>(step)); }
-  /// The end of the type that the loop goes to.
+  /// Returns the end of the type's range toward which the loop counts.
   [[nodiscard]] T limit() const noexcept { return step > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min(); }
-  /// The last iteration, were the loop to go on, whose value the type has.
+  /// Returns the last iteration whose value is in the type's range, as if the loop went on.
   [[nodiscard]] std::uint64_t last_there_is() const noexcept { return steps_between(low, limit(), step); }
   [[nodiscard]] static S distance(T from, T to) noexcept { return static_cast<S>(static_cast<U>(static_cast<U>(to) - static_cast<U>(from))); }
 };
 
-/// Iterations [begin, end) of a loop that has some. Nothing is a begin behind an end, both of which the type has.
+/// Gives the iterations [begin, end) of a loop that is not empty. An empty run is a begin behind an
+/// end, both in the type's range.
 template <class T, class S>
 void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T *low, T *high) noexcept {
   if (begin < end) {
@@ -62,26 +63,34 @@ void give_run(const bounds<T, S> &all, std::uint64_t begin, std::uint64_t end, T
 struct part_of_all {
   std::uint64_t begin, end;
 };
-/// The part of member `me` of `n` in `total`, of which the first members get one more where they do not come out even.
+/// Returns the part of member `me` of `n` in `total`. If the division has a remainder, the first
+/// members get one more.
 constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint64_t me) noexcept {
   const std::uint64_t each = total / n, more = total % n, begin = me * each + std::min(me, more);
   return {begin, begin + each + (me < more)};
 }
 
-/// Chunks that go to the members in turn. The caller goes from one of its chunks to the next by adding the stride to both ends, until the begin is behind the loop's last value: so that value and a round more are to be in
-/// the type. Where they are not, the loop nearly fills its type, and each member gets one run of chunks, behind which the stride leads out of the loop.
+/// Gives chunks to the members in turn.
+/// The caller goes from one of its chunks to the next by adding the stride to both ends, until the
+/// begin is behind the loop's last
+/// value. So the last value, and one round of chunks behind it, must be in the type's range.
+/// If they are not, the loop nearly fills its type. Then each member gets one run of chunks, and
+/// the stride leads from it out of the loop.
 template <class T, class S>
 bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_t c, std::uint64_t n, std::uint64_t me, T *low, T *high,
                       S *stride) noexcept {
   const std::uint64_t chunks = (total - 1) / c + 1;
-  std::uint64_t next = 0; // of the member that has the last chunk
+  std::uint64_t next = 0; // where the member that has the last chunk goes next
   if (!__builtin_add_overflow(chunks - 1, n, &next) && !__builtin_mul_overflow(next, c, &next) && next <= all.last_there_is()) {
     give_run(all, std::min(me * c, total), me < chunks ? me * c + std::min(c, total - me * c) : 0, low, high);
     *stride = bounds<T, S>::distance(all.low, all.at(c * n));
     return (chunks - 1) % n == me;
   }
-  // Where the loop ends with its type, every value is one of its iterations' as far as the caller can tell, and only a run whose end passes the end of the type before its begin does is led out of the loop:
-  // one of two iterations at least. (From a loop of one iteration no stride leads out.)
+  // If the loop ends at the end of its type, the caller takes every value for one of the loop. The
+  // stride then leads out of the
+  // loop only from a run whose end passes the end of the type before its begin does, which has two
+  // iterations at least.
+  // (From a loop of one iteration no stride leads out.)
   const bool to_the_end = all.high == all.limit();
   const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c, units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;
   const auto [first, end] = even_part(units, n, me);
@@ -115,7 +124,8 @@ void static_part(int schedule, std::int32_t *is_last, T *low, T *high, S *stride
     *is_last = last;
 }
 
-/// The team's part of a loop that the league shares, bounds inclusive; where it is the last one.
+/// Gives the team's part of a loop that the league shares, with inclusive bounds, and whether it is
+/// the last part.
 template <class T, class S>
 bool team_part(T &low, T &high, S step) noexcept {
   const thread &t = self();
@@ -128,7 +138,7 @@ bool team_part(T &low, T &high, S step) noexcept {
   return begin != end && end == total;
 }
 
-/// Both at once: the team's part, then the thread's.
+/// Gives the team's part, and of it the thread's part.
 template <class T, class S>
 void distribute_and_divide(int schedule, std::int32_t *is_last, T *low, T *high, T *high_of_team, S *stride, S step, S chunk) noexcept {
   const bool last_team = team_part(*low, *high, step);
@@ -139,7 +149,7 @@ void distribute_and_divide(int schedule, std::int32_t *is_last, T *low, T *high,
     *is_last = last_team && last;
 }
 
-/// As libgomp numbers them, and whether the region is ordered.
+/// Returns the kind of a schedule, as libgomp numbers it, and whether the region is ordered.
 std::pair<int, bool> kind_of(int schedule) noexcept {
   schedule &= ~k_modifiers;
   if (schedule > k_without_merging)
@@ -160,7 +170,8 @@ std::pair<int, bool> kind_of(int schedule) noexcept {
   }
 }
 
-/// schedule(simd:runtime): what the ICV says, in chunks that are multiples of the vector's length.
+/// Begins a loop with schedule(simd:runtime): the ICV's schedule, in chunks that are multiples of
+/// the vector's length.
 void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
   t.workshare.ordered = false;
   if (!enter_workshare(t))
@@ -169,7 +180,7 @@ void begin_simd(thread &t, const loop_shape &shape, std::uint64_t length) {
   const int kind = v.schedule == k_auto ? k_static : v.schedule == k_trapezoidal ? k_guided : v.schedule;
   const bool whole = kind == k_static && (v.chunk == 0 || v.schedule == k_auto);
   length = std::max<std::uint64_t>(length, 1);
-  const std::uint64_t fair = even_part(shape.total, t.team->size, 0).end; // the greatest
+  const std::uint64_t fair = even_part(shape.total, t.team->size, 0).end; // the largest part
   const std::uint64_t lengths =
       whole ? std::max<std::uint64_t>(fair / length + (fair % length != 0), 1) : static_cast<std::uint64_t>(std::max(v.chunk, 1l));
   const std::uint64_t chunk = lengths > UINT64_MAX / length ? UINT64_MAX / length * length : lengths * length;
@@ -229,7 +240,8 @@ template <class T, class S>
   return 1;
 }
 
-/// By who has begun the loop. In the commonest case it is a few instructions, and calls nothing.
+/// Gives the next chunk to a member that has begun the loop. In the commonest case it is a few
+/// instructions, and calls nothing.
 template <class T, class S>
 int next_dispatch(std::int32_t *is_last, T *low, T *high, S *stride) {
   thread &t = self();

@@ -15,7 +15,7 @@ namespace {
 struct dimension {
   std::int64_t low, high, step;
 };
-constexpr std::size_t k_words = 3; // of a dimension
+constexpr std::size_t k_words = 3; // words of a dimension
 
 std::uint64_t extent(const dimension &d) noexcept {
   const auto low = static_cast<std::uint64_t>(d.low), high = static_cast<std::uint64_t>(d.high), step = static_cast<std::uint64_t>(d.step);
@@ -24,7 +24,8 @@ std::uint64_t extent(const dimension &d) noexcept {
   return d.low < d.high ? 0 : (low - high) / (0 - step) + 1;
 }
 
-/// The numbers of the iterations with these values of the loops' variables. False: there are no such iterations.
+/// Computes the numbers of the iterations in which the loops' variables have these values. False:
+/// there are no such iterations.
 bool numbers_of(const std::int64_t *shape, const std::int64_t *values, unsigned count, std::uint64_t *into) noexcept {
   for (unsigned i = 0; i < count; ++i) {
     const std::int64_t low = shape[i * k_words], high = shape[i * k_words + 1], step = shape[i * k_words + 2], v = values[i];
@@ -99,14 +100,14 @@ KMP_API std::int32_t __kmpc_cancellationpoint(location *, std::int32_t, std::int
 
 namespace {
 
-/// How a variable's copies come to be.
+/// Says how the copies of a variable are made.
 struct origin {
   void *(*construct)(void *) = nullptr;
   void *(*copy)(void *, void *) = nullptr;
-  void *(*construct_all)(void *, std::size_t) = nullptr; // of arrays of objects
+  void *(*construct_all)(void *, std::size_t) = nullptr; // for arrays of objects
   void *(*copy_all)(void *, void *, std::size_t) = nullptr;
-  std::size_t count = 0; // of these
-  void *image = nullptr; // what it held when it was first asked for
+  std::size_t count = 0; // objects of the array
+  void *image = nullptr; // the contents of the variable at the first request
 };
 
 struct copies_of_threads {
@@ -169,11 +170,11 @@ KMP_API void *__kmpc_threadprivate_cached(location *, std::int32_t, void *variab
       std::memcpy(from->image, variable, bytes);
     }
     if (number == 0)
-      return variable; // the first thread's is the variable itself
+      return variable; // the copy of the first thread is the variable itself
     if (void *const mine = all.by_thread[number][variable])
       return mine;
   }
-  void *const mine = make_copy(*from, variable, bytes); // runs the program's code: not with the lock
+  void *const mine = make_copy(*from, variable, bytes); // without the lock, because it runs the program's code
   std::lock_guard lock(all.lock);
   return all.by_thread[number][variable] = mine;
 }

@@ -12,8 +12,10 @@
 
 using namespace weft_omp;
 
-// The outlined function takes its arguments one by one: two and the captured ones, of which four more are in registers, the rest on the stack, which
-// is kept aligned. rdi = f, rsi = thread, rdx = zero, rcx = count, r8 = arguments.
+// The outlined function takes its arguments one by one: two, and the captured ones. Four of the
+// captured ones are in registers, the
+// others on the stack, which stays aligned. rdi = f, rsi = thread, rdx = zero, rcx = count, r8 =
+// arguments.
 asm(R"(
         .text
         .globl  weft_omp_call_microtask
@@ -66,7 +68,7 @@ weft_omp_call_microtask:
 
 namespace {
 
-/// The same list is made once, for teams keep it.
+/// Returns the one list with these numbers. It is made once and never freed, because teams keep it.
 const level_list *intern(unsigned first, const std::int32_t *list, std::uint32_t count) {
   static spin_lock lock;
   static auto *all = new std::deque<level_list>;
@@ -79,7 +81,7 @@ const level_list *intern(unsigned first, const std::int32_t *list, std::uint32_t
 
 void ask_for(thread &t, const std::int32_t *list, std::uint32_t count) {
   if (count == 0 || std::any_of(list, list + count, [](std::int32_t n) { return n <= 0; }))
-    return warn("num_threads names a number that is not positive; it is left aside");
+    return warn("num_threads names a number that is not positive; it is ignored");
   t.asked.threads = static_cast<unsigned>(list[0]);
   t.asked.levels = count > 1 ? intern(t.team->level + 1, list, count) : nullptr;
 }
@@ -225,7 +227,7 @@ KMP_API void __kmpc_critical(location *, std::int32_t, void *name) { word_lock::
 KMP_API void __kmpc_critical_with_hint(location *, std::int32_t, void *name, std::uint32_t) { word_lock::at(name).lock(self()); }
 KMP_API void __kmpc_end_critical(location *, std::int32_t, void *name) { word_lock::at(name).unlock(self()); }
 
-// A reduction is made one member after the other: each combines its own copy under the lock.
+// The members make a reduction one after the other: each combines its own copy under the lock.
 KMP_API std::int32_t __kmpc_reduce_nowait(location *, std::int32_t, std::int32_t, std::size_t, void *, void (*)(void *, void *), void *name) {
   word_lock::at(name).lock(self());
   return 1;

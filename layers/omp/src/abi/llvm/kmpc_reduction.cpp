@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: task reductions. Each thread of the team has a copy of each variable, made when it first asks; at the end of the taskgroup
-// they are combined into the original. With reduction(task, ...) all members share the copies, and the last to end combines.
+// LLVM's entry points: task reductions. Each thread of the team has a copy of each variable, made
+// at its first request. At the end
+// of the taskgroup its owner combines the copies into the original. With reduction(task, ...), all
+// members share the copies, and the
+// last member to end combines them.
 #include "abi/llvm/kmpc.hpp"
 
 #include <cstdlib>
@@ -11,7 +14,7 @@
 namespace weft_omp {
 namespace {
 
-/// As the compiler writes them.
+/// Holds the reduction of a variable as the compiler writes it.
 struct old_input {
   void *original;
   std::size_t bytes;
@@ -26,30 +29,30 @@ struct new_input {
 };
 
 struct variable {
-  void *original;       // what `init` may read
+  void *original;       // `init` may read it
   std::size_t bytes, stride;
   void (*init_from)(void *copy, void *original);
   void (*init)(void *copy); // of old programs
   void (*fini)(void *copy);
   void (*combine)(void *into, void *copy);
   char *copies;         // of all threads
-  bool *made;           // [threads], each touched by its thread only
+  bool *made;           // [threads]; each thread uses only its own
 };
 
 } // namespace
 
-/// What all that use the copies have in common.
+/// Holds what all users of the copies share.
 struct llvm_copies {
-  unsigned ended = 0; // with the lock of the team
+  unsigned ended = 0; // under the lock of the team
   unsigned threads, count;
   variable *variables;
 };
 using copies = llvm_copies;
 
-/// Of one taskgroup.
+/// Holds the reductions of one taskgroup.
 struct llvm_reductions {
   copies *common;
-  void **into; // [count]: what the copies are combined into
+  void **into; // [count]: where the copies are combined
   int shared_in = -1; // index in omp_team::of_llvm
 };
 
@@ -138,7 +141,8 @@ void *copy_of(variable &v, unsigned number) {
   return p;
 }
 
-/// The caller's copy of what is named by the original's address or that of somebody's copy; null: not of this group.
+/// Returns the caller's copy of a variable, which is named by its own address or by that of any
+/// thread's copy. Null: it is no variable of this group.
 void *find(llvm_reductions &r, unsigned number, void *data) {
   for (unsigned i = 0; i < r.common->count; ++i) {
     variable &v = r.common->variables[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: allocators, the error directive, what target regions on the host ask for, and the kmp_* functions of <omp.h>.
+// LLVM's entry points: allocators, the error directive, functions that target regions on the host
+// call, and the kmp_* functions of <omp.h>.
 #include "abi/llvm/kmpc.hpp"
 
 #include <cstdlib>
@@ -40,7 +41,7 @@ KMP_API int __kmpc_get_target_offload() {
   return said == 1 ? 2 : said == 2 ? 0 : 1;
 }
 
-// Kept under names of their own by old compilers.
+// Old compilers call these under names of their own.
 extern "C" {
 std::uintptr_t omp_init_allocator(std::uintptr_t, int, const void *);
 void omp_destroy_allocator(std::uintptr_t);
@@ -56,7 +57,7 @@ KMP_API void __kmpc_set_default_allocator(int, std::uintptr_t handle) { omp_set_
 KMP_API std::uintptr_t __kmpc_get_default_allocator(int) { return omp_get_default_allocator(); }
 KMP_API int __kmpc_pause_resource(int kind, int device) { return omp_pause_resource(kind, device); }
 
-/// Sections: as a loop with a chunk of one, whose length is said at each step.
+/// Begins sections. They are a loop with a chunk of one; each step passes the number of sections.
 KMP_API std::int32_t __kmpc_sections_init(location *, std::int32_t) {
   thread &t = self();
   if (enter_workshare(t)) {
@@ -71,7 +72,8 @@ KMP_API std::int32_t __kmpc_next_section(location *, std::int32_t, std::int32_t 
 }
 KMP_API void __kmpc_end_sections(location *, std::int32_t) { leave_workshare(self()); }
 
-/// One thread gives an address, all get it; the compiler emits the barrier that ends the construct.
+/// Gives the address that one member passes to all members. The compiler emits the barrier that
+/// ends the construct.
 KMP_API void *__kmpc_copyprivate_light(location *, std::int32_t, void *data) {
   thread &t = self();
   if (data)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: tasks. What the compiler knows of a task is its data, which begin with a pointer to shared variables and the entry.
+// LLVM's entry points: tasks. The compiler knows a task by its data, which begin with a pointer to
+// shared variables and the entry.
 #include "abi/llvm/kmpc.hpp"
 #include "helper/helpers.hpp"
 #include "task/depend.hpp"
@@ -22,9 +23,9 @@ struct kmp_depend {
 constexpr std::uint8_t k_all_memory = 128;
 enum flag : std::int32_t { k_final = 2, k_destroys = 8, k_proxy = 16, k_priority = 32, k_detachable = 64 };
 
-/// Of tasks that are more than their entry.
+/// Runs a task whose entry is not all: it may have no entry, several parts, or destructors.
 int run_entry(int number, kmp_task *k) {
-  if (k->entry) // none: a taskwait that does not wait, but has dependences
+  if (k->entry) // null: a taskwait with dependences that does not wait
     k->entry(number, k);
   if (!task_of(k).again)
     destroy_data(number, k);
@@ -48,14 +49,15 @@ weft::access_mode mode_of_flags(std::uint8_t f) noexcept {
   into.finish(t);
 }
 
-/// Outside of a parallel region there is nobody else, and perhaps no later scheduling point.
+/// Returns whether the task is deferred. Outside of a parallel region it is not, because there is
+/// no other thread, and perhaps no later scheduling point.
 bool is_for_queue(const thread &t, const omp_task &x) noexcept { return !x.undeferred && t.team->level != 0; }
 
 void start(thread &t, kmp_task *k, const task_clauses &clauses) {
   omp_task &x = task_of(k);
   if (x.priority == k_for_helpers && !x.undeferred)
     return submit(t, x, clauses);
-  if (t.team->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be who fulfils the event
+  if (t.team->level == 0 && x.detachable && !x.undeferred && clauses.access_count == 0) { // its creator may be the thread that fulfils the event
     count_in(t, x);
     return run_task(t, x);
   }
@@ -136,7 +138,7 @@ KMP_API void __kmpc_omp_taskwait_deps_51(location *l, std::int32_t n, std::int32
   __kmpc_omp_wait_deps(l, n, count, list, 0, nullptr);
 }
 
-// if(false): the compiler calls the body itself, between these two.
+// if(false): the compiled code calls the body itself, between these two.
 KMP_API void __kmpc_omp_task_begin_if0(location *, std::int32_t, kmp_task *k) {
   thread &t = self();
   begin_here(t, task_of(k));
@@ -150,7 +152,7 @@ KMP_API void __kmpc_omp_task_complete_if0(location *, std::int32_t n, kmp_task *
 }
 
 KMP_API std::int32_t __kmpc_omp_task_parts(location *l, std::int32_t n, kmp_task *k) { return __kmpc_omp_task(l, n, k); }
-/// Affinity of tasks is a hint, and not taken.
+/// Ignores the affinity of a task, which is a hint.
 KMP_API std::int32_t __kmpc_omp_reg_task_with_affinity(location *, std::int32_t, kmp_task *, std::int32_t, void *) { return 0; }
 
 KMP_API std::int32_t __kmpc_omp_taskwait(location *, std::int32_t) {
@@ -169,13 +171,14 @@ KMP_API void *__kmpc_task_allow_completion_event(location *, std::int32_t, kmp_t
   return &x;
 }
 
-// A task whose work somebody else does: it ends when both its body and that are over. The second name is for threads that are not OpenMP's.
+// Complete the outside work of a proxy task. Such a task ends when both its body and that work are
+// over. The second function is for threads that OpenMP does not know.
 KMP_API void __kmpc_proxy_task_completed(std::int32_t, kmp_task *k) { fulfill(self(), task_of(k)); }
 KMP_API void __kmpc_proxy_task_completed_ooo(kmp_task *k) { fulfill(self(), task_of(k)); }
-/// Of a target task that a device works on: there is none.
+/// Returns the handle of a target task that runs on a device: there is none.
 KMP_API void *__kmpc_omp_get_target_async_handle_ptr(std::int32_t) { return nullptr; }
 
-// Numbers for debuggers: of the task that runs, and of the one that made it.
+// Numbers for debuggers: that of the running task, and that of its parent.
 KMP_API std::uint64_t __kmpc_get_taskid() { return reinterpret_cast<std::uintptr_t>(self().task); }
 KMP_API std::uint64_t __kmpc_get_parent_taskid() { return reinterpret_cast<std::uintptr_t>(self().task->parent); }
 KMP_API std::int32_t __kmpc_omp_has_task_team(std::int32_t) { return self().team->level != 0; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's entry points: taskloop. The compiler makes one task as a pattern; each chunk gets a copy of it with bounds of its own.
+// LLVM's entry points: taskloop. The compiled code makes one task as a pattern; each chunk gets a
+// copy of the pattern, with bounds of its own.
 #include "abi/llvm/kmpc.hpp"
 #include "task/task_record.hpp"
 
@@ -26,7 +27,7 @@ struct task_loop {
 std::uint64_t trips_of(std::uint64_t low, std::uint64_t high, std::int64_t step) noexcept {
   const auto a = static_cast<std::int64_t>(low), b = static_cast<std::int64_t>(high);
   if (step == 1)
-    return high - low + 1; // also where the variable is unsigned
+    return high - low + 1; // also if the variable is unsigned
   if (step > 0)
     return a > b ? 0 : (high - low) / static_cast<std::uint64_t>(step) + 1;
   return a < b ? 0 : (low - high) / (0 - static_cast<std::uint64_t>(step)) + 1;
@@ -36,7 +37,7 @@ void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked
   if (how == k_by_grainsize && strict) {
     l.each = std::min(std::max<std::uint64_t>(asked, 1), l.trips);
     l.tasks = (l.trips - 1) / l.each + 1;
-    l.more = 0; // the last has what is left
+    l.more = 0; // the last task has the rest
     return;
   }
   const std::uint64_t wanted = how == k_by_grainsize ? l.trips / std::max<std::uint64_t>(asked, 1) : how == k_by_number ? asked : t.team->size;
@@ -45,7 +46,7 @@ void divide(task_loop &l, const thread &t, std::int32_t how, std::uint64_t asked
   l.more = l.trips % l.tasks;
 }
 
-/// The address in the copy that corresponds to one in the pattern.
+/// Returns the variable of the copy that corresponds to one of the pattern.
 std::uint64_t &in_copy(const task_loop &l, kmp_task *k, const std::uint64_t *address) noexcept {
   const auto offset = reinterpret_cast<const char *>(address) - reinterpret_cast<const char *>(l.pattern);
   return *reinterpret_cast<std::uint64_t *>(reinterpret_cast<char *>(k) + offset);
@@ -75,7 +76,8 @@ void make_tasks(thread &t, const task_loop &l, bool deferred) {
   clauses.deferred = deferred && t.team->level != 0;
   clauses.is_final = pattern.is_final;
   clauses.priority = pattern.has_priority ? l.pattern->data2.priority : 0;
-  omp_task *later = nullptr, **end = &later; // who runs at once does so when all are made: it may change what the others copy
+  omp_task *later = nullptr, **end = &later; // undeferred tasks run when all tasks are made, because a task may change the data that the others
+ // copy
   std::uint64_t first = 0;
   for (std::uint64_t i = 0; i < l.tasks; ++i) {
     const std::uint64_t count = std::min(l.each + (i < l.more), l.trips - first);

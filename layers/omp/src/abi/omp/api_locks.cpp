@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// omp_*: locks, in three layouts. GCC's omp_lock_t is one word; its omp_nest_lock_t since OMP_3.0 a word, a count and the owning task. OMP_1.0's nestable
-// lock has 8 bytes and belongs to a thread; LLVM's, of 8 bytes as well, points to one of the former.
+// omp_*: locks, in these layouts:
+// - GCC's omp_lock_t is one word.
+// - GCC's omp_nest_lock_t is, since OMP_3.0, a word, a count and the owning task.
+// - OMP_1.0's nestable lock has 8 bytes and belongs to a thread.
+// - LLVM's nestable lock has 8 bytes and points to a nestable lock of OMP_3.0.
 #include "abi/api.hpp"
 #include "team/team.hpp"
 #include "thread/event.hpp"
@@ -14,7 +17,7 @@ namespace {
 struct nest_lock {
   word_lock lock;
   int count;
-  relaxed_value<void *> owner; // read by who may not be it
+  relaxed_value<void *> owner; // relaxed: tasks that are not the owner read it, too
 };
 static_assert(sizeof(nest_lock) == 16);
 
@@ -25,7 +28,8 @@ struct old_nest_lock { // the owner is a thread, by number + 1
 };
 static_assert(sizeof(old_nest_lock) == 8);
 
-/// Who spins with it lets others run now and then, for one of them holds the lock.
+/// Tries to take the lock. A thread that spins with it lets other threads run now and then, because
+/// one of them holds the lock.
 bool test(word_lock &l, thread &t) noexcept {
   if (l.try_lock())
     return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// omp_*: allocators. One memory, the process's; traits of alignment, pool size and fallback are kept.
+// omp_*: allocators. There is one memory, that of the process. The traits of alignment, pool size
+// and fallback have their effect.
 #include "abi/api.hpp"
 #include "team/team.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 enum trait_key { k_sync_hint = 1, k_alignment, k_access, k_pool_size, k_fallback, k_fb_data, k_pinned, k_partition };
 enum trait_value { k_default_mem_fb = 11, k_null_fb = 12, k_abort_fb = 13, k_allocator_fb = 14 };
-constexpr std::uintptr_t k_predefined = 8; // handles up to here are names, others addresses
+constexpr std::uintptr_t k_predefined = 8; // handles up to this one are names, others are addresses
 
 struct trait {
   int key;
@@ -30,7 +31,7 @@ struct allocator {
   std::atomic<std::size_t> used{0};
 };
 
-/// In front of each piece; counts in its pool.
+/// Describes a piece of memory; it lies in front of the piece, and counts in its pool.
 struct head {
   void *block;
   std::size_t bytes;
@@ -156,7 +157,7 @@ OMP_API void *omp_realloc(void *p, std::size_t bytes, std::uintptr_t handle, std
   const head h = *head_of(p);
   const std::uintptr_t into = handle ? handle : h.handle;
   allocator *const same = into == h.handle ? made(into) : nullptr;
-  if (same) // it moves: the pool has to hold the difference only
+  if (same) // the piece moves within its pool, which needs space for the difference only
     same->used.fetch_sub(h.charged, std::memory_order_relaxed);
   void *const q = take(bytes, 1, into, false);
   if (!q) {
@@ -179,10 +180,11 @@ OMP_API void *GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_
 }
 OMP_API void GOMP_free(void *p, std::uintptr_t handle) { omp_free(p, handle); }
 
-// Programs' users look for libgomp's words.
+// The error directive, in libgomp's words.
 namespace {
 
-/// In libgomp's words, for programs' tests look for them. `length` -1: up to the null.
+/// Reports an error directive in libgomp's words, because users and tests of programs search for
+/// these. `length` -1: up to the null.
 void report_directive(const char *kind, const char *text, std::size_t length) {
   if (!text)
     std::fprintf(stderr, "\nlibgomp: %serror directive encountered\n", kind);

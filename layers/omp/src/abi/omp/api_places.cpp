@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// omp_*: places and how they are shown.
+// omp_*: places, and the display of them.
 #include "abi/api.hpp"
 #include "abi/flavor.hpp"
 #include "config/topology.hpp"
@@ -13,7 +13,8 @@ using namespace weft_omp;
 
 namespace {
 
-/// Where threads are not bound there are none to GCC's runtime, and to LLVM's one, of all cpus.
+/// Returns the places that a program sees. If threads are not bound, GCC's runtime shows no place,
+/// and LLVM's shows one place of all cpus.
 const std::vector<place> &visible_places() {
   const globals &g = of_process();
   static const std::vector<place> whole{process_cpus()};
@@ -25,7 +26,7 @@ const place *place_at(int number) noexcept {
   return number >= 0 && static_cast<std::size_t>(number) < all.size() ? &all[static_cast<std::size_t>(number)] : nullptr;
 }
 
-/// As snprintf: how long the text is, and as much of it as there is room for.
+/// Copies as much of the text as fits, like snprintf. Returns the length of the whole text.
 std::size_t put(char *to, std::size_t room, const std::string &text) noexcept {
   if (to && room != 0) {
     const std::size_t n = std::min(room - 1, text.size());
@@ -49,7 +50,7 @@ OMP_API void omp_get_place_proc_ids(int number, int *ids) {
 }
 OMP_API int omp_get_place_num() {
   const thread &t = self();
-  const bool is_on_first = is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // where it was put nowhere
+  const bool is_on_first = is_of_llvm() ? g_globals.places.empty() : t.team->level == 0; // of a thread that has no place
   return t.placement.place < 0 && !visible_places().empty() && (is_on_first || t.team->level == 0) ? 0 : t.placement.place;
 }
 OMP_API int omp_get_partition_num_places() {

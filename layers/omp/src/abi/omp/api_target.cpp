@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target regions and devices: there is none but the host, so a region is a call, and data are where they are.
+// Target regions and devices. The host is the only device, so a target region is a call, and data
+// are not moved.
 #include "abi/api.hpp"
 #include "abi/gnu/gomp.hpp"
 #include "task/depend.hpp"
@@ -12,16 +13,21 @@ using namespace weft_omp;
 
 namespace {
 
-constexpr int k_host = 0; // number of the host: there are no devices before it
+constexpr int k_host = 0; // the number of the host: no device comes before it
 constexpr int k_invalid = 22; // EINVAL
 
-/// As libgomp: the host is a device that may be asked for, also by number, or by if(false), which is -2; -1 is what the ICV says.
+/// Ends the program if OMP_TARGET_OFFLOAD is mandatory and `device` is not the host, as libgomp
+/// does.
+/// A program may ask for the host by its number, or by if(false), which is -2; -1 means the ICV's
+/// device.
 void refuse_mandatory(int device) {
   if (g_globals.target_offload == 1 && (device == -1 ? my_icvs().device : device) > k_host)
     fatal("OMP_TARGET_OFFLOAD is mandatory, but there is no device: Weft runs target regions on the host; unset the variable");
 }
 
-/// A list that a null ends: of words that say what, for which device, and the value, or that the value is the next word.
+/// Returns the thread limit in a list of words that a null ends.
+/// A word says what it sets, for which device, and either the value or that the next word is the
+/// value.
 unsigned thread_limit_of(void **list) noexcept {
   constexpr std::uintptr_t k_device = 0x7f, k_value_follows = 0x80, k_what = 0xff00, k_thread_limit = 0x200;
   while (list && *list) {
@@ -33,7 +39,8 @@ unsigned thread_limit_of(void **list) noexcept {
   return 0;
 }
 
-/// The body runs as an initial thread of the device would: outside of the regions around it, with ICVs as the process began with.
+/// Runs the body like an initial thread of the device: outside of the regions around it, with the
+/// ICVs with which the process began.
 void run_on_host(int device, void (*body)(void *), void **addresses, unsigned thread_limit = 0) {
   refuse_mandatory(device);
   thread &t = self();
@@ -69,7 +76,8 @@ void run_on_host(int device, void (*body)(void *), void **addresses, unsigned th
 
 constexpr unsigned k_firstprivate = 12; // of the low 8 bits of a kind
 
-/// firstprivate variables get copies, for the region may change them.
+/// Runs the body with copies of firstprivate variables, because the region may change these
+/// variables.
 void run_with_copies(int device, void (*body)(void *), std::size_t count, void **addresses, const std::size_t *sizes, const unsigned short *kinds,
                      unsigned thread_limit) {
   std::size_t room = 0;
@@ -125,7 +133,7 @@ GOMP_API void GOMP_teams(unsigned, unsigned limit) {
   thread &t = self();
   if (limit)
     own_icvs().thread_limit = limit;
-  t.teams = 1; // whatever was asked for: one team runs the whole region
+  t.teams = 1; // whatever number the program asks for: one team runs the whole region
   t.teams_number = 0;
 }
 GOMP_API bool GOMP_teams4(unsigned low, unsigned, unsigned limit, bool first) {
@@ -163,7 +171,7 @@ OMP_API int omp_target_memcpy(void *to, const void *from, std::size_t bytes, std
 
 namespace {
 
-/// Extents and offsets are given per dimension, the outermost first.
+/// Copies a box of an array. Extents and offsets are given per dimension, the outermost first.
 void copy_box(char *to, const char *from, std::size_t element, int dimensions, const std::size_t *volume, const std::size_t *to_offsets,
               const std::size_t *from_offsets, const std::size_t *to_extents, const std::size_t *from_extents) {
   std::size_t to_slice = element, from_slice = element;

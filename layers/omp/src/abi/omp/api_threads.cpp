@@ -12,7 +12,8 @@ using namespace weft_omp;
 
 namespace {
 
-/// The team at a level that the calling thread is in, and its number there; null: no such level.
+/// Holds the team at a level around the calling thread, and the number of the thread there; null:
+/// there is no such level.
 struct position {
   const omp_team *team;
   unsigned number;
