@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of CPUs. Libraries keep an array cell per number, without a lock: so no two tasks that compute at once may have the same one, and none may be as
-// large as the number of CPUs that the machine has, though more kernel threads than that may run tasks (threads of the program, spares, workers that were asked for).
+// Numbers of CPUs. Libraries keep one array element per number, and use it without a lock. So:
+// - Two tasks that compute at once never have the same number.
+// - Each number is less than the number of CPUs of the machine, although more kernel threads than
+//   that may run tasks: threads of the program, spares, workers that the user has asked for.
 //
-// A number is assigned to the kernel thread that asks, mostly the one that it had last. Who has one keeps it until somebody without one finds that the task which
-// asked is done with it: the thread has begun another task, or sleeps in the kernel, or has ended.
+// A caller is a kernel thread that asks for a number. It gets the number that it had last, if that
+// is free. It keeps its number
+// until another caller finds that the task that asked is done with it: the kernel thread has begun
+// another task, or sleeps in the
+// kernel, or has ended.
 #include "guard.hpp"
 
 #include <weft/layer/thread.hpp>
@@ -20,10 +25,11 @@ namespace {
 
 using namespace weft_alpi;
 
-/// A number. With its lock; who holds it does not ask for another lock.
+/// Holds the assignment of one number, under its lock. The holder of the lock does not take another
+/// lock.
 struct alignas(64) cell {
   std::mutex lock;
-  int assigned_to = 0; // a kernel thread; 0: nobody
+  int assigned_to = 0; // a kernel thread; 0: none
   int worker = 0;
   std::uint64_t executed = 0; // tasks that the worker had begun when the number was assigned
 
@@ -47,7 +53,7 @@ numbers &all_numbers() {
 }
 
 constexpr std::uint64_t k_none = ~std::uint64_t{0};
-constinit thread_local std::uint64_t t_last = k_none; // that the kernel thread had
+constinit thread_local std::uint64_t t_last = k_none; // the number that the kernel thread had last
 
 /// Of a thread that has ended, whose number the kernel gave to this one: it would count as lent while this one runs.
 void give_back_of_predecessor(numbers &all, int tid) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From handles of ALPI to tasks, and from exceptions to codes.
+// Translates handles of ALPI to tasks, and exceptions to codes.
 //
-// A handle is an address with a tag: of a task of Weft's, of what stands for a thread, or of a task that another layer runs (task_source.hpp).
+// A handle is an address with a tag. It is the address of a task of Weft's, of a thread_task, or of
+// a task that another layer runs (task_source.hpp).
 #pragma once
 
 #include "thread_task.hpp"
@@ -25,7 +26,7 @@ inline alpi_task *handle(void *p, owner o) noexcept {
 inline owner owner_of(alpi_task *task) noexcept { return static_cast<owner>(reinterpret_cast<std::uintptr_t>(task) & 3); }
 inline void *address_of(alpi_task *task) noexcept { return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(task) & ~std::uintptr_t{3}); }
 inline thread_task &thread_of(alpi_task *task) noexcept { return *static_cast<thread_task *>(address_of(task)); }
-/// Of a task of Weft's, or a thread.
+/// Returns the reference to a task of Weft's, or to a thread.
 inline weft::task_ref ref(alpi_task *task) noexcept {
   return owner_of(task) == owner::thread ? thread_of(task).self : weft::task_ref(static_cast<weft::detail::task *>(address_of(task)));
 }
@@ -48,7 +49,7 @@ inline alpi_error_t code_of(weft::errc code) noexcept {
   }
 }
 
-/// Calls `f`, which may use Weft, from whatever calls; what it throws becomes a code.
+/// Calls `f`, which may use Weft, in any kind of caller. Translates the exception of `f` to a code.
 template <class F>
 int guarded(F &&f) noexcept {
   struct call {
@@ -74,10 +75,10 @@ int guarded(F &&f) noexcept {
   return c.code;
 }
 
-/// The task that calls, or the thread. Empty: `task` becomes null.
+/// Finds the task that calls, or the thread. `task` becomes null if there is none. Returns a code.
 int find_caller(alpi_task *&task) noexcept;
 
-/// 0 when there is a task that calls, and `task` is it.
+/// Returns 0 if `task` is the task that calls.
 inline int check_caller(alpi_task *task) noexcept {
   alpi_task *self = nullptr;
   if (const int failed = find_caller(self))
@@ -86,7 +87,7 @@ inline int check_caller(alpi_task *task) noexcept {
     return ALPI_ERR_OUTSIDE_TASK;
   return task == self ? ALPI_SUCCESS : ALPI_ERR_PARAMETER;
 }
-/// The same for whichever it is.
+/// Returns 0 if any task calls.
 inline int require_caller() noexcept {
   alpi_task *self = nullptr;
   const int failed = find_caller(self);

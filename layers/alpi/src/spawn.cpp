@@ -18,7 +18,7 @@ using namespace weft_alpi;
 
 constexpr std::uint64_t k_magic = 0x616c70692d312e32; // "alpi-1.2"
 
-/// A label that lives as long as the process. There are few different ones.
+/// Returns a copy of the label that lives as long as the process. There are few different labels.
 const char *interned(const char *label) {
   if (!label)
     return nullptr;

@@ -43,7 +43,7 @@ bool read_mode(alpi_suspend_mode_t mode, std::uint64_t args, plan &to) noexcept 
 
 bool is_first_thread() noexcept { return gettid() == getpid(); }
 
-/// In Weft.
+/// Returns the task or thread that calls, of those that Weft knows; null: there is none.
 alpi_task *caller_in_weft() {
   switch (weft::layer::who_calls()) {
   case weft::layer::caller::task:
@@ -165,7 +165,7 @@ int alpi_task_suspend_mode_set(alpi_task *task, alpi_suspend_mode_t suspend_mode
   if (!read_mode(suspend_mode, args, wanted))
     return ALPI_ERR_PARAMETER;
   if (owner_of(task) != owner::weft)
-    return ALPI_ERR_UNKNOWN; // its body is not Weft's to run again
+    return ALPI_ERR_UNKNOWN; // Weft cannot run its body again
   return guarded([&] { *plan_of_task() = wanted; });
 }
 

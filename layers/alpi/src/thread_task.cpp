@@ -19,13 +19,15 @@ bool thread_task::decrease(std::uint64_t n) noexcept {
   return true;
 }
 
-/// Who takes the last event touches nothing afterwards, so nobody can wake: the thread looks each millisecond.
+/// Waits for the thread's events. It reads their number each millisecond, because the thread that
+/// takes the last event touches
+/// nothing afterwards, and so cannot wake this one.
 thread_task::~thread_task() {
   constexpr std::chrono::milliseconds k_look(1);
   while (has_events()) {
     try {
       weft::this_task::sleep_for(k_look); // its worker goes on with tasks
-    } catch (const std::exception &) { // no stack to go on with
+    } catch (const std::exception &) { // there is no memory for a stack
       std::this_thread::sleep_for(k_look);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each function of ALPI does, and what it answers to misuse.
+// Tests what each function of ALPI does, and what it returns on misuse.
 #include <alpi/alpi.h>
 
 #include "support/case_process.hpp"
@@ -99,7 +99,7 @@ TEST(alpi_info, knows_its_features) {
   EXPECT_EQ(alpi_feature_check(1 | 1 << 20), ALPI_ERR_FEATURE_UNKNOWN);
 }
 
-/// A thread that Weft does not know.
+/// Runs a body on a thread that Weft does not know.
 void in_unadopted_thread(const std::function<void()> &f) { std::thread(f).join(); }
 
 TEST(alpi_self, is_the_running_task_the_first_thread_or_one_that_has_used_weft) {
@@ -371,7 +371,8 @@ TEST(alpi_cpu, numbers_are_refused_outside_of_tasks) {
   });
 }
 
-/// Asks for a number in each of many tasks on `workers` workers and in `threads` threads, and finds no second one inside with the same.
+/// Asks for a number in each of many tasks on `workers` workers, and in `threads` threads.
+/// Checks that no two of them have the same number at once.
 void numbers_are_of_one_at_a_time(const char *workers, int threads) {
   weft::configure("workers", workers);
   std::uint64_t count = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task-aware library that was loaded at run time works with Weft; its requests are ended by a thread.
+// Tests that a task-aware library that is loaded at run time works with Weft. A thread ends the
+// requests of the library.
 #include "load_probe.hpp"
 
 #include "support/gate.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 struct request {
   std::atomic<bool> started{false}, done{false};
-  int value = 0; // written by who ends it
+  int value = 0; // written by the thread that ends the request
 };
 
 int test_some(int count, void **requests, int *done) {
@@ -27,7 +28,7 @@ int test_some(int count, void **requests, int *done) {
   return found;
 }
 
-/// What a network card does: ends the requests, the last first.
+/// Ends the requests as a network card does, the last first.
 void end_all(std::vector<request> &all) {
   for (std::size_t i = all.size(); i-- > 0;) {
     while (!all[i].started)

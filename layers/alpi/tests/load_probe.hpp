@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <dlfcn.h>
 
-/// The library, loaded so that nobody else sees its symbols; null, with a message, when that fails.
+/// Returns the library, loaded so that no other library sees its symbols. Null, with a message: it
+/// cannot be loaded.
 inline const probe_library *load_probe() {
   void *module = dlopen(WEFT_ALPI_PROBE, RTLD_NOW | RTLD_LOCAL);
   if (!module) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ranks of MPI and a task-aware library. Blocking: each rank has more tasks inside of a receive than workers, which the other
-// rank answers in another order. Bound to events: data flow orders tasks by the end of requests that outlived their bodies.
+// Tests two ranks of MPI with a task-aware library:
+// - Blocking: each rank has more tasks inside of a receive than workers, and the other rank answers
+//   them in another order.
+// - Bound to events: data-flow orders tasks by the ends of requests that outlive their bodies.
 #include "load_probe.hpp"
 
 #include <weft/weft.hpp>
@@ -33,7 +35,8 @@ int test_some(int count, void **requests, int *done) {
 
 void wait(MPI_Request r) { check(library->wait(&r) == ALPI_SUCCESS, "a blocking wait failed"); }
 
-/// The request is looked at until it is done, so it stays where it is.
+/// Binds a request to the calling task. The library polls the request until it is done, so the
+/// request must not move.
 void bind(MPI_Request *r) { check(library->bind(r) == ALPI_SUCCESS, "a request could not be bound"); }
 
 constexpr int k_messages = 30, k_rounds = 8, k_cells = 6;
@@ -48,7 +51,7 @@ void blocking() {
           MPI_Irecv(&value, 1, MPI_INT, other, tag, MPI_COMM_WORLD, &r);
           wait(r);
           check(value == 100 * other + tag, "a blocking receive got another value");
-          // The answer goes back by the same task.
+          // The same task sends the answer back.
           MPI_Issend(&value, 1, MPI_INT, other, k_messages + tag, MPI_COMM_WORLD, &r);
           wait(r);
           ++received;

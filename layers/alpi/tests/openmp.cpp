@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP tasks and a task-aware library: what a published one does in a region, in tasks of each kind, and in the first thread before and after. Compiled by GCC and
-// by Clang.
+// Tests OpenMP tasks with a task-aware library, which does what published ones do: in a region, in
+// tasks of each kind, and in the
+// first thread before and after. GCC and Clang compile this program.
 #include "load_probe.hpp"
 
 #include <atomic>
@@ -29,7 +30,7 @@ const probe_library *library;
 
 struct request {
   std::atomic<bool> started{false}, done{false};
-  int value = 0; // written by who ends it
+  int value = 0; // written by the thread that ends the request
 };
 
 int test_some(int count, void **requests, int *done) {
@@ -40,7 +41,7 @@ int test_some(int count, void **requests, int *done) {
   return found;
 }
 
-/// What a network card does: ends the requests, the last first.
+/// Ends the requests as a network card does, the last first.
 class card {
  public:
   explicit card(std::deque<request> &all)
@@ -76,7 +77,7 @@ alpi_task *self() {
 
 constexpr int k_requests = 40;
 
-/// The first thread, a library's calls in it, and the members of a region.
+/// Tests a library's calls in the first thread and in the members of a region.
 void everywhere() {
   alpi_task *const of_main = self();
   std::uint64_t passed = 0;
@@ -110,7 +111,7 @@ void everywhere() {
       require(&a == &b || a != of_main, "members are other tasks than the first thread outside of regions");
 }
 
-/// Tasks with dependences, whose data other tasks use once the requests are done.
+/// Tests tasks with dependences: other tasks use their data once the requests are done.
 void dependences() {
   std::deque<request> all(k_requests);
   std::vector<int> seen(k_requests, 0);
@@ -129,7 +130,7 @@ void dependences() {
     require(seen[static_cast<std::size_t>(i)] == i + 1, "a successor sees what came after its predecessor's body");
 }
 
-/// Each construct that waits for tasks waits for their requests.
+/// Tests that each construct that waits for tasks waits for their requests.
 void waits() {
   std::deque<request> all(6);
   const card c(all);
@@ -168,7 +169,7 @@ void waits() {
   require(all[0].value == 1, "the end of the region");
 }
 
-/// More tasks wait inside than there are threads, each of which stands still with its task.
+/// Tests more tasks that wait inside than there are threads. Each thread blocks with its task.
 void blocking() {
   const int threads = omp_get_max_threads();
   std::deque<request> all(static_cast<std::size_t>(threads));
@@ -182,7 +183,7 @@ void blocking() {
   require(sum == threads * (threads + 1) / 2, "what was waited for has come");
 }
 
-/// An event of a detach clause, and one from outside.
+/// Tests the event of a detach clause together with an event from outside.
 void detached() {
   std::deque<request> all(2);
   omp_event_handle_t first{}, second{};
@@ -209,7 +210,7 @@ void detached() {
   }
 }
 
-/// Outside of regions tasks are run by their creator.
+/// Tests tasks outside of regions, which their creator runs.
 void serial() {
   std::deque<request> all(2);
   const card c(all);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that was built without Weft and loads a task-aware library: it needs libweft-alpi.so in LD_PRELOAD.
+// A program that is built without Weft and loads a task-aware library. It needs libweft-alpi.so in
+// LD_PRELOAD.
 #include "load_probe.hpp"
 
 #include <unistd.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written as published task-aware libraries are: every function by dlsym in the running process, one task that polls, a place per CPU that is
-// written without a lock, and a wait for the end of polling where the program ends its use of MPI.
+// A task-aware library that works as published ones do:
+// - It finds every function by dlsym() in the running process.
+// - One task polls.
+// - Each CPU has an array element that a task writes without a lock.
+// - The library waits for the end of polling where a program would end its use of MPI.
 #include "probe.hpp"
 
 #include <atomic>
@@ -63,13 +66,14 @@ bool g_suspends;
 std::atomic<bool> g_stop, g_stopped;
 std::atomic<int> g_blocks, g_events, g_rounds, g_clashes;
 
-/// What a library has per CPU, and writes without a lock.
+/// Holds the data of a library per CPU, which tasks write without a lock.
 struct alignas(64) place_of_cpu {
   std::atomic<bool> in_use{false};
 };
 std::vector<place_of_cpu> *g_places;
 
-/// False: there are more numbers than the machine has CPUs, for which a library has no room.
+/// Makes one element per CPU. False: there are more numbers than the machine has CPUs, and a
+/// library has no space for these.
 bool make_places() {
   std::uint64_t count = 0;
   if (f.alpi_cpu_count(&count) || count > static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_CONF)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of a task-aware library: what waits for a request suspends a task, or holds its completion. The library links
+// The interface of a task-aware library: a wait for a request suspends the task, or delays its
+// completion. The library links
 // neither Weft nor its ALPI; it finds the functions in the process.
 #pragma once
 
@@ -13,19 +14,21 @@ extern "C" {
 typedef int (*probe_test_some)(int count, void **requests, int *done);
 
 struct probe_library {
-  /// Resolves all functions. The name of the first that is missing, or null.
+  /// Resolves all functions. Returns the name of the first one that is missing, or null.
   const char *(*resolve)();
-  /// Spawns the task that polls. `suspends`: its body runs again and again; else it waits in a loop.
+  /// Spawns the task that polls. `suspends`: its body runs again and again. Otherwise the body
+  /// waits in a loop.
   bool (*start)(probe_test_some test_some, std::uint64_t period_ns, bool suspends);
-  /// Returns when the task that polls is complete. In a task or a thread that is one to ALPI, else false.
+  /// Waits until the task that polls is complete. Called in a task, or in a thread that is one to
+  /// ALPI; elsewhere it returns false.
   bool (*stop)();
-  /// In a task: until the request is done.
+  /// Waits, in a task, until the request is done.
   int (*wait)(void *request);
-  /// In a task: its completion waits for the request.
+  /// Lets the completion of the calling task wait for the request.
   int (*bind)(void *request);
-  /// What has happened: blocks, events, rounds of polling.
+  /// Reports how many blocks, events and rounds of polling there were.
   void (*counts)(int *blocks, int *events, int *rounds);
-  /// How often two had the same CPU at once.
+  /// Returns how often two tasks had the same CPU number at once.
   int (*clashes)();
 };
 

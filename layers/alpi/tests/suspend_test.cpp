@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suspension: the body returns and is run again, as its mode says.
+// Tests suspension: the body returns, and Weft runs it again, as its mode says.
 #include <alpi/alpi.h>
 
 #include "support/gate.hpp"
@@ -24,7 +24,7 @@ void suspend(alpi_suspend_mode_t mode, std::uint64_t args = 0) {
   EXPECT_EQ(alpi_task_suspend(self()), ALPI_SUCCESS);
 }
 
-/// Runs three times in the mode; its accesses and its end wait for the last.
+/// Runs a task three times in the mode. Its accesses and its end wait for the last run.
 int runs_of(alpi_suspend_mode_t mode, std::uint64_t args) {
   int x = 0, seen = 0;
   alpi_task *first = nullptr;

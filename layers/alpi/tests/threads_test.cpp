@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first thread, and each that has used Weft, is a task to ALPI: it blocks, waits and has events; its worker goes on with tasks meanwhile.
+// Tests that the first thread, and each thread that has used Weft, is a task to ALPI: it blocks,
+// waits and has events. Its worker runs tasks meanwhile.
 #include "load_probe.hpp"
 
 #include "support/case_process.hpp"
@@ -21,7 +22,7 @@ alpi_task *self() {
   return task;
 }
 
-/// All that a thread may do, as a task would.
+/// Does all that a thread may do like a task.
 void acts_as_a_task() {
   alpi_task *const me = self();
   ASSERT_NE(me, nullptr);
