@@ -5,10 +5,8 @@
 //   that may run tasks: threads of the program, spares, workers that the user has asked for.
 //
 // A caller is a kernel thread that asks for a number. It gets the number that it had last, if that
-// is free. It keeps its number
-// until another caller finds that the task that asked is done with it: the kernel thread has begun
-// another task, or sleeps in the
-// kernel, or has ended.
+// is free. It keeps its number until another caller finds that the task that asked is done with it:
+// the kernel thread has begun another task, or sleeps in the kernel, or has ended.
 #include "guard.hpp"
 
 #include <weft/layer/thread.hpp>

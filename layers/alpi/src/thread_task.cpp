@@ -20,8 +20,7 @@ bool thread_task::decrease(std::uint64_t n) noexcept {
 }
 
 /// Waits for the thread's events. It reads their number each millisecond, because the thread that
-/// takes the last event touches
-/// nothing afterwards, and so cannot wake this one.
+/// takes the last event touches nothing afterwards, and so cannot wake this one.
 thread_task::~thread_task() {
   constexpr std::chrono::milliseconds k_look(1);
   while (has_events()) {

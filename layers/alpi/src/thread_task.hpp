@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Represents a thread of the program as a task: the first thread, and each thread that has used
-// Weft. The object lives until the
-// thread ends. The end of the thread waits for its events.
+// Weft. The object lives until the thread ends. The end of the thread waits for its events.
 #pragma once
 
 #include <weft/block.hpp>

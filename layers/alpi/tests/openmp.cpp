@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests OpenMP tasks with a task-aware library, which does what published ones do: in a region, in
-// tasks of each kind, and in the
-// first thread before and after. GCC and Clang compile this program.
+// tasks of each kind, and in the first thread before and after. GCC and Clang compile this program.
 #include "load_probe.hpp"
 
 #include <atomic>

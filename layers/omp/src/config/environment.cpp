@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads OMP_* variables, and those of GNU's and LLVM's runtimes that have a meaning here. A value
-// that cannot be read gives a
-// warning, and is ignored.
+// that cannot be read gives a warning, and is ignored.
 #include "config/environment.hpp"
 #include "abi/flavor.hpp"
 #include "config/message.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions that tasks of Weft's own begin.
 // Such a task runs on a stack that any worker continues, with the thread-local block of that
-// worker. So the task cannot be a
-// member of a team, because the code of a member is compiled for one thread-local block. A
-// lightweight thread, the proxy of the
-// task, begins the region. The task waits for the end of the region.
+// worker. So the task cannot be a member of a team, because the code of a member is compiled for
+// one thread-local block. A lightweight thread, the proxy of the task, begins the region. The task
+// waits for the end of the region.
 #pragma once
 
 #include "team/team.hpp"

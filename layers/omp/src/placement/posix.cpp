@@ -2,18 +2,14 @@
 // POSIX functions about threads, for lightweight threads.
 //
 // The C library's functions do not work for them. To the C library a lightweight thread is a thread
-// that the kernel does not know
-// (tls.cpp), so its functions fail; and a change of the kernel thread below would hold for all
-// threads that run there.
+// that the kernel does not know (tls.cpp), so its functions fail; and a change of the kernel thread
+// below would hold for all threads that run there.
 // The functions here replace the C library's, under its versions, wherever this library comes
-// first. For any other thread they
-// call the C library's function.
+// first. For any other thread they call the C library's function.
 //
 // The requests of a thread are in its data (thread_state::asks) and follow it. Each kernel thread
-// that the thread comes to gets
-// its requests, and the next thread there gets its own (follow_requests). This costs nothing until
-// the first such call in the
-// process.
+// that the thread comes to gets its requests, and the next thread there gets its own
+// (follow_requests). This costs nothing until the first such call in the process.
 #include "placement/posix.hpp"
 
 #include "abi/api.hpp"

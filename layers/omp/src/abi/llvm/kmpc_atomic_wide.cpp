@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: atomic updates of types that no instruction can update (80 bits, complex
-// numbers), of one type by another, and
-// compare-and-swap. Clang emits instructions, or calls of libatomic; Intel's Fortran calls these
-// functions.
+// numbers), of one type by another, and compare-and-swap. Clang emits instructions, or calls of
+// libatomic; Intel's Fortran calls these functions.
 #include "abi/llvm/kmpc.hpp"
 
 using namespace weft_omp;

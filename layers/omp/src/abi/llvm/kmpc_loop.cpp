@@ -72,8 +72,8 @@ constexpr part_of_all even_part(std::uint64_t total, std::uint64_t n, std::uint6
 
 /// Gives chunks to the members in turn.
 /// The caller goes from one of its chunks to the next by adding the stride to both ends, until the
-/// begin is behind the loop's last
-/// value. So the last value, and one round of chunks behind it, must be in the type's range.
+/// begin is behind the loop's last value. So the last value, and one round of chunks behind it,
+/// must be in the type's range.
 /// If they are not, the loop nearly fills its type. Then each member gets one run of chunks, and
 /// the stride leads from it out of the loop.
 template <class T, class S>
@@ -87,9 +87,8 @@ bool deal_round_robin(const bounds<T, S> &all, std::uint64_t total, std::uint64_
     return (chunks - 1) % n == me;
   }
   // If the loop ends at the end of its type, the caller takes every value for one of the loop. The
-  // stride then leads out of the
-  // loop only from a run whose end passes the end of the type before its begin does, which has two
-  // iterations at least.
+  // stride then leads out of the loop only from a run whose end passes the end of the type before
+  // its begin does, which has two iterations at least.
   // (From a loop of one iteration no stride leads out.)
   const bool to_the_end = all.high == all.limit();
   const std::uint64_t unit = to_the_end ? std::max<std::uint64_t>(c, 2) : c, units = to_the_end ? std::max<std::uint64_t>(total / unit, 1) : chunks;

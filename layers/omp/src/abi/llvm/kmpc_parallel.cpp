@@ -13,9 +13,8 @@
 using namespace weft_omp;
 
 // The outlined function takes its arguments one by one: two, and the captured ones. Four of the
-// captured ones are in registers, the
-// others on the stack, which stays aligned. rdi = f, rsi = thread, rdx = zero, rcx = count, r8 =
-// arguments.
+// captured ones are in registers, the others on the stack, which stays aligned. rdi = f, rsi =
+// thread, rdx = zero, rcx = count, r8 = arguments.
 asm(R"(
         .text
         .globl  weft_omp_call_microtask

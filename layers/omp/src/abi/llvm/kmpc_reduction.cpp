@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's entry points: task reductions. Each thread of the team has a copy of each variable, made
-// at its first request. At the end
-// of the taskgroup its owner combines the copies into the original. With reduction(task, ...), all
-// members share the copies, and the
-// last member to end combines them.
+// at its first request. At the end of the taskgroup its owner combines the copies into the
+// original. With reduction(task, ...), all members share the copies, and the last member to end
+// combines them.
 #include "abi/llvm/kmpc.hpp"
 
 #include <cstdlib>
