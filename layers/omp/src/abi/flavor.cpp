@@ -23,8 +23,7 @@ struct needs {
 
   needs(ElfW(Addr) base, const ElfW(Dyn) * d) noexcept : dynamic(d) {
     for (; d->d_tag != DT_NULL; ++d) {
-      const ElfW(Addr) at =
-          d->d_un.d_ptr < base ? base + d->d_un.d_ptr : d->d_un.d_ptr; // the loader has relocated the address, if it can write there
+      const ElfW(Addr) at = d->d_un.d_ptr < base ? base + d->d_un.d_ptr : d->d_un.d_ptr; // relocated, if the loader can write there
       if (d->d_tag == DT_STRTAB)
         strings = reinterpret_cast<const char *>(at);
       else if (d->d_tag == DT_VERNEED)

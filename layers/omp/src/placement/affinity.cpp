@@ -98,7 +98,7 @@ void place_members(omp_team &c, const thread &first, unsigned clause) noexcept {
       c.members[i]->placement = thread_placement();
     return;
   }
-  if (c.size > 1) // then Weft has started, so its threads do not inherit the binding of this thread
+  if (c.size > 1) // then Weft has started, and its threads must not inherit the binding of this thread
     g_binds = true;
   if (first.placement.place < 0 && !g_globals.resets_binding)
     c.outer_placement = placement_at(start, whole); // an initial thread stays on the first place from its first region on

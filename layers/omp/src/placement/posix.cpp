@@ -115,7 +115,7 @@ void follow_scheduling(const thread &me) noexcept {
   sched_param p{};
   p.sched_priority = t_priority = me.asks.priority;
   t_policy = me.asks.policy;
-  syscall(SYS_sched_setscheduler, 0, t_policy, &p); // cannot fail: it was allowed when the thread asked
+  syscall(SYS_sched_setscheduler, 0, t_policy, &p); // the kernel allowed it when the thread asked
 }
 
 /// Returns the signals that the layer itself needs on kernel threads to which OpenMP threads come.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types and functions that the entry points of LLVM's ABI share.
-// The thread number (gtid) that these take is that of an OpenMP thread, never that of a worker. It
-// is not used here, because a thread finds its own data.
+// The thread number (gtid) that an entry point takes is that of an OpenMP thread, never that of a
+// worker. No entry point here uses the number, because a thread finds its own data.
 #pragma once
 
 #include "team/team.hpp"

@@ -76,8 +76,7 @@ void make_tasks(thread &t, const task_loop &l, bool deferred) {
   clauses.deferred = deferred && t.team->level != 0;
   clauses.is_final = pattern.is_final;
   clauses.priority = pattern.has_priority ? l.pattern->data2.priority : 0;
-  omp_task *later = nullptr, **end = &later; // undeferred tasks run when all tasks are made, because a task may change the data that the others
- // copy
+  omp_task *later = nullptr, **end = &later; // undeferred tasks run last: they may change data that others copy
   std::uint64_t first = 0;
   for (std::uint64_t i = 0; i < l.tasks; ++i) {
     const std::uint64_t count = std::min(l.each + (i < l.more), l.trips - first);
