@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting manage.workers: which workers may manage, by the CPUs that they are bound to.
+// Setting manage.workers: chooses the workers that may manage, by the CPUs that they are bound to.
 #include "base/error.hpp"
 #include "managers/managers.hpp"
 #include "os/affinity.hpp"

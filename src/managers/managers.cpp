@@ -15,7 +15,8 @@ namespace {
 
 managers *g_those = nullptr; // written before any task
 
-/// As the dispatcher knows them: workers come when there are messages, so nobody needs to poll for them.
+/// Registers the managers with the dispatcher. They are called on demand: workers come when there
+/// are messages, so no worker polls for them.
 void join_dispatcher() {
   static const auto call = [](void *) { return g_those->serve(*this_thread_context()); };
   static service_entry when_idle("managers", poll_point::idle, INT_MAX, call, nullptr, called::on_demand);
@@ -36,7 +37,7 @@ managers::managers(const settings &s, const machine &m, unsigned workers, unsign
       m_max_ops(whole(s.manage_max_ops)), m_min_ready(whole(s.manage_min_ready)), m_backlog(whole(s.manage_backlog)),
       m_spin_ns(static_cast<std::uint64_t>(s.spin_us.count()) * 1000u), m_chosen(choose_managers(s, m, workers)), m_outboxes(slots) {
   if (m_forced && m_mode != manage_kind::central)
-    throw_error(errc::bad_setting, "manage.forced = true asks for a manager that nobody helps; set manage.mode = central with it");
+    throw_error(errc::bad_setting, "manage.forced = true asks for a manager that no worker helps; set manage.mode = central with it");
 }
 
 outbox *managers::attach(unsigned id) {

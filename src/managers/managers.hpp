@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The managers: who applies what workers post, and what they post. docs/design/managers.md
+// The managers: the threads that apply the dependency work that workers post, and the outboxes of
+// these workers. docs/design/managers.md
 #pragma once
 
 #include "config/settings.hpp"
@@ -18,25 +19,27 @@ namespace rt {
 
 // What the module worker supplies.
 
-/// There is a message: wakes a worker that may manage.
+/// Wakes a worker that may manage, because a message was posted.
 void wake_for_message() noexcept;
-/// A worker sleeps for want of work, or looks for some. A guess.
+/// Guesses whether a worker sleeps for want of work, or looks for some.
 [[nodiscard]] bool any_worker_idles() noexcept;
-/// Tasks that all workers have begun.
+/// Returns how many tasks all workers together have begun.
 [[nodiscard]] std::uint64_t tasks_begun() noexcept;
-/// How many ready tasks are in the worker's own queue; ~0 when it has none of its own.
+/// Returns how many ready tasks are in the worker's own queue; ~0 if the policy gives it none.
 [[nodiscard]] std::size_t ready_at(const thread_context &e) noexcept;
 
 class managers {
  public:
-  /// For worker ids below `slots`.
+  /// Serves workers with ids below `slots`.
   managers(const settings &s, const machine &m, unsigned workers, unsigned slots);
 
-  /// Where worker `id` puts its messages, from now on for ever; null in mode direct. Throws std::bad_alloc. With the start lock.
+  /// Returns the outbox in which worker `id` puts its messages; it stays the same. Null in mode
+  /// direct. Throws std::bad_alloc. The caller holds the start lock.
   outbox *attach(unsigned id);
-  /// The thread of a central manager. Its messages go to nobody else, so that it cannot be had is an error: then workers act themselves.
+  /// Starts the thread of a central manager, or that of mode auto. If it cannot be started, warns;
+  /// the workers then apply their work themselves, because no other thread would take the messages.
   void start();
-  /// When no task is left: ends the thread. What is queued is applied before.
+  /// Ends the thread after it has applied what is queued. Called when no task is left.
   void stop();
 
   // Of deps/messages.hpp:
@@ -45,22 +48,24 @@ class managers {
   void apply_below(domain &d) noexcept;
   [[nodiscard]] bool chooses_to_act_locally(thread_context &e) noexcept;
   bool serve(thread_context &e);
-  /// There is something to be served by `e`, between tasks or where one waits.
+  /// Says whether messages are queued that `e` may apply now, between tasks or while a task waits.
   [[nodiscard]] bool may_serve(const thread_context &e) const noexcept;
-  /// It has posted something that nobody has applied, and has little to go on with.
+  /// Says whether `e` applies messages of its own before it runs another task: it has posted some
+  /// that no manager has applied yet.
   [[nodiscard]] bool serves_own_messages_first(const thread_context &e) const noexcept;
 
-  /// Guesses.
+  // Guesses, of the messages of all workers.
   [[nodiscard]] std::size_t queued() const noexcept;
   [[nodiscard]] std::size_t registrations_queued() const noexcept;
   [[nodiscard]] bool nothing_queued() const noexcept;
-  /// There is a thread that only manages; it has messages in hand. For the watcher.
+  // For the watcher: whether there is a thread that only manages, and whether it is applying
+  // messages.
   [[nodiscard]] bool has_thread() const noexcept { return m_has_thread.load(std::memory_order_acquire); } // O3
   [[nodiscard]] bool is_active() const noexcept { return is_central() && has_thread() && !m_bell.announced(0); }
-  /// Not every worker may manage; those that may.
+  // Whether only some workers may manage, and which.
   [[nodiscard]] bool is_restricted() const noexcept { return !m_chosen.empty(); }
   [[nodiscard]] const std::vector<unsigned> &chosen() const noexcept { return m_chosen; }
-  /// Moves between direct and distributed; in mode auto. At any time, by one thread at a time.
+  /// Moves between direct and distributed, in mode auto. At any time, by one thread at a time.
   static void send_messages(bool on) noexcept;
 
  private:
@@ -100,10 +105,12 @@ class managers {
   std::atomic<bool> m_stopping{false};
 };
 
-/// The workers that may manage, by setting manage.workers; none for all of them. Throws weft::error when there is no such worker.
+/// Returns the workers that may manage, by setting manage.workers; an empty list means all of them.
+/// Throws weft::error if no worker matches.
 std::vector<unsigned> choose_managers(const settings &s, const machine &m, unsigned workers);
 
-/// Those of the process. Before any task; messages are sent and queued from now on as their mode says.
+/// Makes `m` the managers of the process, before any task. From now on workers post as their mode
+/// says.
 void set_managers(managers &m, const settings &s) noexcept;
 
 } // namespace rt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who manages: idle workers, a central thread, or in mode auto idle workers now and then.
+// The managers at work: idle workers, a central thread, or in mode auto idle workers now and then.
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/mutant.hpp"
@@ -18,7 +18,8 @@ bool managers::is_central() const noexcept { return m_mode == manage_kind::centr
 
 // ---- idle workers ---------------------------------------------------------------------------------------------------
 
-/// The worker has tasks to go on with. Of policies without queues of their own what it has made ready counts.
+/// Says whether the calling worker has tasks to go on with. Under a policy without queues per
+/// worker, the tasks that it has just made ready count.
 bool managers::has_enough(std::size_t made) const noexcept {
   const std::size_t own = ready_at(*this_thread_context());
   return (own == ~std::size_t{0} ? made : own) >= m_min_ready;
@@ -65,7 +66,7 @@ bool managers::serve(thread_context &e) {
   const bool did = serve_all(e);
   m_inside.fetch_sub(1, std::memory_order_relaxed);
   if ((did || m_max_managers != 0) && !nothing_queued())
-    wake(); // who might have come meanwhile went to sleep
+    wake(); // a worker that was turned away meanwhile may sleep
   return did;
 }
 
@@ -82,7 +83,7 @@ void managers::run() {
       unsigned count = 0;
       for (unsigned i = 0; i < used; ++i)
         if (outbox *o = m_outboxes[i].load(std::memory_order_acquire)) // O1
-          count += serve(*o, 1, made); // of each worker in turn
+          count += serve(*o, 1, made); // one message of each worker in turn
       did |= count != 0;
       if (count == 0)
         cpu_pause();
@@ -99,7 +100,8 @@ void managers::run() {
   }
 }
 
-/// The way back needs no wait for what is queued: the common way leaves out domains whose children are.
+/// Lets workers post messages, or ends that. The end needs no wait for queued messages: the general
+/// path does not enter into a domain while its children are queued.
 void managers::send_messages(bool on) noexcept {
   if (on)
     use_messages(true);

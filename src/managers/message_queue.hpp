@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of one worker to the managers. In order, for one manager at a time; or a few at a time, for any number.
+// Messages of one worker to the managers. One manager at a time takes them in order, or any number
+// of managers take a few at a time.
 //
-// Roles       The producer: push; it may manage as well. Managers: acquire, pop and release; or take. Anybody: empty, size.
-// Word        The ring of spsc_queue.hpp; m_turn: the lock of who may pop.
-// Invariants  I1  Only who has the turn pops. So between acquire and release the messages come in order, and whatever is done about them
-//                 is done in order: who acquires next sees all of it.
+// Roles       The producer, a worker: push; it may manage as well.
+//             A manager: acquire, pop and release; or take.
+//             An observer, any thread: empty, size.
+// Word        The ring of spsc_queue.hpp. m_turn: the lock of the manager that may pop.
+// Invariants  I1  Only the manager that holds m_turn pops. So between acquire and release it gets
+//                 the messages in order, and applies them in order; the manager that acquires next
+//                 sees all of its work.
 //             I2  A message is popped once.
-// Orders      Those of spin_lock.hpp (the turn) and spsc_queue.hpp (a message is written before it is seen).
-//             m_turn is held while messages are applied, longer than is usual for a spin lock: so it is tried only; who must wait for it
-//             (apply_below in posting.cpp) yields its cpu, and holds no other turn.
+// Orders      Those of spin_lock.hpp (m_turn) and spsc_queue.hpp (a message is written before it is
+//             seen). A manager holds m_turn while it applies messages, which is longer than usual
+//             for a spin lock. So managers only try it. The one thread that must wait for it
+//             (apply_below in posting.cpp) yields its cpu, and holds no m_turn of another queue.
 // Progress    push wait-free; take waits for other takes, of a few instructions each.
 // Reclamation None: messages are copied.
 // Source      Bosch Pons 2017, section 6.1: the queue of submissions and the queue of the others.
@@ -28,15 +33,15 @@ class message_queue {
  public:
   explicit message_queue(std::size_t capacity) : m_ring(capacity) {}
 
-  /// Producer. False when full.
+  /// Appends a message; the producer only. Returns false if the queue is full.
   [[nodiscard]] bool push(T message) noexcept { return m_ring.push(message); }
 
-  /// True: the caller may pop, until it releases.
+  /// Tries to take m_turn. Returns true if the caller may pop until it releases.
   [[nodiscard]] bool acquire() noexcept { return m_turn.try_lock() || mutant(bug::messages_two_in_turn); }
   [[nodiscard]] bool pop(T &message) noexcept { return m_ring.pop(message); }
   void release() noexcept { m_turn.unlock(); }
 
-  /// Up to `most` messages, without keeping others from theirs. Returns how many.
+  /// Takes up to `most` messages, and holds m_turn only meanwhile. Returns how many.
   [[nodiscard]] std::size_t take(T *to, std::size_t most) noexcept {
     m_turn.lock();
     std::size_t n = 0;
@@ -46,7 +51,8 @@ class message_queue {
     return n;
   }
 
-  /// False: there was a message. True is exact for who has announced that it sleeps, and for the producer.
+  /// Says whether the queue was empty. False: there was a message. True is exact for the producer,
+  /// and for a manager that has announced its sleep.
   [[nodiscard]] bool empty() const noexcept { return m_ring.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return m_ring.size(); }
 

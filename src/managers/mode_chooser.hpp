@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `auto`: runs tasks the one way, tries the other now and then, and changes when that ran more of them.
-// Neither the number of idle workers nor the length of queues says which way is better on this machine; tasks
-// per second do.
+// Mode `auto`: runs tasks in one mode, tries the other one now and then, and changes when the other
+// one ran more tasks. Neither the number of idle workers nor the length of queues says which mode
+// is better on this machine; tasks per second do.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,20 @@
 namespace weft::inline v0 {
 namespace rt {
 
-// Most of the time it rests, in long windows. Then comes a series of short ones, every second one a try of
-// the other way, which is compared with the windows on both sides. A series ends with the first try that did
-// not run more. One window is no proof, since programs have phases: what tries have shown is summed up, and a
-// sum changes the way.
+// Measures in windows of time:
+//   rest    long windows in the current mode, most of the time
+//   series  short windows after some rests: every second one is a trial of the other mode, and is
+//           compared with the windows on both sides of it
+// A series ends with the first trial that did not run more tasks. One window proves nothing,
+// because programs have phases. So the results of trials are summed up, and the sum changes the
+// mode.
 class mode_chooser {
  public:
   enum class mode { direct, distributed };
 
-  /// The last window, in the mode that next() returned before (direct at first), took `ns` and began `tasks`.
-  /// Returns the mode of the next one.
+  /// Takes the result of the last window, in which `tasks` began within `ns`, and returns the mode
+  /// of the next one. The mode of the last one is what next() returned before; at first it is
+  /// direct.
   [[nodiscard]] mode next(std::uint64_t tasks, std::uint64_t ns) noexcept {
     const double rate = static_cast<double>(tasks) / static_cast<double>(std::max<std::uint64_t>(ns, 1));
     switch (m_window) {
@@ -36,27 +40,28 @@ class mode_chooser {
     }
     return now();
   }
-  /// How long the next window is to be.
+  /// Returns the length of the next window.
   [[nodiscard]] std::uint64_t window_ns() const noexcept { return m_window == window::rest ? k_rest_ns : k_short_ns; }
   [[nodiscard]] mode now() const noexcept { return m_window == window::trial ? other() : m_mode; }
-  /// It is a window in the other mode.
+  /// Says whether the window is a trial of the other mode.
   [[nodiscard]] bool tries() const noexcept { return m_window == window::trial; }
 
  private:
   enum class window { rest, beside, trial };
 
-  // 2 ms: some hundred of the shortest tasks that are worth having, and rarely a whole phase of a program.
+  // 2 ms: long enough for some hundred of the shortest useful tasks, rarely a whole phase of a
+  // program.
   static constexpr std::uint64_t k_short_ns = 2'000'000;
   // Each end of a window wakes a thread, which takes a worker's processor for it.
   static constexpr std::uint64_t k_rest_ns = 64 * k_short_ns;
-  static constexpr double k_least_rate = 50 / static_cast<double>(k_short_ns); // fewer tasks say nothing: both ways are as good
-  // Rests for each try of the last series: tries take one part in 129 of the time even if nothing is done in
-  // them, and less where they lose.
+  static constexpr double k_least_rate = 50 / static_cast<double>(k_short_ns); // fewer tasks say nothing: both modes are as good
+  // Rests for each trial of the last series. So trials take one part in 129 of the time even if no
+  // task runs in them, and less where they lose.
   static constexpr unsigned k_least_between = 2;
   static constexpr unsigned k_most_between = 32;
   static constexpr double k_better = 1.03;
-  static constexpr int k_proof = 8; // tries by which distributed must be ahead
-  static constexpr int k_doubt = 4; // when it is not any more
+  static constexpr int k_proof = 8; // trials by which distributed must be ahead
+  static constexpr int k_doubt = 4; // a lead at which it is not any more
 
   [[nodiscard]] mode other() const noexcept { return m_mode == mode::direct ? mode::distributed : mode::direct; }
 
@@ -86,7 +91,8 @@ class mode_chooser {
     m_window = window::trial;
   }
 
-  /// Of the last try. False too where it was the last one that was needed.
+  /// Says whether the last trial has won and the series goes on. False also if the mode changes by
+  /// it.
   bool has_won(double around) noexcept {
     const bool is_direct = m_mode == mode::direct;
     const bool distributed_won = is_direct ? m_tried > k_better * around : around > k_better * m_tried;

@@ -9,14 +9,14 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A task and what is to be done about it, in one word.
+/// Holds a task and what a manager does about it, in one word.
 class request {
  public:
   enum class kind : std::uintptr_t {
-    fresh,         // its accesses are to be entered
-    end,           // they are to be released; it has no children, and is dropped by who comes last: the manager, or who deletes
-    end_of_parent, // it has children: they are waited for
-    deletion,      // it is to be dropped
+    fresh,         // enter the accesses of the task
+    end,           // release them; the task has no children. The later of manager and deleter drops it
+    end_of_parent, // release them; the task has children and is complete after them
+    deletion,      // drop the task
   };
   request() noexcept = default;
   request(task &t, kind k) noexcept : m_word(reinterpret_cast<std::uintptr_t>(&t) | static_cast<std::uintptr_t>(k)) {}
@@ -29,22 +29,24 @@ class request {
 };
 static_assert(alignof(task) > 3);
 
-// 512: a creator gets at most 64 KiB or so of tasks ahead of its managers, which stay in their second cache; a full
-// queue only costs its owner the work that it wanted to post.
+// 512: a creator gets at most some 64 KiB of tasks ahead of its managers, and these tasks stay in
+// the second cache. The owner of a full queue loses nothing: it does the work itself that it wanted
+// to post.
 inline constexpr std::size_t k_messages = 512;
-// What a worker has posted of its ends it applies itself before they leave its first cache: 64 tasks of four lines are half of one.
+// 64: a worker applies the ends that it has posted itself before the tasks leave its first cache.
+// 64 tasks of four cache lines fill half of it.
 inline constexpr std::size_t k_ends_at_once = 64;
 
 struct alignas(k_apart) outbox {
   explicit outbox(unsigned worker) : id(worker) {}
-  const unsigned id; // of its worker
+  const unsigned id; // of the worker that posts here
   message_queue<request> ordered{k_messages}; // new tasks; of a central manager everything
   message_queue<request> others{k_messages};
-  bool may_manage = true; // its worker
-  // of its worker
+  bool may_manage = true; // whether the worker may manage, too
+  // The worker alone uses these.
   end_policy ends;
   std::uint64_t ends_sent = 0;
-  // of a central manager, read by the worker
+  // A central manager writes this; the worker reads it.
   alignas(k_apart) std::atomic<std::uint64_t> ends_applied{0};
 
   [[nodiscard]] bool empty() const noexcept { return ordered.empty() && others.empty(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is posted to managers, and what applying it means.
+// Posting to managers, and applying what was posted.
 #include "base/mutant.hpp"
 #include "deps/mailbox.hpp"
 #include "deps/messages.hpp"
@@ -16,11 +16,11 @@ namespace rt {
 namespace {
 
 void count_applied(unsigned n) noexcept {
-  if (thread_context *e = this_thread_context(); e && n != 0) // a thread that only manages counts nowhere
+  if (thread_context *e = this_thread_context(); e && n != 0) // a thread that only manages has no counters
     count(e->counts->messages_applied, n);
 }
 
-/// Announces and enqueues; returns how many wanted to be.
+/// Announces the ready tasks and enqueues those that are wanted; returns how many these are.
 std::size_t offer(ready_list &ready) {
   std::size_t n = 0;
   while (runnable *r = ready.pop_front())
@@ -31,7 +31,8 @@ std::size_t offer(ready_list &ready) {
   return n;
 }
 
-/// Enters the accesses of `t`. The domain, and its owner with it, may end when its count has gone down.
+/// Enters the accesses of `t`. The domain and its owner may end once the count `d.queued` has gone
+/// down.
 void apply_new(task &t, ready_list &ready) noexcept {
   domain &d = *t.parent->children_domain;
   bool may_run = false;
@@ -57,7 +58,8 @@ void managers::wake() noexcept {
     m_bell.notify_one();
 }
 
-/// Of the queue's worker. False: it is full, and the caller acts itself.
+/// Posts a message; the queue's worker only. Returns false if the queue is full and the caller acts
+/// itself.
 bool managers::push(thread_context &e, message_queue<request> &q, request m) noexcept {
   while (!q.push(m)) {
     if (!m_forced)
@@ -70,8 +72,11 @@ bool managers::push(thread_context &e, message_queue<request> &q, request m) noe
   return true;
 }
 
-/// With little to go on with it would be the next to manage, and where nobody idles nobody else would come. By a pace, because thieves write to
-/// the count of ready tasks.
+/// Says whether `e` does its dependency work itself rather than posts it:
+/// - it has few ready tasks, and would be the next to manage anyway; or
+/// - no worker is idle, so no other one would come to manage.
+/// The answer holds for a number of calls (`pace`), because thieves write to the count of ready
+/// tasks.
 bool managers::chooses_to_act_locally(thread_context &e) noexcept {
   if (m_backlog == 0 || is_central() || !e.messages || !e.messages->may_manage)
     return false;
@@ -113,7 +118,7 @@ bool managers::send_end(thread_context &e, task &t, bool childless) {
   if (m_mode == manage_kind::hybrid && !o.ends.allows(o.size(), ready_at(e)))
     return false;
   if (is_central() && t.children_domain && t.children_domain->queued_in != &o)
-    apply_registrations_below(t); // its end comes behind them nowhere
+    apply_registrations_below(t); // no queue orders its end behind them
   const bool two = childless && is_central(); // the manager of `distributed` deletes alone
   t.unsatisfied.store(two ? 2 : 1, std::memory_order_relaxed); // published by the message
   if (!push(e, is_central() ? o.ordered : o.others, {t, childless ? request::kind::end : request::kind::end_of_parent}))
@@ -125,7 +130,7 @@ bool managers::send_end(thread_context &e, task &t, bool childless) {
   return true;
 }
 
-/// The sender's part in deleting a task.
+/// Does the sender's part in deleting a task.
 void managers::delete_sent(outbox &o, task &t) {
   const std::uint64_t mine = ++o.ends_sent;
   const bool behind = m_mode == manage_kind::central || o.ends_applied.load(std::memory_order_relaxed) < mine;
@@ -161,7 +166,7 @@ void managers::apply(outbox &o, request m, ready_list &ready) noexcept {
   }
 }
 
-/// Listing 6.1: first those that have an order.
+/// Applies up to `most` messages of `o`, as in listing 6.1: first those that have an order.
 unsigned managers::serve(outbox &o, unsigned most, std::size_t &made) {
   unsigned n = 0;
   request m;
@@ -177,7 +182,7 @@ unsigned managers::serve(outbox &o, unsigned most, std::size_t &made) {
 }
 
 unsigned managers::serve_ends(outbox &o, unsigned most, std::size_t &made) {
-  constexpr unsigned k_at_a_time = 8; // others find the rest
+  constexpr unsigned k_at_a_time = 8; // other managers find the rest
   request some[k_at_a_time];
   ready_list ready;
   unsigned n = 0;
@@ -192,7 +197,8 @@ unsigned managers::serve_ends(outbox &o, unsigned most, std::size_t &made) {
   return n;
 }
 
-/// What the worker of `o` has posted, until `wanted` more are ready, if nobody else is at it.
+/// Applies what the worker of `o` has posted until `wanted` more tasks are ready, unless another
+/// manager is applying it.
 unsigned managers::enter_own(outbox &o, std::size_t wanted) {
   if (o.ordered.empty() || !o.ordered.acquire())
     return 0;
@@ -225,7 +231,8 @@ unsigned managers::serve_own(thread_context &e) {
 
 namespace {
 
-/// Nothing that is called meanwhile may suspend; destructors are deferred.
+/// Marks its scope as a callback: no function called meanwhile may suspend, and destructors are
+/// deferred.
 class applying {
  public:
   explicit applying(thread_context *e) noexcept : m_context(e), m_outer(e ? std::exchange(e->in_callback, &k_self) : nullptr) {}
@@ -238,7 +245,7 @@ class applying {
 
  private:
   static constexpr callback k_self{"the end of tasks", "messages"};
-  thread_context *const m_context; // null on a thread that only takes events back
+  thread_context *const m_context; // null on a thread that only decreases events
   const callback *const m_outer;
 };
 
@@ -250,8 +257,9 @@ void managers::apply_own_ends(thread_context &e) {
   serve_ends(*e.messages, ~0u, made);
 }
 
-/// The parent's frame, or who releases the parent's accesses, goes on when the messages about its children are applied: it helps,
-/// or waits for who has the turn.
+/// Waits until the messages about the children of `d` are applied. The caller is the parent's
+/// frame, or the thread that releases the parent's accesses. It applies them itself, or waits for
+/// the manager that holds the turn.
 void managers::apply_below(domain &d) noexcept {
   const applying now(this_thread_context());
   outbox &o = *d.queued_in;

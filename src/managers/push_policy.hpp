@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `hybrid`: whether a worker posts a message or acts itself. Plain hints: a wrong guess costs time only.
+// Mode `hybrid`: decides whether a worker posts a message or acts itself. Hints only: a wrong guess
+// costs time and nothing else.
 // Source: Bosch Pons 2017, section 4.2, listings 4.1 and 4.2.
 #pragma once
 
@@ -10,10 +11,11 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// New tasks: those that are queued are siblings, so that graphs that have nothing to do with each other are worked on side by side.
+/// Decides about new tasks: the queued ones are siblings. Tasks of another parent are entered by
+/// their creator, so that the manager and workers build unrelated graphs side by side.
 class sibling_policy {
  public:
-  /// Any thread.
+  /// Says whether a child of `parent` may be posted. Any thread may call it.
   [[nodiscard]] bool allows(const void *parent) noexcept {
     if (m_queued.load(std::memory_order_relaxed) == 0)
       m_parent.store(parent, std::memory_order_relaxed);
@@ -31,8 +33,10 @@ class sibling_policy {
   std::atomic<std::int64_t> m_queued{0};
 };
 
-/// Ends: as long as the worker has tasks to go on with and its manager keeps up. Above the upper bound the worker acts itself until the
-/// manager has come down to the lower one; if it was there at the very next end, the bounds were too low. Of one worker.
+/// Decides about ends: a worker posts them as long as it has tasks to go on with and its manager
+/// keeps up. Above the upper bound of queued messages the worker acts itself, until the manager has
+/// come down to the lower bound. If the manager is there by the very next end, the bounds were too
+/// low. Each worker has its own.
 class end_policy {
  public:
   [[nodiscard]] bool allows(std::size_t queued, std::size_t ready) noexcept {
@@ -54,7 +58,7 @@ class end_policy {
   [[nodiscard]] std::size_t upper() const noexcept { return m_upper; }
 
  private:
-  static constexpr std::size_t k_least_ready = 1; // these three as found in the thesis
+  static constexpr std::size_t k_least_ready = 1; // these three values are the thesis's
   static constexpr std::size_t k_first_lower = 3;
   static constexpr std::size_t k_first_upper = 5;
   static constexpr std::size_t k_most_upper = 320; // of the 512 that fit into the queue

@@ -17,9 +17,9 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_between_reports_ns = 10'000'000'000; // of one service: a line that scrolls by helps nobody
-constexpr std::uint64_t k_between_looks_ns = 10'000'000; // for calls that do not return: as the watcher's longest nap
-constexpr std::size_t k_stack_for_calls = 24 << 10; // what running a task in place asks for: a service is no deeper than a task
+constexpr std::uint64_t k_between_reports_ns = 10'000'000'000; // of one service: a user cannot read lines that scroll by
+constexpr std::uint64_t k_between_looks_ns = 10'000'000; // for calls that do not return: the watcher's longest nap
+constexpr std::size_t k_stack_for_calls = 24 << 10; // as for a task that runs in place: a service is no deeper
 
 std::atomic<std::uint64_t> g_slow_call_ns{0};
 std::atomic<std::uint64_t> g_next_look{0};
@@ -28,7 +28,7 @@ constexpr const char *k_poll_point_names[k_poll_points] = {"idle", "timer", "tas
 
 const char *name_of(poll_point where) noexcept { return k_poll_point_names[static_cast<std::size_t>(where)]; }
 
-/// Once per service and k_between_reports_ns.
+/// Returns true at most once per service and k_between_reports_ns.
 bool may_report(service_entry &s, std::uint64_t now) noexcept {
   std::uint64_t last = s.reported.load(std::memory_order_relaxed);
   return (last == 0 || now - last >= k_between_reports_ns) && s.reported.compare_exchange_strong(last, now, std::memory_order_relaxed);
@@ -45,21 +45,21 @@ bool invoke(const char *name, bool (*f)(void *), void *context) noexcept {
   try {
     return f(context);
   } catch (const std::exception &error) {
-    fatal("service '%s' threw: %s; let it catch what it throws, nobody waits for it", name, error.what());
+    fatal("service '%s' threw: %s; let it catch what it throws, because no caller waits for it", name, error.what());
   } catch (...) {
-    fatal("service '%s' threw; let it catch what it throws, nobody waits for it", name);
+    fatal("service '%s' threw; let it catch what it throws, because no caller waits for it", name);
   }
 }
 
 } // namespace
 
-/// False for `e` of which this thread runs no call.
+/// Says whether this thread runs a call of `e`.
 static bool runs_here(const service_entry &e) noexcept {
   const thread_context *here = this_thread_context();
   return here && here->serving == &e;
 }
 
-/// Somebody has to come by for it.
+/// Says whether workers call `e` at its poll point rather than on demand.
 static bool is_polled(const service_entry &e) noexcept { return !e.concurrent; }
 
 void service_list::add(service_entry &e) {
@@ -88,10 +88,10 @@ bool service_list::call(thread_context &e, service_entry &s, std::uint64_t &now)
   e.in_callback = nullptr;
   now = now_ns();
   if (!std::exchange(e.serving, nullptr))
-    return did; // it has ended itself
+    return did; // the service has removed itself
   s.began.store(0, std::memory_order_relaxed);
   const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
-  if (slow != 0 && now - began >= slow && !s.concurrent) [[unlikely]] // those are Weft's own
+  if (slow != 0 && now - began >= slow && !s.concurrent) [[unlikely]] // concurrent ones are Weft's own
     report_slow(s, now - began, now);
   m_registry.end(s);
   return did;
@@ -153,7 +153,8 @@ bool service_list::may_have_tasks() {
   return !turn.owns_lock() || !m_root.children.done(m_root.owned_children);
 }
 
-/// The line is written without the lock, so the name is copied: its owner may end the service meanwhile.
+/// Copies the name, because it writes the line without the lock: the owner of the service may
+/// remove it meanwhile.
 void service_list::report_overdue(std::uint64_t now) noexcept {
   const std::uint64_t slow = g_slow_call_ns.load(std::memory_order_relaxed);
   char name[100] = {};
@@ -180,7 +181,7 @@ void service_list::forget_after_fork() {
     static_cast<service_entry &>(r).began.store(0, std::memory_order_relaxed);
     return false;
   });
-  ::new (static_cast<void *>(&m_turn)) std::mutex; // perhaps held by a thread that is gone
+  ::new (static_cast<void *>(&m_turn)) std::mutex; // a thread that is not in the child may hold it
   ::new (static_cast<void *>(&m_root)) task(k_root_label);
 }
 
@@ -242,8 +243,8 @@ void report_overdue_calls(std::uint64_t now) noexcept {
   for_all_poll_points([now](service_list &l) { l.report_overdue(now); });
 }
 
-/// On the stack of a task, or between tasks: errno and a pending cancellation of the thread are not the
-/// services' affair.
+/// Runs on the stack of a task, or between tasks: so services neither change errno nor see a
+/// pending cancellation of the thread.
 void poll_services_now(poll_point where) noexcept {
   thread_context &e = *this_thread_context();
   if (e.in_callback || stack_left(e) < k_stack_for_calls)

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is to be called, in order of priority: a list that may change while what is in it is being called.
+// The list of registrations in order of priority. It may change while callers call what is in it.
 //
-// Roles       A registration is added once and removed once. Callers: begin_next, end, for one round of calls
-// each. Registrants: add, remove; a call may be one. Onlookers: visit. Word        registration::calls: calls
-// that are running + k_ending once remove() has begun. m_ended: counts the calls that ended
-//             while somebody waited for that; what remove() sleeps on.
-// Invariants  I1  The list, and the order numbers, change under m_lock only; it is sorted by priority, then
-// by order of registration.
-//             I2  A call begins under m_lock, of a registration in the list without k_ending. So after
-//             remove() has set k_ending the
-//                 count only falls, but for the calls of the remover itself, which tells how many these are.
-//             I3  A round knows its place by priority and number, not by address: whatever is added or
-//             removed meanwhile, each
-//                 registration that stays is called once, and none that was added after the round began. So a
-//                 round ends.
+// Roles       A registrant: add once, remove once; a call may be a registrant.
+//             A caller: begin_next, end, for one round of calls each.
+//             An observer: visit.
+// Word        registration::calls: calls that are running + k_ending once remove() has begun.
+//             m_ended: counts the calls that ended after their remove() had begun; the word that
+//             remove() sleeps on.
+// Invariants  I1  The list, and the order numbers, change under m_lock only. The list is sorted by
+//                 priority, then by order of registration.
+//             I2  A call begins under m_lock, of a registration in the list without k_ending. So
+//                 the count only falls after remove() has set k_ending. Calls of the remover itself
+//                 stay in the count; the remover passes their number.
+//             I3  A round keeps its position by priority and number, not by address. So whatever is
+//                 added or removed meanwhile, the round calls each registration that stays once,
+//                 and none that was added after the round began. So a round ends.
 // Orders      O1  calls decreased, release, with remove's acquire load: what a call did happened before
-// remove() returns.
-//             O2  m_ended increased, release, with remove's acquire load: who sees the end counted sees the
-//             count of calls, or does
-//                 not sleep.
+//                 remove() returns.
+//             O2  m_ended increased, release, with remove's acquire load: a remover that sees the
+//                 end counted sees the new count of calls; one that does not see it does not sleep.
 //             All else is ordered by m_lock.
 // Progress    Blocking; m_lock is held over a walk of the list and never over a call.
-// Reclamation The registrant's: after remove() has returned nobody touches the registration. A call that
-// removes its own registration does
-//             not end().
+// Reclamation The registrant's: after remove() has returned no thread touches the registration. A
+//             call that removes its own registration does not end().
 // Checked by  tests/model/dispatcher_models.cpp: registry_*
 #pragma once
 
@@ -66,7 +65,8 @@ class registry {
     m_lock.unlock();
   }
 
-  /// Returns when no calls of `e` run but `own` ones: those that are below the caller on its stack.
+  /// Removes `e`. Returns when no calls of `e` run but `own` ones: those below the caller on its
+  /// stack.
   void remove(entry &e, std::uint32_t own) noexcept {
     m_lock.lock();
     e.calls.fetch_or(k_ending, std::memory_order_relaxed);
@@ -85,7 +85,7 @@ class registry {
     m_lock.unlock();
   }
 
-  /// One caller's way through the list.
+  /// Keeps the position of one caller in the list.
   class round {
     friend registry;
     int m_priority = INT_MAX;
@@ -101,8 +101,8 @@ class registry {
     return r;
   }
 
-  /// The next one to be called; its call has begun. Null: the round is over. Who is not `alone` gets
-  /// concurrent ones only.
+  /// Begins the next call of the round and returns its registration; null: the round is over. A
+  /// caller that is not `alone` gets concurrent registrations only.
   [[nodiscard]] entry *begin_next(round &r, bool alone) noexcept {
     m_lock.lock();
     entry *e = m_first.get();
@@ -125,7 +125,8 @@ class registry {
       P::futex_wake(m_ended, INT_MAX);
   }
 
-  /// Calls f(entry) for each until it returns true. With the lock: f is short and registers nobody.
+  /// Calls f(entry) for each entry until f returns true. Holds the lock: f is short and registers
+  /// nothing.
   template <class F>
   void visit(F &&f) noexcept {
     m_lock.lock();
@@ -134,7 +135,7 @@ class registry {
     m_lock.unlock();
   }
 
-  /// fork(): no call of another thread goes on in the child.
+  // For fork(): calls of other threads do not go on in the child.
   void before_fork() noexcept { m_lock.lock(); }
   void after_fork() noexcept { m_lock.unlock(); }
   void forget_calls() noexcept {

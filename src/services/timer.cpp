@@ -14,7 +14,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-// Periods for which idle workers, once seen, are believed to go on: a fruitless look costs 5 us.
+// Once the timer has seen that idle workers poll, it takes that for granted for so many periods: a
+// fruitless look costs 5 us.
 constexpr std::uint64_t k_trust = 10;
 
 struct lock_guard {
@@ -87,7 +88,8 @@ void timer::wait_until(std::uint64_t deadline_ns) {
   pthread_cond_timedwait(&m_changed, &m_mutex, &t);
 }
 
-/// What services there are to be called by this thread; when it is to look again. Without the lock: a service may ask for the clock.
+/// Calls the services that are this thread's to call; returns when it looks again. Does not hold
+/// the lock over calls, because a service may use the timer.
 std::uint64_t timer::poll_now() {
   const std::uint64_t period = m_period_ns;
   m_polling = true;
@@ -115,7 +117,7 @@ void timer::call_or_put_off(std::uint64_t now) {
     return;
   }
   c.pending = false;
-  c.f(c.context); // the last touch: the caller may go on and take the call with it
+  c.f(c.context); // the last access: the caller may go on and free the call
 }
 
 void timer::run() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls at a time: a thread of its own, so that time passes while all workers compute. Asleep while nothing is due.
+// Calls functions at given times, on a thread of its own, so that time passes while all workers
+// compute. The thread sleeps while nothing is due.
 #pragma once
 
 #include "os/thread.hpp"
@@ -14,31 +15,38 @@ namespace rt {
 
 class timer {
  public:
-  /// One pending call; lives where the caller likes until it was called or cancelled.
+  /// Describes one pending call. The caller owns it, and keeps it until the call was made or
+  /// cancelled.
   struct call {
     void (*f)(void *context) = nullptr; // runs on the timer's thread under its lock: short, must not call the timer
     void *context = nullptr;
-    bool (*is_deferred)(void *context) = nullptr; // true: not yet; asked on time, in the same way. Such a call is not what one waits for
-    std::uint64_t period_ns = 0;              // for which it is deferred
+    // Asked on time, under the same rules; true: not yet. No one waits for a call that has this
+    // function.
+    bool (*is_deferred)(void *context) = nullptr;
+    std::uint64_t period_ns = 0;              // for which the call is deferred
     std::multimap<std::uint64_t, call *>::node_type room; // of a prepared call
     std::multimap<std::uint64_t, call *>::iterator at{};
     bool pending = false;
   };
 
-  /// `adopt` makes the timer's thread one that may use Weft, for services; null when it may not (any more).
+  /// Creates a timer without a thread. `adopt` makes the timer's thread one that may use Weft, for
+  /// services; it returns null if the thread may not (any more).
   explicit timer(thread_context *(*adopt)() noexcept);
   timer(const timer &) = delete;
   timer &operator=(const timer &) = delete;
 
-  /// Everything of at() that can fail: takes memory, and starts the thread on first use. Throws weft::error or std::bad_alloc.
+  /// Does everything of at() that can fail: takes memory, and starts the thread on first use.
+  /// Throws weft::error or std::bad_alloc.
   void prepare(call &c);
-  /// Calls c.f(c.context) at `deadline_ns` of the monotonic clock. Once for each prepare().
+  /// Schedules c.f(c.context) for `deadline_ns` of the monotonic clock. Once for each prepare().
   void at(std::uint64_t deadline_ns, call &c) noexcept;
-  /// After it returns the call is neither pending nor running.
+  /// Cancels the call: after cancel() has returned, it is neither pending nor running.
   void cancel(call &c);
-  /// From now on calls the services of the timer's poll point every `period_ns`, and those of idle when no worker idles.
+  /// Calls from now on the services of poll point timer every `period_ns`, and those of poll point
+  /// idle while no worker idles.
   void poll_services(std::uint64_t period_ns);
-  /// Whether time will bring anything, or the timer's thread is calling services.
+  /// Says whether a call is pending that something waits for, or the timer's thread is calling
+  /// services.
   [[nodiscard]] bool is_busy();
   [[nodiscard]] bool has_thread();
   void stop();
