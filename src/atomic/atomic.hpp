@@ -31,13 +31,16 @@ inline void cpu_pause() noexcept {
 #endif
 }
 
-/// Slow half of the asymmetric barrier: after it returns, every other thread of the process has executed a full
-/// barrier since the call began. membarrier(2) where the kernel has it; see os/membarrier.cpp.
+/// Executes the slow half of the asymmetric barrier: when it returns, every other thread of the
+/// process has executed a full barrier since the call began. Uses membarrier(2) where the kernel
+/// has it; see os/membarrier.cpp.
 void os_heavy_barrier() noexcept;
 
-/// True when light barriers must be real ones (no membarrier, or a thread sanitizer build). Written once at load time.
+/// Is true if light barriers must be real ones (no membarrier, or a thread sanitizer build).
+/// Written once at load time.
 [[gnu::visibility("hidden")]] extern bool g_light_barrier_is_full;
-/// A read-modify-write of one word by all: ThreadSanitizer sees what it orders.
+/// Orders threads by a read-modify-write of one word that all of them share, which ThreadSanitizer
+///        understands.
 alignas(128) inline std::atomic<std::uint32_t> g_meeting{0};
 inline void full_barrier() noexcept {
   g_meeting.fetch_add(1, std::memory_order_seq_cst); // O1 of os/membarrier.cpp
@@ -49,17 +52,20 @@ bool os_futex_wait(std::atomic<std::uint32_t> &word, std::uint32_t expected, std
 void os_futex_wake(std::atomic<std::uint32_t> &word, int count) noexcept;
 void os_yield() noexcept;
 
-/// Words that different threads write are kept this far apart: two lines, because x86 prefetches lines in pairs.
+/// Keeps words that different threads write this far apart: two lines, because x86 prefetches lines
+/// in pairs.
 inline constexpr std::size_t k_apart = 128;
-/// Distance between the elements of an array of such words, where pairs would cost too much memory.
+/// Is the distance between the elements of an array of such words, where pairs would cost too much
+/// memory.
 inline constexpr std::size_t k_line = 64;
 
 struct real_atomics {
   template <class T>
   using atomic = std::atomic<T>;
 
-  /// 1 to 5 us, as a pause takes 6 to 25 ns: about what parking and waking cost. With 8 threads on 2 cpus a ticket_lock
-  /// costs 0.13 us of cpu per acquisition so, 0.59 without spinning and 0.28 with 1000 spins.
+  /// Bounds a spin. So many pauses of 6 to 25 ns take 1 to 5 us, about what parking and waking
+  /// cost. With 8 threads on 2 cpus a ticket_lock then costs 0.13 us of cpu per acquisition, 0.59
+  /// us without spinning and 0.28 us with 1000 spins.
   static constexpr int k_spins = 200;
 
   template <class T>

@@ -7,7 +7,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Nanoseconds of CLOCK_MONOTONIC. Costs a vDSO call.
+/// Returns the nanoseconds of CLOCK_MONOTONIC. Costs a vDSO call.
 inline std::uint64_t now_ns() noexcept {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler calls a closure, amid the signature of a function template: "... [with F = main()::<lambda()>]".
+// The compiler's name of a closure, in the signature of a function template: "... [with F =
+// main()::<lambda()>]".
 #pragma once
 
 #include <string_view>
@@ -7,7 +8,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Empty for a signature that names none, or null.
+/// Returns the closure's name; empty if the signature is null or names none.
 [[nodiscard]] inline std::string_view closure_in(const char *signature) noexcept {
   const std::string_view all = signature ? signature : "";
   const std::size_t at = all.find("F = ");

@@ -47,7 +47,7 @@ error::~error() = default;
 namespace rt {
 namespace {
 
-/// To be thrown where there is no memory for an error's text: a copy takes none.
+/// Returns an error to throw where there is no memory for an error's text: copying it takes none.
 const error *spare_error(errc code) noexcept {
   static const error *const all = [] {
     auto *errors = static_cast<error *>(::operator new(sizeof(error) * k_codes)); // never destroyed: threads may fail while we exit
@@ -60,7 +60,8 @@ const error *spare_error(errc code) noexcept {
 }
 std::terminate_handler g_handler_before = nullptr; // written before ours is installed
 
-/// A setting that is wrong is the user's to mend, not the programmer's: no abort, no core.
+/// Ends a program whose setting is wrong without abort and core, because the user can correct the
+/// setting.
 [[noreturn]] void end_for_bad_setting() noexcept {
   try {
     if (const std::exception_ptr uncaught = std::current_exception())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A FIFO whose links are in its elements. Not thread-safe; owns nothing; an element is in one queue at a
+// A FIFO whose links are in its elements. Not thread-safe. Owns nothing. An element is in one queue
+// at a
 // time.
 #pragma once
 
@@ -8,7 +9,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Where the link stands: the member `next`, of type T* or of a base class of T.
+/// Says where the link is: in the member `next`, of type T* or of a base class of T.
 struct link_next {
   template <class T>
   static T *get(const T &t) noexcept {
@@ -20,7 +21,7 @@ struct link_next {
   }
 };
 
-/// The same for a member of another name: link_member<&task::next_ready>.
+/// Says where a link of another name is: link_member<&task::next_ready>.
 template <auto Member>
 struct link_member {
   template <class T>
@@ -63,7 +64,7 @@ class intrusive_queue {
       m_last = t;
   }
 
-  /// The oldest element, or nullptr. Its link is cleared.
+  /// Takes out the oldest element and clears its link; returns nullptr if there is none.
   T *pop_front() noexcept {
     T *t = m_first;
     if (t == nullptr)

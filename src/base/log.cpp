@@ -31,7 +31,7 @@ void warn_with(const char *format, va_list arguments) noexcept {
   line.write();
 }
 
-/// The end of every fatal path. A context that itself fails does not come back here for more.
+/// Ends every fatal path. A context that itself fails is not called a second time.
 [[noreturn]] void die(signal_safe_line &line) noexcept {
   const bool first = !g_dying.exchange(true, std::memory_order_relaxed);
   if (const auto add = g_fatal_context.load(std::memory_order_acquire); first && add != nullptr)
@@ -81,7 +81,7 @@ void signal_safe_line::write(int fd) noexcept {
     if (n > 0)
       done += static_cast<std::size_t>(n);
     else if (n == 0 || errno != EINTR)
-      break; // nobody listens; there is nowhere else to say so
+      break; // stderr takes nothing more, and there is no other place to report that
   }
   m_size = 0;
   errno = saved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Weft says on stderr: whole lines, one write(2) each, every one starting with "weft: ".
+// Messages on stderr: whole lines, one write(2) each; every line starts with "weft: ".
 #pragma once
 
 #include <weft/config.hpp>
@@ -12,8 +12,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A line put together without malloc, locale or locks: safe in a signal handler. What does not fit is cut
-/// off.
+/// Builds a line without malloc, locale or locks, so that a signal handler may use it. Cuts off
+/// what does not fit.
 class signal_safe_line {
  public:
   signal_safe_line &text(std::string_view s) noexcept;
@@ -32,20 +32,21 @@ class signal_safe_line {
   std::size_t m_size = 0;
 };
 
-/// Called by fatal() to add where it happened (the running task, the configuration). Must be signal-safe.
+/// Adds to a line of fatal() where it happened (the running task, the configuration). Must be
+/// signal-safe.
 using fatal_context = void (*)(signal_safe_line &line) noexcept;
 void set_fatal_context(fatal_context add) noexcept;
 
 /// Prints "weft: fatal: ..." and aborts.
 [[noreturn]] WEFT_COLD void fatal(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
-/// Prints "weft: ...": what the user has asked for.
+/// Prints "weft: ...", for output that the user has asked for.
 WEFT_COLD void note(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
 /// Prints "weft: warning: ...".
 WEFT_COLD void warn(const char *format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
-/// The same, but only for the first caller that hands in this flag.
+/// Prints a warning, but only for the first caller that passes this flag.
 WEFT_COLD void warn_once(std::atomic<bool> &warned, const char *format, ...) noexcept __attribute__((format(printf, 2, 3)));
 
 [[noreturn]] WEFT_COLD void check_failed(const char *condition, const char *file, int line, const char *sentence) noexcept;
@@ -56,7 +57,7 @@ WEFT_COLD void warn_once(std::atomic<bool> &warned, const char *format, ...) noe
 /// Stops the program with `sentence` when `condition` is false; in every build.
 #define WEFT_CHECK(condition, sentence) ((condition) ? static_cast<void>(0) : ::weft::rt::check_failed(#condition, __FILE__, __LINE__, sentence))
 
-/// The same in debug builds only.
+/// Stops the program in the same way, in debug builds only.
 #ifdef NDEBUG
 #define WEFT_ASSERT(condition, sentence) static_cast<void>(sizeof((condition) ? 1 : 0))
 #else

@@ -16,12 +16,12 @@ enum class bug : int {
 
 #if defined(WEFT_MUTANTS)
 
-/// The number in WEFT_MUTANT, or 0; src/config/mutant.cpp.
+/// Returns the number in WEFT_MUTANT, or 0; src/config/mutant.cpp.
 int chosen_mutant() noexcept;
 
-/// Is this the bug of this run?
+/// Says whether `b` is the bug of this run.
 inline bool mutant(bug b) noexcept { return chosen_mutant() == static_cast<int>(b); }
-/// `order`, or relaxed when this is the bug of this run.
+/// Returns `order`, or relaxed if `b` is the bug of this run.
 inline std::memory_order order_unless(bug b, std::memory_order order) noexcept { return mutant(b) ? std::memory_order_relaxed : order; }
 
 #else

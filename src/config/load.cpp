@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the sources to one set of values.
+// Reads the sources of settings and merges them into one set of values.
 #include "config/settings.hpp"
 #include "config/toml.hpp"
 #include "config/value.hpp"
@@ -25,7 +25,7 @@ struct assignment {
   string origin;
 };
 
-/// Variables that start with WEFT_ and are no settings.
+/// Lists variables that start with WEFT_ and are no settings.
 constexpr string_view k_other_variables[] = {
     "WEFT_CONFIG",
 #if defined(WEFT_MUTANTS)
@@ -65,13 +65,14 @@ void assign(loaded_settings &out, const std::vector<assignment> &source) {
   }
 }
 
-/// The first variable of that name, as getenv() finds it; nullptr where there is none or it is empty.
+/// Returns the first variable of that name, as getenv() finds it; nullptr if there is none or it is
+/// empty.
 const string *variable(const settings_input &input, string_view name) {
   const auto found = std::find_if(input.environment.begin(), input.environment.end(), [&](const key_value &v) { return v.first == name; });
   return found == input.environment.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-// A hundred times what a file of all settings with their comments takes.
+// A hundred times the size of a file of all settings with their comments.
 constexpr std::size_t k_longest_settings = 1 << 20;
 
 struct settings_file {
@@ -111,8 +112,8 @@ std::vector<assignment> from_file(const settings_input &input, loaded_settings &
   return source;
 }
 
-/// OpenMP's variable of that meaning. What Weft cannot use of it is reported, not refused: it was written for
-/// another.
+/// Reads OpenMP's variable of that meaning. A value that Weft cannot use is reported, not refused,
+/// because the user may have written it for another runtime.
 void add_alias(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
   const char *alias = setting_table()[row].alias;
   const auto *value = alias != nullptr && input.openmp_aliases ? variable(input, alias) : nullptr;
@@ -126,7 +127,7 @@ void add_alias(const settings_input &input, std::size_t row, std::vector<assignm
     out.warnings.push_back(refusal(a) + "; it is ignored");
 }
 
-/// The setting's variable of an earlier version, where it is set; false otherwise.
+/// Reads the setting's variable of an earlier version, if it is set; returns false otherwise.
 bool add_former_variable(const settings_input &input, std::size_t row, std::vector<assignment> &source, loaded_settings &out) {
   for (const auto &[former, now] : former_keys()) {
     const auto name = environment_name(former);
@@ -172,7 +173,7 @@ std::vector<assignment> from_overrides(const settings_input &input, loaded_setti
   return source;
 }
 
-/// The preset is itself a setting: the last source that names one chooses it.
+/// Applies the preset. It is itself a setting: the last source that names a preset chooses it.
 std::vector<assignment> from_preset(std::initializer_list<const std::vector<assignment> *> sources) {
   constexpr auto k_row = static_cast<std::size_t>(setting_index::preset);
   loaded_settings chosen;
@@ -188,8 +189,8 @@ std::vector<assignment> from_preset(std::initializer_list<const std::vector<assi
   return out;
 }
 
-/// What one setting implies for another. What the user chose differently is a contradiction, which only the
-/// user can resolve.
+/// Applies what one setting implies for another. If the user chose another value, the two
+/// contradict each other, and only the user can resolve that.
 void imply(loaded_settings &out, setting_index by, setting_index index, const char *value) {
   const auto cause = static_cast<std::size_t>(by), row = static_cast<std::size_t>(index);
   string &origin = out.origin[row];

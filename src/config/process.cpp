@@ -29,7 +29,7 @@ process_state &state() {
   return *s;
 }
 
-/// Under the mutex.
+/// Loads the settings; the caller holds the mutex.
 void load(process_state &s) {
   settings_input input;
   input.environment = process_environment();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings: what they are is in settings.def, what they say now in `rt::settings`. Sources, each over the
-// one before: defaults, file, preset, environment, API.
+// Settings: settings.def lists them, `rt::settings` holds their values. Sources, each over the one
+// before: defaults, file, preset, environment, API.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace rt {
 #define WEFT_CHOICES(type, spellings, ...) enum class type { __VA_ARGS__ };
 #include "config/settings.def"
 
-/// One plain field per key: key `sched.policy` is the field `sched_policy`. Where the table has a word for
-/// zero (workers "auto", throttle.bytes "off"), the field holds 0 for it.
+/// Holds one plain field per key: key `sched.policy` is the field `sched_policy`. If the table has
+/// a word for zero (workers "auto", throttle.bytes "off"), the field holds 0 for this word.
 struct settings {
 #define WEFT_SETTING(type, field, ...) type field{};
 #include "config/settings.def"
@@ -45,7 +45,7 @@ struct setting_limit {
   bool bounded = false;
 };
 
-/// One row of the table.
+/// Describes one row of the table.
 struct setting_info {
   const char *key;
   std::string environment; ///< "WEFT_SCHED_POLICY"
@@ -66,7 +66,7 @@ struct preset_value {
   const char *value;
 };
 
-/// A setting's key of an earlier version.
+/// Holds a setting's key of an earlier version.
 struct former_key {
   const char *former;
   const char *key;
@@ -76,28 +76,29 @@ const std::array<setting_info, k_setting_count> &setting_table();
 const std::vector<former_key> &former_keys();
 const std::vector<preset_value> &preset_table();
 
-/// Row of a key, or of its former name; k_setting_count where there is none.
+/// Returns the row of a key, or of its former name; k_setting_count if there is none.
 std::size_t find_setting(std::string_view key);
-/// "WEFT_SCHED_POLICY" of "sched.policy"
+/// Returns "WEFT_SCHED_POLICY" for "sched.policy".
 std::string environment_name(std::string_view key);
-/// The key most like `word`; "" where none is near.
+/// Returns the key most like `word`; "" if none is near.
 std::string nearest_key(std::string_view word);
-/// "auto, or an integer from 1 to 1024"
+/// Says what is allowed, such as "auto, or an integer from 1 to 1024".
 std::string describe_allowed(const setting_info &info);
-/// A field as text that the parser reads back to the same value.
+/// Returns a field as text that the parser reads back to the same value.
 std::string setting_text(const settings &s, std::size_t row);
-/// Parses `text` into its field; false (and no change) where it is not allowed.
+/// Parses `text` into its field; returns false, and changes nothing, if `text` is not allowed.
 [[nodiscard]] bool set_setting(settings &s, std::size_t row, std::string_view text);
 
 using key_value = std::pair<std::string, std::string>;
 
-/// All that settings depend on: loading reads nothing else (but the one file that the environment names).
+/// Holds all that settings depend on. Loading reads nothing else but the file that the environment
+/// names.
 struct settings_input {
   std::vector<key_value> environment;
   std::vector<key_value> overrides; ///< keys and values from the API, later ones win
   const char *overriding = "API";   ///< what messages call their source
-  std::string root;                 ///< is before the path of the file
-  bool openmp_aliases = false;      ///< let OMP_NUM_THREADS and its like speak where the WEFT_ name is silent
+  std::string root;                 ///< a prefix of the file's path, for tests
+  bool openmp_aliases = false;      ///< read OMP_NUM_THREADS and its like where the WEFT_ name is not set
 };
 
 struct loaded_settings {
@@ -107,27 +108,30 @@ struct loaded_settings {
   std::string file; ///< the file that was read, or ""
 };
 
-/// Pure. Throws weft::error (bad_setting) that names key, value, what is allowed and where the value came
-/// from.
+/// Computes the settings from `input` alone. Throws weft::error (bad_setting) that names the key,
+/// the value, what is allowed and where the value came from.
 loaded_settings load_settings(const settings_input &input);
 
-/// The settings of this process: environment, file and overrides, loaded on first use. Warnings go to stderr.
+/// Returns the settings of this process, from environment, file and overrides. Loads them on first
+/// use; warnings go to stderr.
 const loaded_settings &process_settings();
 inline const settings &current_settings() { return process_settings().values; }
 
-/// Loads again, for a runtime that starts anew. The caller ensures that nobody reads settings meanwhile;
-/// references stay valid, their contents change.
+/// Loads again, for a runtime that starts anew. The caller ensures that no thread reads settings
+/// meanwhile. References stay valid; their contents change.
 const loaded_settings &reload_process_settings();
 
-/// From the API: kept for the next (re)load. Throws bad_setting at once when key or value are wrong.
+/// Keeps a value of the API for the next (re)load. Throws bad_setting at once if key or value is
+/// wrong.
 void settings_override(std::string_view key, std::string_view value);
 void settings_clear_overrides() noexcept;
 
-/// Around fork(): the child finds the settings whole and nobody changing them.
+/// Locks the settings around fork(), so that the child finds them whole and no thread changing
+/// them.
 void lock_settings();
 void unlock_settings();
 
-/// The variables of this process's environment; none in a set-user-id program.
+/// Returns the variables of this process's environment; none in a set-user-id program.
 std::vector<key_value> process_environment();
 
 } // namespace rt

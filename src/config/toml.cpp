@@ -19,7 +19,7 @@ class line_reader {
 
   [[noreturn]] void fail(const std::string &what) const { throw_error(errc::bad_setting, "%s:%d: %s", m_file.c_str(), m_line, what.c_str()); }
 
-  /// True at the end of what counts: nothing or a comment follows.
+  /// Returns true if nothing or only a comment follows.
   bool at_end() noexcept {
     skip_blanks();
     return m_rest.empty() || m_rest.front() == '#';
@@ -131,7 +131,7 @@ class line_reader {
     return number;
   }
 
-  /// [+-] digits [. digits] [e [+-] digits], with '_' between digits only.
+  /// Checks for [+-] digits [. digits] [e [+-] digits], with '_' between digits only.
   static bool read_number(std::string_view word, std::string &number) {
     std::size_t at = 0;
     const auto sign = [&] {
@@ -193,7 +193,7 @@ std::vector<toml_entry> parse_toml(std::string_view text, const std::string &fil
       entry.key = table + reader.dotted_key();
       entry.line = number;
       if (!reader.take('='))
-        reader.fail("after the key '" + entry.key + "' stands no '='");
+        reader.fail("after the key '" + entry.key + "' there is no '='");
       entry.text = reader.value();
       for (const auto &earlier : entries)
         if (earlier.key == entry.key)

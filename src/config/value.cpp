@@ -40,7 +40,7 @@ std::optional<Number> parse_number(std::string_view text) {
   return value;
 }
 
-/// A whole number with one of the units.
+/// Parses a whole number with one of the units.
 template <std::size_t N>
 std::optional<std::uint64_t> parse_quantity(std::string_view text, const unit (&units)[N]) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -52,7 +52,7 @@ std::optional<std::uint64_t> parse_quantity(std::string_view text, const unit (&
   return *number * found->factor;
 }
 
-/// In the largest unit that leaves no fraction.
+/// Writes a number in the largest unit that leaves no fraction.
 template <std::size_t N>
 std::string quantity_text(std::uint64_t value, const unit (&units)[N], std::string_view smallest) {
   if (value != 0)
@@ -70,7 +70,7 @@ bool in_range(const setting_info &info, Number value) {
   return !info.limit.bounded || (v >= info.limit.least && v <= info.limit.most);
 }
 
-/// What all numbers share: the word for zero, then the parsed value within the range.
+/// Parses what all numbers share: the word for zero, or a value within the range.
 template <class Number, class Field>
 bool accept(const setting_info &info, std::string_view text, const std::optional<Number> &parsed, Field &out) {
   if (is_zero_word(info, text)) {
@@ -191,7 +191,7 @@ int find_choice(const setting_info &info, std::string_view text) {
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view> &candidates) {
-  // A third of the letters may be wrong; beyond that a guess helps nobody.
+  // A third of the letters may be wrong; beyond that a guess does not help.
   std::size_t best = std::max<std::size_t>(2, word.size() / 3) + 1;
   std::string_view found;
   for (const auto candidate : candidates) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the text of a setting and its field: one overload per type. A parser returns false where the text
-// is not allowed, and leaves the field alone then.
+// Conversions between the text of a setting and its field: one overload per type. A parser returns
+// false and leaves the field alone if the text is not allowed.
 #pragma once
 
 #include "config/settings.hpp"
@@ -25,9 +25,10 @@ std::string value_text(const setting_info &info, std::chrono::microseconds value
 std::string value_text(const setting_info &info, const std::string &value);
 
 std::vector<std::string_view> split_choices(std::string_view choices);
-/// Place of `text` among the choices ('-' and '_' are the same); -1 where it is none.
+/// Returns the index of `text` among the choices ('-' and '_' are the same); -1 if it is none of
+/// them.
 int find_choice(const setting_info &info, std::string_view text);
-/// The candidate with the least edit distance to `word`; "" where none is near.
+/// Returns the candidate with the least edit distance to `word`; "" if none is near.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view> &candidates);
 
 template <class Choice>

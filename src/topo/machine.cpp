@@ -28,7 +28,7 @@ int read_number(const std::string &path, int otherwise) {
   return number && *number <= 0x7fffffff ? static_cast<int>(*number) : otherwise;
 }
 
-/// cpu -> node, for the cpus that sysfs mentions.
+/// Maps cpus to nodes, for the cpus that sysfs mentions.
 std::map<int, int> read_nodes(const std::string &root) {
   std::map<int, int> node_of;
   const std::string base = root + "/sys/devices/system/node/";
@@ -38,7 +38,8 @@ std::map<int, int> read_nodes(const std::string &root) {
   return node_of;
 }
 
-/// Of ARM: a capacity below the largest one. Of hybrid Intel machines: one of the CPUs of the driver cpu_atom.
+/// Finds the slower cores. On ARM: those with a capacity below the largest one. On hybrid Intel
+/// machines: the CPUs of the driver cpu_atom.
 void find_little_cores(machine &m, const std::string &root) {
   const auto atoms = read_list(root + "/sys/devices/cpu_atom/cpus");
   const auto capacity = [&](const cpu_entry &p) {
@@ -51,7 +52,8 @@ void find_little_cores(machine &m, const std::string &root) {
     entry.little = capacity(entry) < most || std::find(atoms.begin(), atoms.end(), entry.cpu) != atoms.end();
 }
 
-/// Rounded up; not by std::ceil, for which a program would have to link the library of mathematics.
+/// Rounds up. Does not use std::ceil, because a program would have to link the library of
+/// mathematics.
 int whole_cpus(double cpus) noexcept {
   const int below = static_cast<int>(cpus);
   return below < cpus ? below + 1 : below;

@@ -18,7 +18,7 @@ struct cpu_entry {
   bool little = false; ///< one of the slower cores of a machine that has two kinds
 };
 
-/// One picture of the machine as this process may use it. Taken once; never changes.
+/// Holds one picture of the machine as this process may use it. It is taken once and never changes.
 struct machine {
   std::vector<cpu_entry> cpus; ///< allowed by the affinity mask, ascending by number; never empty
   int online_cpus = 1;         ///< what the machine has
@@ -27,19 +27,22 @@ struct machine {
   memory_limit memory;
   std::size_t page_bytes = 4096;
 
-  /// How many threads can run at once: the mask, cut to the quota rounded up; at least 1.
+  /// Returns how many threads can run at once: the cpus of the mask, at most the quota rounded up;
+  /// at least 1.
   [[nodiscard]] int effective_cpus() const noexcept;
 
-  /// Numbers of `cpus` in the order in which workers are bound: neighbours first, SMT siblings side by side.
+  /// Returns indices of `cpus` in the order in which workers are bound: neighbours first, SMT
+  /// siblings side by side.
   [[nodiscard]] std::vector<int> compact_order() const;
-  /// As far apart as possible: over the packages in turn, whole cores before SMT siblings.
+  /// Returns them as far apart as possible: over the packages in turn, whole cores before SMT
+  /// siblings.
   [[nodiscard]] std::vector<int> spread_order() const;
 };
 
 /// Takes a picture. `root` is put before /proc and /sys paths; `mask` are the allowed cpus.
 machine read_machine(const std::string &root, const std::vector<int> &mask);
 
-/// The picture of this process, taken on first use with the caller's affinity mask.
+/// Returns the picture of this process, taken on first use with the caller's affinity mask.
 const machine &this_machine();
 
 } // namespace rt
