@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the program that layers have told of.
+// The threads of the program that layers have registered: external threads.
 //
-// Roles       Any thread adds. The watcher visits.
-// Word        m_first; external_thread::next: of who adds it until it is in the list, then the same for ever.
-// Invariants  I1  Who is added is found by all later visits: the record of a thread that has ended stays, for another thread that begins with it.
+// Roles       A thread, any: adds its record. The watcher visits.
+// Word        m_first. external_thread::next: the adding thread's until the record is in the list,
+//             then constant.
+// Invariants  I1  All later visits find a record that was added. The record of a thread that has
+//                 ended stays in the list; another thread may begin with it.
 // Orders      O1  m_first compare_exchange release; load acquire: the external thread is complete.
 // Progress    Lock-free.
-// Reclamation None: external threads outlive the process's last look.
+// Reclamation None: records outlive the watcher's last visit.
 // Checked by  tests/model/external_thread_models.cpp
 #pragma once
 

@@ -26,14 +26,15 @@ void lock_queues::count(const thread_wait &w) {
   try {
     if (!q)
       q = &m_queues.emplace_back();
-  } catch (const std::bad_alloc &) { // it gets a spare
+  } catch (const std::bad_alloc &) { // the worker gets a spare
     return;
   }
   q->lock = w;
   ++q->waiters;
 }
 
-/// A holder that runs, or waits for its CPU, or sleeps until a time comes, will let go by itself.
+/// Looks at the holder of a lock. One that runs, waits for its CPU, or sleeps until a given time
+/// will release the lock by itself.
 void lock_queues::look_at(queue &q, std::uint64_t now) {
   const lock_holder h = m_world.holder(q.lock);
   const std::uint64_t cpu_ns = h.tid != 0 ? m_world.cpu_ns(h.tid) : 0;
@@ -46,8 +47,9 @@ void lock_queues::look_at(queue &q, std::uint64_t now) {
   q.holder_cpu_ns = cpu_ns;
 }
 
-/// A holder that waits for another of these locks passes on what it holds when it gets that; in a circle nobody does. That a holder waits is believed
-/// when it has not run between two looks: the lock may have been passed on while it was asked about.
+/// Says whether the lock passes on. A holder that waits for another of these locks releases its own
+/// when it gets the other one; in a cycle no holder does. A holder counts as waiting only if it has
+/// not run between two looks, because the lock may have passed on while the watcher asked for it.
 bool lock_queues::passes_on(const queue &q, std::uint64_t now) {
   const queue *at = &q;
   for (std::size_t i = 0; i <= m_queues.size(); ++i) {

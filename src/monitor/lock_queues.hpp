@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocked workers that wait for the same lock of the kernel: one spare after the other would come to wait for it, too. As long as the lock is on its way from
-// holder to holder, its waiters need as many spares as there are workers. A lock that has stood still may be one whose holder waits for ready
-// work: then each waiter needs its own. Plain code of the watcher's thread.
+// Decides how many blocked workers need no spare because they wait for the same lock of the kernel.
+// Spares that run tasks in their place would come to wait for that lock one after the other.
+// - As long as the lock passes from holder to holder, its waiters need as many spares as there are
+//   workers.
+// - The holder of a lock that has not moved may wait for ready work: then each waiter needs its own
+//   spare.
+// Only the watcher's thread runs this code.
 #pragma once
 
 #include "os/thread_state.hpp"
@@ -18,10 +22,11 @@ class lock_queues {
  public:
   lock_queues(const watched &world, std::uint64_t patience_ns) : m_world(world), m_patience_ns(patience_ns) {}
 
-  /// A round: begin, count each blocked worker, ask.
+  /// Begins a round: then count() each blocked worker, then needless().
   void begin();
   void count(const thread_wait &w);
-  /// Of those counted, how many need no spare, where `enough` waiters of each lock get one.
+  /// Returns how many of the counted workers need no spare if `enough` waiters of each lock get
+  /// one.
   [[nodiscard]] unsigned needless(unsigned enough, std::uint64_t now);
 
  private:
@@ -30,7 +35,7 @@ class lock_queues {
     lock_holder held;
     thread_wait holder_waits;
     std::uint64_t holder_cpu_ns = 0;
-    std::uint64_t since = 0; // nothing of that has changed
+    std::uint64_t since = 0; // since when lock, holder and its wait are unchanged
     unsigned waiters = 0;
   };
   void look_at(queue &q, std::uint64_t now);

@@ -13,13 +13,13 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_longest_window_ns = 4 * k_slice_ns; // in a longer one everybody has come and gone
-constexpr std::uint64_t k_least_fraction = 8;                    // computes: an eighth of the time and more
+constexpr std::uint64_t k_longest_window_ns = 4 * k_slice_ns; // in a longer one threads may have come and gone
+constexpr std::uint64_t k_least_fraction = 8;                    // a thread computes if it runs for an eighth of the time or more
 constexpr std::uint64_t k_shortest_rest_ns = 2 * k_slice_ns, k_longest_rest_ns = 1'000'000'000;
 
 } // namespace
 
-/// How many take part; the others are listed.
+/// Returns how many external threads take part; lists the others.
 std::size_t oversubscription_policy::sort() {
   std::size_t inside = 0;
   m_outside.clear();
@@ -41,19 +41,20 @@ std::size_t oversubscription_policy::sort() {
   return inside;
 }
 
-/// Leaves those outside that have used a part of the time since the last look.
+/// Keeps in m_outside the threads that have computed since the last look.
 void oversubscription_policy::find_computing(std::uint64_t since) {
   std::erase_if(m_outside, [&](layer::external_thread *g) {
     int tid = g->tid.load(std::memory_order_relaxed);
     const std::uint64_t now = m_world.cpu_ns(tid), before = g->seen_cpu_ns;
     g->seen_cpu_ns = now;
-    if (now == 0) // it has ended and not said so; another thread may have begun with its record
+    if (now == 0) // the thread has ended without notice; another one may have begun with its record
       g->tid.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
     return now == 0 || before == 0 || (now - before) * k_least_fraction < since;
   });
 }
 
-/// Not who sleeps in the kernel, and would be woken. False: nobody was.
+/// Asks `surplus` threads to suspend themselves, but none that sleeps in the kernel, because the
+/// signal would wake it. Returns false if no thread was asked.
 bool oversubscription_policy::ask(std::size_t surplus) {
   bool asked = false;
   for (layer::external_thread *g : m_outside) {
@@ -81,8 +82,9 @@ void oversubscription_policy::recall(std::size_t most) {
   }
 }
 
-/// Time of cpus that this process has not used, since it last used all of them to the nearest. Regions are short, and there is a gap behind each. Where
-/// threads had to leave their cpu, it was other processes that used the rest.
+/// Adds up the time of cpus that this process has left idle; begins anew when the process used all
+/// cpus but for half of one: regions are short, and a gap follows each. If threads of the process
+/// had to leave their cpu, other processes have used the rest, and it does not count.
 void oversubscription_policy::note_idle_time(std::uint64_t since) {
   const std::uint64_t before = std::exchange(m_process_ns, m_world.process_cpu_ns());
   const std::uint64_t used = m_process_ns - before, had = m_world.cpus() * since, idle = used < had ? had - used : 0;
@@ -121,7 +123,7 @@ oversubscription_policy::assessment oversubscription_policy::assess_all(std::uin
 oversubscription_policy::assessment oversubscription_policy::look(std::uint64_t now) {
   try {
     return m_world.can_ask() ? assess_all(now) : assessment{};
-  } catch (const std::bad_alloc &) { // another time
+  } catch (const std::bad_alloc &) { // the next look tries again
     return {};
   }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is in the way: threads of the program that take no part in what the workers do (external threads, of layers) and compute, while others take part and the
-// process uses all of its cpus. These are asked to suspend themselves; layers decide who does (those that spin). Plain code of the watcher's thread.
+// Suspends external threads of layers that compute, but take no part in the workers' tasks, while
+// other external threads take part and the process uses all of its cpus. The watcher asks such
+// threads to suspend themselves; layers decide which threads obey (those that spin). Only the
+// watcher's thread runs this code.
 //
-// Nobody is kept for longer than he agreed to. All are recalled as soon as no external thread takes part any more; else one for each slice of a cpu that the
-// process has left idle.
+// No thread is suspended for longer than it agreed to. The watcher recalls
+// - all threads as soon as no external thread takes part any more;
+// - else one thread for each slice of a cpu that the process has left idle.
 #pragma once
 
 #include "monitor/stall_detector.hpp"
@@ -20,7 +23,7 @@ class oversubscription_policy {
   explicit oversubscription_policy(watched &world) : m_world(world) {}
 
   struct assessment {
-    bool presses = false; // somebody was asked, or is suspended: look again after half a slice
+    bool presses = false; // a thread was asked, or is suspended: look again after half a slice
     bool unsure = false; // the last look was too long ago to tell: look again soon
     std::uint64_t rest_ns = 0; // look again after so long at most; 0: not before there is work
   };
@@ -36,9 +39,9 @@ class oversubscription_policy {
 
   watched &m_world;
   std::uint64_t m_at = 0, m_process_ns = 0; // of the last look
-  std::uint64_t m_preemptions = 0; // by then
+  std::uint64_t m_preemptions = 0; // by the last look
   std::uint64_t m_idle_ns = 0;
-  std::uint64_t m_rest_ns = 0; // longer and longer while nobody is asked, though some are inside and some outside
+  std::uint64_t m_rest_ns = 0; // grows while no thread is asked, though some take part and some do not
   std::vector<layer::external_thread *> m_outside, m_suspended; // of this look
 };
 

@@ -8,8 +8,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Whether the thread has slept in the kernel for most of the time since the last look. Asks the kernel for its state only when its
-/// CPU time leaves room for that.
+/// Says whether the thread has slept in the kernel for most of the time since the last look. Asks
+/// the kernel for the thread's state only if its CPU time leaves this possible.
 bool stall_detector::has_slept(record &r, std::uint64_t now) const {
   const std::uint64_t cpu = m_world.cpu_ns(r.seen.tid);
   const bool known = r.cpu_at != 0;
@@ -24,10 +24,10 @@ bool stall_detector::has_slept(record &r, std::uint64_t now) const {
   return !busy && m_world.sleeps(r.seen.tid);
 }
 
-/// Of one that is where it was at the last look.
+/// Assesses a worker that has passed no scheduling point since the last look.
 void stall_detector::assess_one(record &r, const circumstances &c) const {
   if (!c.waits && r.is == worker_state::going)
-    return; // nobody minds
+    return; // no work waits for it
   if (has_slept(r, c.now)) {
     if (r.is == worker_state::suspect)
       r.sleep = m_world.waits_for(r.seen.tid);
@@ -43,7 +43,8 @@ void stall_detector::assess_one(record &r, const circumstances &c) const {
   r.is = computes ? worker_state::computing : worker_state::going;
 }
 
-/// Of one that has passed scheduling points. True: it has hardly run meanwhile, and sleeps.
+/// Starts the record of a worker that has passed scheduling points. Returns true if the worker has
+/// hardly run meanwhile, and sleeps.
 bool stall_detector::begin_anew(record &r, const watched::reading &seen, const circumstances &c) const {
   const bool asks = c.waits && !seen.idle && !seen.external;
   const std::uint64_t cpu = asks ? m_world.cpu_ns(seen.tid) : 0;
@@ -52,8 +53,9 @@ bool stall_detector::begin_anew(record &r, const watched::reading &seen, const c
   return lazy && m_world.sleeps(seen.tid);
 }
 
-/// Asks one that has run for longer than its share; not one that sleeps in the kernel, which would be woken, unless it waits for a word there and keeps the thread's own stack waiting.
-/// True: others wait for its thread.
+/// Asks a worker that has run for longer than a slice. Does not ask one that sleeps in the kernel,
+/// because the signal would wake it, unless it waits for a word there while the thread's own stack
+/// waits. Returns true if other work waits for the worker's thread.
 bool stall_detector::slice(record &r, const circumstances &c) {
   const bool work_has_waited = m_waits_since != 0 && c.now - m_waits_since >= k_slice_ns;
   if ((!work_has_waited && !r.seen.awaited) || !m_world.can_ask())
@@ -64,7 +66,8 @@ bool stall_detector::slice(record &r, const circumstances &c) {
   return !r.deaf;
 }
 
-/// External threads that have taken part since the last look and run, and are no workers: each has a cpu that a blocked worker has left.
+/// Returns how many external threads have taken part since the last look, run, and are no workers:
+/// each has a cpu that a blocked worker has left.
 unsigned stall_detector::helpers() {
   unsigned n = 0;
   m_world.external_threads().visit([&](const layer::external_thread &g) {
@@ -79,8 +82,9 @@ bool stall_detector::is_worker(int tid) const {
   return std::any_of(m_records.begin(), m_records.end(), [tid](const record &r) { return r.seen.tid == tid && !r.seen.external; });
 }
 
-/// Blocked workers that need no spare. One worker at least is left that runs, because an external thread that waits runs no one else's work. Who helped
-/// at the last look still counts: external threads sleep now and then.
+/// Returns how many blocked workers need no spare because external threads run in their place. At
+/// least one worker keeps running, because an external thread that waits runs no one else's work.
+/// Threads that helped at the last look still count, because external threads sleep now and then.
 unsigned stall_detector::replaced(unsigned blocked) {
   const unsigned before = std::exchange(m_helpers, blocked > 0 ? helpers() : 0);
   return std::min({blocked, std::max(before, m_helpers), std::max(workers(), 1u) - 1});
@@ -91,7 +95,8 @@ unsigned stall_detector::workers() const {
       std::count_if(m_records.begin(), m_records.end(), [](const record &r) { return r.seen.tid != 0 && !r.seen.spare && !r.seen.external; }));
 }
 
-/// Blocked workers behind others for the same lock.
+/// Returns how many blocked workers need no spare because they wait behind others for the same
+/// lock.
 unsigned stall_detector::needless(std::uint64_t now) {
   m_locks.begin();
   for (const record &r : m_records)
@@ -109,7 +114,7 @@ unsigned stall_detector::wanted(const assessment &o, std::uint64_t now) {
   return o.blocked - none + 1 + (m_world.can_ask() ? static_cast<unsigned>(computing_spares) : 0);
 }
 
-/// As many spares as there are reasons for.
+/// Adds or retires spares until as many run as are wanted.
 void stall_detector::settle(assessment &o, const circumstances &c) {
   const unsigned wanted = this->wanted(o, c.now);
   unsigned running = m_world.spares();
@@ -128,7 +133,7 @@ void stall_detector::settle(assessment &o, const circumstances &c) {
 stall_detector::assessment stall_detector::look(std::uint64_t now) {
   try {
     m_records.resize(m_world.slots());
-  } catch (const std::bad_alloc &) { // new ones are assessed when there is memory to remember them
+  } catch (const std::bad_alloc &) { // new workers are assessed once there is memory for their records
   }
   const bool taken_care_of = m_world.any_worker_searches();
   const bool ready = !taken_care_of && m_world.work_waits();

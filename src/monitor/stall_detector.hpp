@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is stuck: decides from what is seen of the workers how many spares are to run. Plain code of the watcher's thread.
+// Decides from what the watcher reads of the workers which are stuck, and how many spares are to
+// run. Only the watcher's thread runs this code. A worker is in one of these states:
 //
-//   state      a worker has it when, since the last look, it has passed no scheduling point and
-//   going      it has used CPU time, or waits for a CPU
-//   suspect    it has used none, and sleeps in the kernel while ready work waits
-//   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU time, but see lock_queues.hpp
-//   computing  all that for watch.compute while ready work waited; one spare for all of these together
+//   going      since the last look it has passed a scheduling point, or has used CPU time, or waits
+//              for a CPU
+//   suspect    it has passed none and used none, and sleeps in the kernel while ready work waits
+//   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU
+//              time, but see lock_queues.hpp
+//   computing  it has passed no scheduling point for watch.compute while ready work waited; one
+//              spare for all of these together
 //
-// A worker that has passed scheduling points, but hardly run, and sleeps just now is a doubt: the next look is soon.
+// A worker that has passed scheduling points, but hardly run, and sleeps at this moment is in
+// doubt: the next look is soon.
 //
-// Where somebody has said how, a worker is asked to let go once ready work has waited for a slice and it has passed no scheduling
-// point for a slice; whoever is asked and passes one is not stuck. One that waits in the kernel for a lock while the stack of the thread itself is ready is asked at once:
-// what is on that stack may hold the lock. What is asked may wait for any other of its kind: each spare that
-// computes itself and does not let go gets one more.
+// If a layer has supplied a way to ask, the watcher asks a worker to release its thread
+// - once ready work has waited for a slice and the worker has passed no scheduling point for a
+//   slice;
+// - at once, if it waits in the kernel for a lock while the stack of the thread itself is ready,
+//   because the code on that stack may hold the lock.
+// A worker that was asked and passes a scheduling point is not stuck. What is asked may wait for
+// any other work of its kind: each spare that computes itself and does not release its thread gets
+// one more spare.
 #pragma once
 
 #include "monitor/external_list.hpp"
@@ -26,7 +34,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What the stall detector may see and do. The module worker supplies it; tests make one up.
+/// Declares what the stall detector reads and does. The module worker implements it; tests have
+/// their own.
 class watched {
  public:
   struct reading {
@@ -34,48 +43,51 @@ class watched {
     std::uint64_t epoch = 0; // changes at scheduling points
     bool idle = false; // asleep for want of work
     bool spare = false;
-    bool external = false; // a thread of the user that is no worker: read while it is awaited
-    bool awaited = false; // the stack of the thread itself is ready, and no other thread can go on with it
+    bool external = false; // a thread of the user that is no worker: read while its stack is awaited
+    bool awaited = false; // the stack of the thread itself is ready, and no other thread can continue it
   };
   virtual ~watched() = default;
   [[nodiscard]] virtual unsigned slots() const = 0;
-  /// False: no worker that counts is there.
+  /// Reads the worker of a slot. Returns false if the slot has no worker that counts.
   [[nodiscard]] virtual bool read(unsigned slot, reading &r) const = 0;
-  /// An idle worker is there, or one that looks for work: it will take what is ready.
+  /// Says whether a worker is idle or looks for work: it will take what is ready.
   [[nodiscard]] virtual bool any_worker_searches() const = 0;
   [[nodiscard]] virtual bool work_waits() const = 0;
-  /// What only a worker without work does: polling services, letting producers go on.
+  /// Says whether there is something that only a worker without work does: polling services,
+  /// letting producers go on.
   [[nodiscard]] virtual bool chores_wait() const = 0;
   [[nodiscard]] virtual std::uint64_t cpu_ns(int tid) const = 0;
   [[nodiscard]] virtual bool sleeps(int tid) const = 0;
-  /// Of a thread that sleeps.
+  // Of a thread that sleeps: what it waits for, and which thread holds that.
   [[nodiscard]] virtual thread_wait waits_for(int /*tid*/) const { return {}; }
   [[nodiscard]] virtual lock_holder holder(const thread_wait & /*lock*/) const { return {}; }
   [[nodiscard]] virtual unsigned spares() const = 0; // that run
-  /// False: there is none to be had for now.
+  /// Starts a spare. Returns false if none can be had for now.
   [[nodiscard]] virtual bool add_spare() = 0;
   virtual void retire_spare(unsigned slot) = 0;
-  /// Whether what runs is to be asked to let go of its thread. It may decline.
+  /// Says whether running work can be asked to release its thread. It may decline.
   [[nodiscard]] virtual bool can_ask() const { return false; }
-  /// False: it cannot hear.
+  /// Asks a thread. Returns false if the request cannot reach it.
   virtual bool ask(int /*tid*/) { return false; }
-  /// See oversubscription.hpp: external threads, cpus that this process may use, workers that are not idle, CPU time of the whole process, and how often its threads
-  /// had to leave their cpu.
+  // See oversubscription.hpp: external threads, cpus that this process may use, workers that are
+  // not idle, CPU time of the whole process, and how often its threads had to leave their cpu.
   virtual external_list<layer::external_thread> &external_threads() = 0;
   [[nodiscard]] virtual unsigned cpus() const { return 1; }
   [[nodiscard]] virtual unsigned busy() const { return 0; }
   [[nodiscard]] virtual std::uint64_t process_cpu_ns() const { return 0; }
   [[nodiscard]] virtual std::uint64_t preemptions() const { return 0; }
-  /// Nobody has done anything for a while: is there a reason? True: ask again later, for who could say so may not.
+  /// Examines why no worker has run anything for a while. Returns true if the watcher must ask
+  /// again later, because threads that could end the wait may not ask themselves.
   virtual bool examine() { return false; }
-  /// Whether somebody outside of the process may ask for something, by a word that wakes nobody; and an answer, if he has.
+  /// Says whether another process may post a request, in a word that wakes no thread. answer()
+  /// answers it.
   [[nodiscard]] virtual bool may_be_asked() const { return false; }
   virtual void answer() {}
-  /// Time to say how many tasks are ready, and the like.
+  /// Publishes gauges, such as the number of ready tasks.
   virtual void publish() {}
 };
 
-// 5 ms: what a scheduler of the operating system gives; a switch costs a thousandth of it.
+// 5 ms: the time slice of an operating system's scheduler; a switch costs a thousandth of it.
 inline constexpr std::uint64_t k_slice_ns = 5'000'000;
 
 class stall_detector {
@@ -86,9 +98,9 @@ class stall_detector {
     unsigned blocked = 0;
     unsigned suspects = 0;
     bool computing = false;
-    bool look_soon = false; // somebody is suspect or in doubt, or a spare was added
-    bool slicing = false; // somebody keeps others waiting, and can be asked
-    bool may_rest = false; // nothing can change for the worse unless somebody adds work
+    bool look_soon = false; // a worker is suspect or in doubt, or a spare was added
+    bool slicing = false; // a worker keeps others waiting, and can be asked
+    bool may_rest = false; // nothing can change for the worse unless a thread adds work
   };
   assessment look(std::uint64_t now);
 
@@ -96,7 +108,7 @@ class stall_detector {
   enum class worker_state : std::uint8_t { going, suspect, blocked, computing };
   struct record {
     watched::reading seen;
-    std::uint64_t since = 0; // it has passed no scheduling point
+    std::uint64_t since = 0; // when it has last passed a scheduling point
     std::uint64_t cpu_ns = 0;
     std::uint64_t cpu_at = 0;
     worker_state is = worker_state::going;
@@ -105,8 +117,8 @@ class stall_detector {
   };
   struct circumstances {
     std::uint64_t now;
-    bool waits; // somebody could do more if there were a worker
-    bool waits_for_long; // ready work
+    bool waits; // one more worker would have something to do
+    bool waits_for_long; // ready work has waited for watch.compute
   };
   void assess_one(record &r, const circumstances &c) const;
   [[nodiscard]] bool begin_anew(record &r, const watched::reading &seen, const circumstances &c) const;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an external thread was asked to suspend itself, or is suspended: it sleeps for a while, so that others get its cpu.
+// The word that says whether an external thread was asked to suspend itself, or is suspended. A
+// suspended thread sleeps for a while, so that other threads get its cpu.
 //
-// Roles       The watcher asks, withdraws and recalls. The thread suspends itself, in a signal handler.
-// Word        runs, asked, suspended; what the thread sleeps on.
+// Roles       The watcher: ask, withdraw, recall. The external thread: suspend, in a signal
+//             handler.
+// Word        runs, asked or suspended. The thread sleeps on it.
 // Invariants  I1  Only a thread that was asked suspends itself, once for each time.
-//             I2  After recall() it does not sleep until it is asked again; whoever sleeps is woken.
-// Orders      All relaxed: nothing but the word is handed over.
+//             I2  recall() wakes a suspended thread, and the thread does not sleep until it is
+//                 asked again.
+// Orders      All relaxed: the word hands over nothing but itself.
 // Progress    Wait-free but for the sleep, which has a deadline.
 // Checked by  tests/model/external_thread_models.cpp
 #pragma once
@@ -27,7 +30,7 @@ struct suspend_word {
     std::uint32_t runs = k_runs;
     w.compare_exchange_strong(runs, k_asked, std::memory_order_relaxed, std::memory_order_relaxed);
   }
-  /// Who has not done it yet need not.
+  /// Takes the request back: a thread that has not suspended itself yet does not do it.
   static void withdraw(word &w) noexcept {
     std::uint32_t asked = k_asked;
     w.compare_exchange_strong(asked, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
@@ -38,14 +41,14 @@ struct suspend_word {
   }
   [[nodiscard]] static bool is_suspended(const word &w) noexcept { return w.load(std::memory_order_relaxed) == k_suspended; }
 
-  /// False: it was not asked.
+  /// Suspends the calling thread until recall() or the deadline. Returns false if it was not asked.
   static bool suspend(word &w, std::int64_t deadline_ns) noexcept {
     std::uint32_t asked = k_asked;
     if (!w.compare_exchange_strong(asked, k_suspended, std::memory_order_relaxed, std::memory_order_relaxed)) // I1
       return false;
     while (is_suspended(w) && P::futex_wait(w, k_suspended, deadline_ns)) {
     }
-    std::uint32_t still = k_suspended; // its time is over
+    std::uint32_t still = k_suspended; // the deadline has passed
     w.compare_exchange_strong(still, k_runs, std::memory_order_relaxed, std::memory_order_relaxed);
     return true;
   }

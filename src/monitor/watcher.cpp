@@ -12,7 +12,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while there are services, whose calls may not return, or somebody may ask
+constexpr std::uint64_t k_longest_rest_ns = 1'000'000'000; // while a call of a service may not return, or another process may ask
 constexpr std::size_t k_stack_bytes = 512 << 10;
 
 std::uint64_t own_cpu_ns() noexcept {
@@ -55,7 +55,7 @@ std::uint64_t watcher::next_nap(const stall_detector::assessment &o, std::uint64
 
 void watcher::nap(std::uint64_t ns) { os_futex_wait(m_stopping, 0, static_cast<std::int64_t>(now_ns() + ns)); }
 
-/// When a rest ends by itself; 0 for never.
+/// Returns when a rest ends by itself; 0 for never.
 std::uint64_t watcher::end_of_rest() const noexcept {
   const std::uint64_t now = now_ns();
   std::uint64_t end = m_again_at;
@@ -67,7 +67,7 @@ std::uint64_t watcher::end_of_rest() const noexcept {
   return end;
 }
 
-/// Until somebody adds work for which no worker is there.
+/// Rests until a thread adds work for which no worker is free.
 void watcher::rest() {
   m_idle.prepare(m_seat);
   if (m_world.work_waits() || m_world.chores_wait() || m_examine.load(std::memory_order_acquire) || // O2
@@ -76,10 +76,11 @@ void watcher::rest() {
   } else {
     m_idle.commit(m_seat, static_cast<std::int64_t>(end_of_rest()));
   }
-  m_idle.found(m_seat); // it takes no work: a worker that sleeps by now looks for it
+  m_idle.found(m_seat); // the watcher takes no work: a worker that sleeps by now looks for it
 }
 
-/// Asked by a worker; or again, more and more rarely, where a thread that asks nobody may have ended.
+/// Examines if a worker asked for it; or again, more and more rarely, if a thread that never asks
+/// may have ended.
 void watcher::examine_if_asked() {
   const bool asked = m_examine.exchange(false, std::memory_order_acquire); // O2: pairs with examine_soon
   if (!asked && (m_again_at == 0 || now_ns() < m_again_at))
@@ -111,7 +112,7 @@ void watcher::run() {
     if (!o.may_rest) {
       nap(pause);
     } else if (o.blocked == 0 && now - rested_until < pace::k_longest_ns) {
-      nap(std::max(pause, pace::k_longest_ns)); // it was woken for nothing: not at every push
+      nap(std::max(pause, pace::k_longest_ns)); // woken for nothing: do not rest, or every push would wake the watcher
     } else {
       rest();
       rested_until = now_ns();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that sees to it that stuck workers do not stop the others. Asleep while there is a worker without work, or nothing that
-// one could do: then it is in the eventcount of the idle workers as the last of them, so whoever adds work that no worker is
-// there for wakes it, at no cost while it is awake. Awake it looks every 10 ms, and sooner where something is in doubt.
+// The watcher: a thread that keeps stuck workers from stopping the others. It sleeps while a worker
+// is without work, or while there is no work for one. Then it is in the eventcount of the idle
+// workers, as the last of them: so a thread that adds work for which no worker is free wakes the
+// watcher, and pays nothing while the watcher is awake. Awake, the watcher looks every 10 ms, and
+// sooner if something is in doubt.
 #pragma once
 
 #include "monitor/oversubscription.hpp"
@@ -17,19 +19,20 @@ namespace rt {
 
 class watcher {
  public:
-  /// `seat`: an id of `idle` above those of all workers. Examinations that may change for nothing are `rarest_ns` apart at most; 0: 64 times
+  /// Creates a watcher without a thread. `seat`: an id of `idle` above those of all workers.
+  /// Examinations that may find nothing new are at most `rarest_ns` apart; 0: 64 times
   /// `patience_ns`.
   watcher(watched &world, eventcount<> &idle, std::size_t seat, std::uint64_t compute_ns, std::uint64_t patience_ns, std::uint64_t rarest_ns = 0)
       : m_world(world), m_stall_detector(world, compute_ns), m_oversubscription(world), m_idle(idle), m_seat(seat), m_patience_ns(patience_ns),
         m_rarest_ns(rarest_ns ? rarest_ns : 64 * patience_ns) {}
 
-  /// Zero or an errno.
+  /// Starts the thread; returns zero or an errno.
   [[nodiscard]] int start() noexcept;
   void stop();
   [[nodiscard]] bool has_thread() const noexcept { return m_has_thread.load(std::memory_order_relaxed); } // a number to compare
-  /// Any thread: calls examine() of the world, on the watcher's thread.
+  /// Makes the watcher's thread call examine() of the world soon. Any thread may call it.
   void examine_soon() noexcept;
-  /// Any thread: it looks, if it rests.
+  /// Makes the watcher look if it rests. Any thread may call it.
   void look_soon() noexcept;
 
   [[nodiscard]] std::uint64_t looks() const noexcept { return m_looks.load(std::memory_order_relaxed); }  // hints
@@ -55,7 +58,7 @@ class watcher {
   std::atomic<bool> m_has_thread{false};
   std::uint64_t m_oversubscription_rest_ns = 0;
   std::uint64_t m_again_ns = 0, m_again_at = 0; // examine again: after how long, and when; 0 for not
-  std::atomic<std::uint32_t> m_stopping{0}; // also what it naps on
+  std::atomic<std::uint32_t> m_stopping{0}; // the watcher naps on this word, too
   std::atomic<bool> m_examine{false};
   std::atomic<std::uint64_t> m_looks{0};
   std::atomic<std::uint64_t> m_cpu_ns{0};
