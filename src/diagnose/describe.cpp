@@ -18,14 +18,15 @@ namespace {
 
 constexpr std::size_t k_shown = 12; // frames
 
-/// Without template arguments, parameters and what comes before the name.
+/// Returns the name without template arguments, parameters and what precedes it.
 std::string_view bare(std::string_view name) noexcept {
   name = name.substr(0, name.find_first_of("<("));
   const std::size_t blank = name.rfind(' ');
   return blank == std::string_view::npos ? name : name.substr(blank + 1);
 }
 
-/// Part of Weft: its runtime, or a template of its headers that is between two functions of the user.
+/// Says where a function belongs: to the user, to Weft's runtime, or to a template of Weft's
+/// headers, which may be between two functions of the user.
 enum class part { user, header, runtime };
 
 const std::string &own_module(symbols &s) {
@@ -41,7 +42,7 @@ part part_of(const symbol &s, const std::string &own) {
   return name.starts_with("weft::") ? part::header : part::user;
 }
 
-/// Of the innermost call of the user; empty: there is none.
+/// Returns the name of the innermost function of the user; empty if there is none.
 std::string first_of_user(const void *const *calls, std::size_t count, symbols &all, const std::string &own) {
   for (const void *const *call = calls; call != calls + count; ++call)
     if (const symbol &s = all.of_call(*call); part_of(s, own) == part::user)
@@ -60,7 +61,7 @@ void name_stack(wait_graph::node &n, symbols &all, const std::string &own) {
     const symbol &s = all.of_call(call);
     const part p = part_of(s, own);
     if (n.stack.size() == k_shown || (p == part::runtime && (inlined || !n.stack.empty())))
-      break; // what called the body
+      break; // the runtime's functions that called the body
     if (p == part::header)
       inlined = &s;
     if (p == part::user)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For reports: names for where tasks were spawned and where they are.
+// Names, for reports, of the functions in which tasks were spawned and in which they are.
 #pragma once
 
 #include "diagnose/wait_graph.hpp"
@@ -11,10 +11,12 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Fills `spawned` (with watch.spawn_sites; else it stays the closure's type) and `stack`, the user's functions, from the return addresses of a
-/// task dump. Reads the symbols of the program, which may take long; tasks may go on meanwhile.
+/// Fills `spawned` and `stack` of the nodes from the return addresses of a task dump. `stack` lists
+/// the user's functions. Without watch.spawn_sites, `spawned` remains the closure's type. Reads the
+/// symbols of the program, which may take long; tasks may go on meanwhile.
 void describe(wait_graph &g);
-/// Where types of tasks were first spawned, by their number in the trace: the innermost function of the user.
+/// Returns where types of tasks were first spawned, by their number in the trace: the innermost
+/// function of the user.
 [[nodiscard]] std::vector<std::pair<unsigned, std::string>> describe_types();
 
 } // namespace rt

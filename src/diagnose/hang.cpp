@@ -34,7 +34,7 @@ namespace {
 constexpr std::size_t k_lines = 40; // of a report
 
 void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
-  std::vector<std::pair<std::string, std::size_t>> lines; // tasks of one label say the same
+  std::vector<std::pair<std::string, std::size_t>> lines; // tasks of one label have the same line
   std::unordered_map<std::string, std::size_t> places;
   std::size_t left = 0;
   for (const std::size_t e : edges) {
@@ -57,7 +57,8 @@ void say_some(const wait_graph &g, const std::vector<std::size_t> &edges) {
     warn("  and %zu more", left);
 }
 
-/// Where those of the cycle are suspended and were spawned, or, without one, the first that are suspended.
+/// Prints where the tasks of the cycle are suspended and were spawned; without a cycle, the first
+/// suspended tasks.
 void say_where(const wait_graph &g) {
   constexpr std::size_t k_nodes = 8;
   std::vector<std::size_t> listed;
@@ -78,7 +79,7 @@ void say_where(const wait_graph &g) {
   }
 }
 
-/// Where the places of the report are in the source.
+/// Adds source lines to the functions in the report.
 void find_lines(wait_graph &g) {
   std::vector<std::string *> texts;
   for (std::size_t n = 0; n < g.nodes().size(); ++n) {
@@ -89,7 +90,8 @@ void find_lines(wait_graph &g) {
   add_source_lines(texts);
 }
 
-/// `limit`: without a cycle, where threads of the program are about; 0 where nobody is.
+/// Prints the report. `limit`: watch.limit, if there is no cycle and a thread of the program may
+/// still act; else 0.
 void say(const wait_graph &g, std::chrono::microseconds limit) {
   const std::vector<std::size_t> cycle = g.cycle();
   if (limit.count() != 0)
@@ -98,7 +100,7 @@ void say(const wait_graph &g, std::chrono::microseconds limit) {
         static_cast<long long>(limit.count() / 1000));
   else
     warn("nothing goes on: all workers idle, tasks wait, and nothing is pending that could end that (watch.hang); %s",
-         cycle.empty() ? "there is no cycle, but nobody is left to do what they wait for" : "these wait for each other:");
+         cycle.empty() ? "there is no cycle, but no thread is left to do what they wait for" : "these wait for each other:");
   say_some(g, cycle);
   const std::set<std::size_t> in_cycle(cycle.begin(), cycle.end());
   std::vector<std::size_t> others;
@@ -125,13 +127,15 @@ gate_guard::gate_guard() noexcept : m_gate(nullptr) {
     (m_gate = &rt->gate)->enter();
 }
 
-/// Whatever goes on by itself. The timer before the work: when it rests, what its last call made ready is seen.
+/// Says whether nothing is left that goes on by itself. Looks at the timer before the work: if the
+/// timer rests, the look at the work sees what the timer's last call made ready.
 bool hang_check::nothing_is_pending() const {
   return !timer_has_services() && !m_runtime.clock.is_busy() && !m_runtime.producers.holds_any() && !m_runtime.spare_threads.has_work() &&
          !m_runtime.confined.has_work();
 }
 
-/// Whether a thread that has to do with Weft does not sleep for want of work; while the gate is closed it cannot leave that sleep.
+/// Says whether some thread that Weft knows does not sleep for want of work. While the gate is
+/// closed, no thread can leave that sleep.
 bool hang_check::any_thread_active() const {
   if (m_runtime.gate.readers() || m_runtime.manage.is_active())
     return true;
@@ -141,7 +145,7 @@ bool hang_check::any_thread_active() const {
   return false;
 }
 
-/// By threads of the process that are not Weft's, nor known to it.
+/// Says whether the process has threads that are neither Weft's nor known to Weft.
 bool hang_check::others_may_act() const {
   const unsigned all = process_threads();
   return all == 0 || all > known_threads(m_runtime);
@@ -162,7 +166,7 @@ bool hang_check::limit_is_over() const {
   return limit != 0 && now_ns() - m_left_at >= limit;
 }
 
-/// With the gate closed. True: to be asked again.
+/// Examines the live tasks, with the gate closed. Returns true if it must be called again.
 bool hang_check::look() {
   const std::uint64_t now = progress();
   if (now == m_reported || !nothing_is_pending())
@@ -172,7 +176,7 @@ bool hang_check::look() {
   wait_graph g = take_task_dump(m_runtime);
   if (g.edges().empty())
     return false;
-  if (now != m_left) { // else what is there is still so, and may have names
+  if (now != m_left) { // else the dump in the file is still true, and may have names
     write_dump_file(g, now);
     m_left_at = now_ns();
   }
@@ -180,7 +184,7 @@ bool hang_check::look() {
   const bool certain = !g.cycle().empty() || !others_may_act();
   if (!certain && !limit_is_over())
     return true;
-  if (std::exchange(m_doubted, now) != now) // a worker about to sleep may have something in its hands: then it goes on when the gate opens
+  if (std::exchange(m_doubted, now) != now) // a worker about to sleep may hold a task: it goes on when the gate opens
     return true;
   m_reported = now;
   describe(g);
@@ -194,9 +198,9 @@ bool hang_check::look() {
 
 namespace {
 
-constexpr std::uint64_t k_safepoint_limit_ns = 500'000'000; // that workers may be kept from beginning bodies, while some do not stop
+constexpr std::uint64_t k_safepoint_limit_ns = 500'000'000; // how long workers may be kept from beginning bodies while others do not stop
 
-/// Their tasks are not looked at: those may end meanwhile.
+/// Lists the workers that are active. Does not read their tasks, because these may end meanwhile.
 std::vector<std::string> who_is_about(runtime &rt) {
   std::vector<std::string> notes;
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i)
@@ -229,17 +233,17 @@ running_dump dump_while_running(runtime &rt) {
 
 void hang_check::answer() noexcept try {
   segment_request &r = store_request();
-  const std::uint64_t asked = __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE); // O5: pairs with who asks
+  const std::uint64_t asked = __atomic_load_n(&r.asked, __ATOMIC_ACQUIRE); // O5: pairs with the asking process
   if (asked == __atomic_load_n(&r.answered, __ATOMIC_RELAXED))
     return;
   running_dump all = dump_while_running(m_runtime);
   describe(all.graph);
   const std::uint64_t now = progress();
-  if (!all.graph.nodes().empty() || now != m_left) // else what was left is still so, and tells more
+  if (!all.graph.nodes().empty() || now != m_left) // else the last dump is still true, and says more
     write_dump_file(all.graph, now, asked, all.notes);
   m_left = now;
   __atomic_store_n(&r.answered, asked, __ATOMIC_RELEASE); // O5: pairs with the reader's load: the file is there
-} catch (const std::bad_alloc &) { // at the next look
+} catch (const std::bad_alloc &) { // the next look tries again
 }
 
 bool hang_check::examine() {

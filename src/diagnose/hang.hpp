@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that hang because everybody waits: found when nothing has run for a while, and said on standard error.
+// Finds programs that hang because all tasks wait. Examines when nothing has run for a while, and
+// reports on standard error.
 #pragma once
 
 #include "park/sleep_gate.hpp"
@@ -13,10 +14,11 @@ namespace rt {
 class runtime;
 struct settings;
 
-/// How long a worker idles before it asks whether anything can go on.
+/// Returns how long a worker idles before it asks whether anything can go on.
 [[nodiscard]] std::uint64_t hang_patience_ns(const settings &cfg) noexcept;
 
-/// What a thread that is no worker does to tasks (it makes one ready, or takes its last event back), it does inside of the gate.
+/// Keeps the calling thread inside the gate while it changes tasks from outside of the workers, for
+/// instance makes one ready or takes back its last event. Does nothing on a worker.
 class gate_guard {
  public:
   gate_guard() noexcept;
@@ -34,9 +36,11 @@ class gate_guard {
 class hang_check {
  public:
   explicit hang_check(runtime &rt) : m_runtime(rt) {}
-  /// The watcher's thread: reports when nothing can ever go on. True: threads are about that may yet end or fall asleep without asking.
+  /// Reports if nothing can ever go on; on the watcher's thread. Returns true if it must be called
+  /// again, because active threads may end or fall asleep without asking.
   [[nodiscard]] bool examine();
-  /// The watcher's thread: leaves what lives where the command finds it, if that has asked. Stops the workers for a moment.
+  /// Writes a dump of all live tasks for the command `weft dump`, if the command has asked for one;
+  /// on the watcher's thread. Stops the workers for a moment.
   void answer() noexcept;
   [[nodiscard]] std::uint64_t examinations() const noexcept { return m_examinations.load(std::memory_order_relaxed); } // a hint
 
@@ -49,9 +53,9 @@ class hang_check {
   [[nodiscard]] bool look();
 
   runtime &m_runtime;
-  std::uint64_t m_reported = 0; // at this progress
-  std::uint64_t m_doubted = 0; // the same, when all seemed to stand still
-  std::uint64_t m_left = 0;     // the same: what waits has been left for the command
+  std::uint64_t m_reported = 0; // the progress at the last report
+  std::uint64_t m_doubted = 0; // the progress when nothing seemed to go on
+  std::uint64_t m_left = 0;     // the progress when the last dump was left for the command
   std::uint64_t m_left_at = 0;  // ns
   std::atomic<std::uint64_t> m_examinations{0};
 };

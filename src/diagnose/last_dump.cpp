@@ -56,14 +56,14 @@ void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t 
   unlink(fresh.c_str()); // of an earlier program with this pid
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
-    return; // somebody else's is there: nothing is written into that
+    return; // the file of another user is there: do not write into it
   const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(file);
   if (!whole || rename(fresh.c_str(), path.c_str()) != 0) {
     unlink(fresh.c_str());
     return;
   }
-  g_left.store(true, std::memory_order_relaxed); // told to the end by the join of the watcher
+  g_left.store(true, std::memory_order_relaxed); // the join of the watcher orders it before the end
   note_bytes_beside(text.size());
 } catch (const std::bad_alloc &) { // no memory for it
 }

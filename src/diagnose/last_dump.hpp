@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last task dump, written beside the counters for `weft dump` and `weft why`: who waited for what when nothing ran. It outlives a program that
-// is killed.
+// The file of the last task dump, beside the counters, for `weft dump` and `weft why`: which task
+// waited for what when nothing ran. The file outlives a program that is killed.
 #pragma once
 
 #include "diagnose/wait_graph.hpp"
@@ -12,10 +12,12 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// `progress`: what has happened until then, so that a reader can tell whether it is still so. Nothing where counters are not shared.
-/// `asked`: the request that this answers, 0 for none; with what could not be looked at.
+/// Writes the file. Does nothing if counters are not shared.
+/// `progress`: counts what has happened until then, so that a reader sees whether the dump is still
+/// true. `asked`: the request that the dump answers, 0 for none. `notes`: what could not be looked
+/// at.
 void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t asked = 0, const std::vector<std::string> &notes = {}) noexcept;
-/// Takes it away: the program ends in order.
+/// Removes the file, because the program ends in order.
 void remove_dump_file() noexcept;
 
 } // namespace rt

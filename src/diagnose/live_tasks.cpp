@@ -33,7 +33,7 @@ void live_tasks::find_roots(runtime &rt) {
       this);
 }
 
-/// What workers have in hand, and what is in their own queues.
+/// Meets the tasks that workers hold, and those in their own queues.
 void live_tasks::find_ready(runtime &rt) {
   for (unsigned i = 0; i < rt.spare_threads.slots(); ++i) {
     worker *w = rt.slots[i].load(std::memory_order_acquire); // O1
@@ -74,7 +74,7 @@ void live_tasks::meet(frame &f) {
   if (!f.current || (f.why.what == waits_for::nothing && !m_amid))
     return;
   if (f.why.what == waits_for::nothing)
-    going.insert(f.current); // it yields, or has been held back
+    going.insert(f.current); // the task yields, or was held back
   frames.push_back(&f);
   with_frame.insert(f.current);
   meet(*f.current);
@@ -82,7 +82,7 @@ void live_tasks::meet(frame &f) {
     meet(*const_cast<task *>(static_cast<const task *>(f.why.target)));
 }
 
-/// Whoever can be reached from a task that lives.
+/// Meets all tasks that can be reached from a live task.
 void live_tasks::follow(task &t) {
   if (t.parent)
     meet(*t.parent);
@@ -114,14 +114,14 @@ void live_tasks::follow(data_access &a) {
   const std::uint32_t flags = flags_of(a);
   if (is_released(flags))
     return;
-  if (a.joined) { // what its successor names is only another one that waits for the cohort
+  if (a.joined) { // its successor is only another access that waits for the cohort
     members[a.joined].push_back(&a);
     meet(a.joined->self());
   } else if (data_access *next = flags & k_next_known ? a.successor.get() : nullptr) {
     (flags & k_next_parent ? last_below : before)[next] = &a;
     meet(*next->task);
   }
-  // A child that has got everything from here may be gone.
+  // A child access that has got everything from this one may be freed.
   if (data_access *child = flags & k_child_link && (flags & k_both_ok) != k_both_ok ? a.child.get() : nullptr) {
     above[child] = &a;
     meet(*child->task);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lives in a runtime in which nothing runs, found without a register of tasks: from the suspended frames and the tasks kept by
-// external events to their parents, along the chains of accesses that have not been released, and through cohorts and streams.
+// Finds the live tasks of a runtime in which nothing runs, without a register of tasks. Walks from
+// the suspended frames and from the tasks kept by external events to their parents, along the
+// chains of accesses that have not been released, and through cohorts and streams.
 #pragma once
 
 #include "deps/regions/region_scope.hpp"
@@ -17,7 +18,7 @@ namespace rt {
 
 class runtime;
 
-/// Of a task: what it and its children touch as regions; null when they do not.
+/// Returns the regions that a task and its children touch; null if there are none.
 inline region_scope *regions_of(const task &t) noexcept {
   domain *d = t.children_domain;
   return d && d->regional() ? static_cast<region_scope *>(d) : nullptr;
@@ -29,19 +30,22 @@ class live_tasks {
  public:
   using access_map = std::unordered_map<const data_access *, data_access *>;
 
-  /// Only while no worker runs and no thread is inside of the gate. `amid`: workers were stopped at a safepoint, so there are some that could go on (worker/safepoint.hpp). Throws
+  /// Collects the live tasks. The caller ensures that no worker runs and no thread is inside the
+  /// gate. `amid`: workers were stopped at a safepoint, so some tasks could go on
+  /// (worker/safepoint.hpp). Throws
   /// std::bad_alloc.
   explicit live_tasks(runtime &rt, bool amid = false);
 
   std::vector<frame *> frames;
-  std::set<task *> tasks; // the stand-ins of cohorts too
+  std::set<task *> tasks; // also those that represent cohorts
   std::set<task *> with_frame; // running or suspended
-  std::unordered_map<const task *, unsigned> beginning; // stopped at a safepoint: about to begin, on that worker
+  std::unordered_map<const task *, unsigned> beginning; // about to begin when their worker stopped at a safepoint, and this worker
   std::set<const task *> going; // suspended, and ready to go on
   std::size_t elsewhere = 0; // ready, in queues that cannot be looked through
   std::set<task *> pending; // by external events only
-  /// Of accesses that have not been released: who passes on to one, in its chain and from its parent's access; who is the last of the
-  /// chain below one.
+  /// Maps an access that has not been released to the one that passes on to it in its chain
+  /// (before), to its parent's access that does so (above), and to the last access of the chain
+  /// below it (last_below).
   access_map before, above, last_below;
   std::unordered_map<const cohort *, std::vector<data_access *>> members;
 

@@ -33,10 +33,11 @@ std::string hexadecimal(const void *p) {
 
 bool reads(const data_access &a) noexcept { return (flags_of(a) & k_reads) != 0; }
 
-/// Whether its task cannot start for its sake.
+/// Says whether the access keeps its task from starting.
 bool holds_back(const data_access &a) noexcept { return !(flags_of(a) & (k_weak | (reads(a) ? k_read_ok : k_write_ok))); }
 
-/// Parent of tasks that nobody waits for but the end of the program.
+/// Says whether `t` is only the parent of tasks that no waiter but the end of the program waits
+/// for.
 bool represents_no_task(const task &t) noexcept { return &t == &functions_root() || is_root_of_services(t); }
 
 const char *reason_of_pending(const task &t) noexcept {
@@ -97,7 +98,7 @@ class task_dump {
       }
   }
 
-  /// What those do that wait for nothing.
+  /// Notes what the tasks do that wait for nothing.
   void state_of_all(std::vector<std::string> &notes) {
     constexpr std::size_t k_most = 10'000;
     std::vector<bool> waits(m_graph.nodes().size());
@@ -131,7 +132,8 @@ class task_dump {
     return "is ready";
   }
 
-  /// Of those that are in the graph: what names are made of later (describe.hpp), when nobody is kept from running.
+  /// Notes return addresses for the tasks in the graph. Their names are made later (describe.hpp),
+  /// when no worker is kept from running.
   void note_spawn_sites() {
     constexpr std::size_t k_most = 1000, k_deep = 64; // stacks: walking one takes some 10 us
     for (task *t : m_all.tasks)
@@ -153,14 +155,14 @@ class task_dump {
       return m_graph.add(node_kind::thread, &t, label_of(t));
     return m_graph.add(node_kind::task, &t, t.label ? t.label : name_by_closure(t));
   }
-  /// Several tasks may be written in one place.
+  /// Names a task by its closure and address, because one closure may be the body of several tasks.
   static std::string name_by_closure(const task &t) {
     const std::string_view closure = t.has(detail::k_implicit) ? std::string_view{} : closure_of(t);
     return closure.empty() ? hexadecimal(&t) : std::string(closure) + " " + hexadecimal(&t);
   }
   std::size_t outside() { return m_graph.add(node_kind::outside, this, "a thread outside of Weft"); }
 
-  /// For those below `above` (a parent or a group) that are meant.
+  /// Adds edges to the awaited tasks below `above`, a parent or a group.
   void wait_for_all(task &waiter, const char *reason, const void *above, bool (*is_awaited)(const task &, const void *), const void *target) {
     if (auto below = m_below.find(above); below != m_below.end())
       for (task *t : below->second)
@@ -172,7 +174,7 @@ class task_dump {
   }
 
   static bool owns_group_of(const task &t, const task &child) noexcept { return child.group && child.group->internals().owner == &t; }
-  /// Those that the end of `parent`, or its taskwait, is for.
+  /// Says whether the end of `parent`, and its taskwait, wait for `t`.
   static bool is_child(const task &t, const void *parent) noexcept {
     return t.parent == parent && !t.has(detail::k_implicit) && !is_cohort(t) && !is_recorded(t) && !owns_group_of(*t.parent, t);
   }
@@ -231,12 +233,12 @@ class task_dump {
       scope->for_each_successor([&](task &behind) { m_graph.wait(node(behind), node(t), "waits, with a region that both touch, for"); });
   }
 
-  /// Of every task, the descendants that are suspended; one is enough where there is one.
+  /// Notes for every task the one suspended descendant, or that there are several.
   void note_descendants() {
     for (task *t : m_all.with_frame)
       for (task *above = t->parent; above; above = above->parent)
         if (auto [it, first] = m_frame_below.emplace(above, t); !first && !std::exchange(it->second, nullptr))
-          break; // so it is further up
+          break; // tasks further up have several, too
   }
 
   static const char *reason_below(const task &t, const task &above) noexcept {
@@ -247,7 +249,8 @@ class task_dump {
 
   static bool has_ended(const task &t) noexcept { return t.children.settled() && !t.next; }
 
-  /// The body has ended; or has not begun; or it is below another one, a descendant, on the same stack.
+  /// Adds what a task without a frame waits for. Its body has ended, or has not begun, or is below
+  /// the body of a descendant on the same stack.
   void reason_without_frame(task &t) {
     if (represents_no_task(t))
       return;
@@ -266,7 +269,8 @@ class task_dump {
     }
   }
 
-  /// On the stack of `t`, or maybe there: tasks that wait, on whose frames others are run.
+  /// Says whether tasks that wait may be on the stack of `t`, below it: their frames run other
+  /// tasks.
   [[nodiscard]] bool others_stand_below(const task &t) const {
     for (const task *above = t.parent; above && above->parent; above = above->parent)
       if (!m_all.with_frame.count(const_cast<task *>(above)) && !represents_no_task(*above) && !has_ended(*above))
@@ -287,7 +291,7 @@ class task_dump {
       m_graph.wait(mutex, outside(), "is not held by a task that waits, so only to be unlocked by");
   }
 
-  /// An address on the stack of whoever holds the lock.
+  /// Returns an address on the stack of the lock's holder.
   static const void *holder_of(const detail::lock_word<> &l) noexcept;
   [[nodiscard]] frame *frame_at(const void *address) const noexcept;
   void accesses_of(task &t);
@@ -329,14 +333,15 @@ frame *task_dump::frame_at(const void *address) const noexcept {
   return at < low + (f->pool_stack ? f->pool_stack->bytes : f->home->thread_stack_bytes) ? f : nullptr;
 }
 
-/// Of a task that has not started: who is before it.
+/// Adds the tasks that precede a task that has not started.
 void task_dump::accesses_of(task &t) {
   for (std::uint32_t i = 0; i < t.extent; ++i)
     if (const data_access &own = t.accesses()[i]; holds_back(own))
       wait_until_released(t, own, before(&own));
 }
 
-/// A member of a cohort waits for what the cohort waits for. Null: for nothing that has not been released.
+/// Returns the access that `a` waits for; a member of a cohort waits for what the cohort waits for.
+/// Null: all that precedes it has been released.
 data_access *task_dump::before(const data_access *a) const {
   for (;;) {
     if (a->joined)
@@ -350,7 +355,7 @@ data_access *task_dump::before(const data_access *a) const {
   }
 }
 
-/// All readers in a row wait for the same writer: what is before them.
+/// Returns what precedes a row of readers, because all of them wait for the same writer.
 data_access *task_dump::behind_readers(data_access *a) {
   std::vector<const data_access *> passed;
   while (a && reads(*a) && !(flags_of(*a) & k_read_ok)) {
@@ -366,7 +371,8 @@ data_access *task_dump::behind_readers(data_access *a) {
   return a;
 }
 
-/// The body of the task of `a` has ended, or it has none: those who keep its access from being released.
+/// Adds to `todo` the accesses that keep `a` from being released. The body of its task has ended,
+/// or the task has none.
 void task_dump::look_behind(const data_access &a, std::vector<data_access *> &todo) const {
   if (is_cohort(*a.task)) {
     auto members = m_all.members.find(static_cast<const cohort *>(detail::storage(a.task)));
@@ -384,8 +390,9 @@ const char *name_of(const data_access &a) noexcept {
   return a.joined->how == sharing::concurrent ? "concurrent" : a.joined->how == sharing::commutative ? "commutative" : "reduction";
 }
 
-/// `own` is satisfied when `first` has been released (or, both reading, when that has got its data): all who keep it from that, but for
-/// those that a task found here waits for by itself.
+/// Adds the tasks that keep `own` from being satisfied: `own` is satisfied when `first` has been
+/// released, or if both read, when `first` has got its data. Leaves out tasks for which a task
+/// found here waits itself.
 void task_dump::wait_until_released(task &t, const data_access &own, data_access *first) {
   const std::string reason = std::string("waits, with ") + name_of(own) + "(" + hexadecimal(own.address) + "), for";
   std::set<data_access *> seen{nullptr};
@@ -410,7 +417,7 @@ void task_dump::wait_until_released(task &t, const data_access &own, data_access
   }
 }
 
-/// Commutative tasks that are ready but for their turn.
+/// Adds edges for commutative tasks that are ready and wait for their turn only.
 void task_dump::exclusions_of(const cohort &c) {
   const auto of = [&c](task &t) -> data_access * {
     for (std::uint32_t i = 0; i < t.extent; ++i)
@@ -418,7 +425,7 @@ void task_dump::exclusions_of(const cohort &c) {
         return &a;
     return nullptr;
   };
-  task *const holder = c.turns->holder.load(std::memory_order_acquire); // O2: nobody runs
+  task *const holder = c.turns->holder.load(std::memory_order_acquire); // O2: no worker runs
   data_access *const kept = holder ? of(*holder) : nullptr;
   for (task *t = c.turns->waiting.get(); t && kept; t = exclusion_traits::next(*t))
     if (const data_access *own = of(*t))

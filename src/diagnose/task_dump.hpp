@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for what in a runtime in which nothing runs. Costs nothing before it is asked: what lives is found from the suspended
-// frames, the tasks kept by external events, their parents, and the chains of accesses that begin at them.
+// The task dump: which task waits for what in a runtime in which nothing runs. It costs nothing
+// before it is taken: live tasks are found from the suspended frames, the tasks kept by external
+// events, their parents, and the chains of accesses that begin at them.
 #pragma once
 
 #include "diagnose/wait_graph.hpp"
@@ -13,10 +14,12 @@ namespace rt {
 
 class runtime;
 
-/// Only while no worker runs and no thread enters: see hang.cpp. Throws std::bad_alloc.
+/// Takes a dump. The caller ensures that no worker runs and no thread enters: see hang.cpp. Throws
+/// std::bad_alloc.
 [[nodiscard]] wait_graph take_task_dump(runtime &rt);
 
-/// The same of workers that were stopped at a safepoint amid their work, with those that could go on; what it could not look at is said in `notes`.
+/// Holds a dump of workers that were stopped at a safepoint amid their work. It includes tasks that
+/// could go on; `notes` lists what the dump could not look at.
 struct running_dump {
   wait_graph graph;
   std::vector<std::string> notes;

@@ -40,8 +40,9 @@ wait_graph::adjacency wait_graph::certain_edges() const {
   return from;
 }
 
-/// As many as there are nodes when there is none. Who waits for nobody, or only for such, is taken away; from whoever is left any way leads
-/// into a cycle.
+/// Returns a node of a cycle; the number of nodes if there is none. Takes away the nodes that wait
+/// for no node, or only for nodes that were taken away. From each node that is left, every path
+/// leads into a cycle.
 std::size_t wait_graph::node_of_a_cycle(const adjacency &from) const {
   std::vector<std::size_t> left(m_nodes.size()), free;
   std::vector<std::vector<std::size_t>> waiters(m_nodes.size());

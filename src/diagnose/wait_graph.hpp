@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for what. Plain data: made from a runtime by diagnose/task_dump, shown by reports and tools.
+// The graph of which task waits for what. Plain data: diagnose/task_dump makes it from a runtime;
+// reports and tools print it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@ namespace rt {
 
 enum class node_kind { task, thread, group, mutex, outside };
 
-/// Nodes wait along edges that are certain, for all of them: whoever is in a cycle of these waits for ever.
+/// Holds nodes and the edges along which they wait. A node waits for all of its certain edges: so
+/// every node of a cycle of certain edges waits for ever.
 class wait_graph {
  public:
   enum certainty { certain, guess };
@@ -22,10 +24,10 @@ class wait_graph {
     node_kind kind;
     const void *id;
     std::string name;
-    std::string spawned{};            // where, in words
-    std::string state{};              // of one that waits for nothing, in words
-    std::vector<std::string> stack{}; // where it is: functions, innermost first
-    std::vector<const void *> calls{}, spawn_calls{}; // the same as return addresses, before they have been given names
+    std::string spawned{};            // where it was spawned, in words
+    std::string state{};              // if it waits for nothing: what it does, in words
+    std::vector<std::string> stack{}; // the functions in which it is, innermost first
+    std::vector<const void *> calls{}, spawn_calls{}; // `stack` and `spawned` as return addresses, before they have names
   };
   struct edge {
     std::size_t from, to;
@@ -33,25 +35,26 @@ class wait_graph {
     certainty how;
   };
 
-  /// The node of `id`; made if there is none yet.
+  /// Returns the node of `id`; adds it if there is none yet.
   std::size_t add(node_kind kind, const void *id, std::string name);
-  /// As many nodes as there are; a node of an id that nobody has added.
+  /// Returns the node of `id`; if no caller has added it, the number of nodes.
   [[nodiscard]] std::size_t find(const void *id) const noexcept;
   [[nodiscard]] node &at(std::size_t index) noexcept { return m_nodes[index]; }
-  /// The same edge is kept once.
+  /// Adds an edge, unless the same one is there.
   void wait(std::size_t from, std::size_t to, std::string reason, certainty how = certain);
 
   [[nodiscard]] const std::vector<node> &nodes() const noexcept { return m_nodes; }
   [[nodiscard]] const std::vector<edge> &edges() const noexcept { return m_edges; }
-  /// Whether somebody waits for something that only a thread outside of Weft could do.
+  /// Says whether a node waits for something that only a thread outside of Weft could do.
   [[nodiscard]] bool needs_outside() const noexcept;
 
-  /// Certain edges of a shortest cycle through some node that is in one, in order; empty when there is none.
+  /// Returns the certain edges of a shortest cycle through some node that is in a cycle, in order;
+  /// empty if there is no cycle.
   [[nodiscard]] std::vector<std::size_t> cycle() const;
 
-  /// "task 'a'"
+  /// Writes a node: "task 'a'".
   [[nodiscard]] static std::string text(const node &n);
-  /// "task 'a' REASON task 'b'"
+  /// Writes an edge: "task 'a' REASON task 'b'".
   [[nodiscard]] std::string text(const edge &e) const;
 
  private:

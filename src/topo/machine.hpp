@@ -31,8 +31,8 @@ struct machine {
   /// at least 1.
   [[nodiscard]] int effective_cpus() const noexcept;
 
-  /// Returns indices of `cpus` in the order in which workers are bound: neighbours first, SMT
-  /// siblings side by side.
+  /// Returns the kernel's numbers of `cpus` in the order in which workers are bound: neighbours
+  /// first, SMT siblings side by side.
   [[nodiscard]] std::vector<int> compact_order() const;
   /// Returns them as far apart as possible: over the packages in turn, whole cores before SMT
   /// siblings.

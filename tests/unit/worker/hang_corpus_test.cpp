@@ -484,7 +484,7 @@ TEST_P(sick, is_reported_with_its_cause) {
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(end.aborted()) << end;
   EXPECT_EQ(end.printed("these wait for each other:"), p.because == why::circle) << end;
-  EXPECT_EQ(end.printed("nobody is left to do what they wait for"), p.because == why::nobody_left) << end;
+  EXPECT_EQ(end.printed("no thread is left to do what they wait for"), p.because == why::nobody_left) << end;
   for (const std::string &cause : p.causes)
     EXPECT_TRUE(printed_one_of(end, cause)) << cause << "\n" << end;
 }

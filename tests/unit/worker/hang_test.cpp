@@ -188,7 +188,7 @@ TEST_F(hang_without_cycle, a_task_that_waits_for_one_that_blocks_for_ever_is_rep
     weft::taskwait();
   });
   EXPECT_TRUE(end.aborted()) << end;
-  EXPECT_TRUE(end.printed("nobody is left to do what they wait for")) << end;
+  EXPECT_TRUE(end.printed("no thread is left to do what they wait for")) << end;
   EXPECT_TRUE(end.printed("task 'sleeper' is blocked and can only be unblocked by")) << end;
   EXPECT_TRUE(end.printed("task 'heir' waits, with inout(0x")) << end;
   EXPECT_TRUE(end.printed("thread 'main' waits for its child task 'sleeper'")) << end; // it is below
