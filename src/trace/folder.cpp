@@ -44,7 +44,7 @@ std::string description_path(const std::string &folder) { return folder + "/.wef
 
 namespace {
 
-/// Of a trace that is being written by another process; 0: of none.
+/// Returns the pid of the other process that is writing a trace there; 0: none.
 long writer_of(const std::string &path) {
   const auto text = read_file(description_path(path));
   if (!text)
@@ -62,7 +62,7 @@ struct close_folder {
 };
 using open_folder = std::unique_ptr<DIR, close_folder>;
 
-/// Names in it but for "." and "..".
+/// Returns the names in the folder except "." and "..".
 std::vector<std::string> names_in(DIR *folder) {
   std::vector<std::string> names;
   while (const dirent *e = readdir(folder))
@@ -89,7 +89,7 @@ std::uint64_t bytes_of_trace(const std::string &path) {
   return bytes;
 }
 
-/// Unless the user has put something of his own there.
+/// Removes a trace, unless the user has put other files there.
 void remove_trace(const std::string &path) {
   const auto text = read_file(description_path(path));
   const open_folder folder{opendir(path.c_str())};
@@ -110,20 +110,20 @@ leftovers list_of_traces() { return {segment_folder() + "weft.traces." + std::to
 } // namespace
 
 void trace_in_progress::begin(const std::string &folder) noexcept try {
-  const int file = open(types_path(folder).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW); // stays open: the lock goes with it
+  const int file = open(types_path(folder).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW); // stays open, because the lock ends with it
   const std::unique_ptr<char, void (*)(void *)> whole(realpath(folder.c_str(), nullptr), &std::free);
   if (file < 0 || !whole || !lock_for_life(file))
     return;
   m_path = whole.get();
   list_of_traces().enter(m_path, 0);
-} catch (const std::bad_alloc &) { // it stays until the user removes it
+} catch (const std::bad_alloc &) { // the trace stays until the user removes it
 }
 
 void trace_in_progress::end() noexcept try {
   if (!m_path.empty())
     list_of_traces().take_off(m_path);
   m_path.clear();
-} catch (const std::bad_alloc &) { // it ends as one that the user has taken over
+} catch (const std::bad_alloc &) { // the entry stays, and its trace counts as the user's
 }
 
 std::string make_trace_folder(const std::string &path) {
@@ -149,7 +149,7 @@ void *map_new_file(const std::string &path, std::size_t bytes) noexcept {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0)
     return nullptr;
-  const int failure = posix_fallocate(file, 0, static_cast<off_t>(bytes)); // a full disk is told now, not by SIGBUS
+  const int failure = posix_fallocate(file, 0, static_cast<off_t>(bytes)); // reports a full disk now, rather than by SIGBUS
   void *const p = failure ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (failure)
     errno = failure;

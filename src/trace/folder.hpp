@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a trace. CTF's readers take every file without a leading dot for a stream.
+// The files of a trace. Readers of CTF read every file without a leading dot as a stream.
 #pragma once
 
 #include "trace/metadata.hpp"
@@ -7,26 +7,28 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Makes the folder, or empties one that holds an older trace. Otherwise says why not.
+/// Makes the folder, or empties one that holds an older trace. Returns why it cannot; "" if it can.
 [[nodiscard]] std::string make_trace_folder(const std::string &path);
-/// What a killed program leaves of a trace: it stays readable, but of each user the newest 16 such folders, 4 GiB at most. An entry also says
-/// that this process writes there, to programs that would remove the folder.
+/// Keeps an entry for a trace that is being written. The trace of a killed program remains
+/// readable; of each user the newest 16 such folders remain, 4 GiB at most. The entry also tells
+/// programs that would remove the folder that this process writes there.
 class trace_in_progress {
  public:
-  /// The folder exists, with its file of types.
+  /// Begins; the folder exists, with its file of types.
   void begin(const std::string &folder) noexcept;
-  /// The trace is whole, and the user's.
+  /// Ends; the trace is whole, and belongs to the user.
   void end() noexcept;
 
  private:
   std::string m_path;
 };
 
-/// A file of `bytes` in memory, which stays when the process is killed; null without room, with errno set.
+/// Maps a new file of `bytes`, which remains if the process is killed; returns null without room,
+/// with errno set.
 [[nodiscard]] void *map_new_file(const std::string &path, std::size_t bytes) noexcept;
-/// So that no write to that memory, of a file, waits for the system the first time; a hint.
+/// Touches the memory of a file, so that no first write to it waits for the system; a hint.
 void touch(void *memory, std::size_t bytes) noexcept;
-/// Replaces the file as a whole. False with errno set.
+/// Replaces the file as a whole. Returns false, with errno set, on failure.
 bool replace_file(const std::string &path, const std::string &text) noexcept;
 bool write_whole(int file, const char *data, std::size_t bytes) noexcept;
 

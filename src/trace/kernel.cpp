@@ -29,14 +29,14 @@ constexpr std::size_t k_ring_pages = 8; // of 40-byte records: 800, or 20 ms of 
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_ring_bytes = k_ring_pages * k_page;
 
-/// Of one thread in a slot.
+/// Holds the events of one thread in a slot.
 struct source {
   unsigned slot = 0;
   int file = -1;
   perf_event_mmap_page *page = nullptr;
 };
 
-/// Of one slot.
+/// Holds the stream of one slot.
 struct output {
   unsigned slot = 0;
   int file = -1;
@@ -45,7 +45,7 @@ struct output {
 };
 
 struct watching {
-  std::mutex lock; // threads come, the flusher reads
+  std::mutex lock; // threads add their sources, the flusher reads them
   std::string folder;
   unsigned char uuid[16];
   trace_clock clock;
@@ -53,12 +53,13 @@ struct watching {
   std::vector<output> outputs;
   std::vector<char> scratch;
   std::optional<switch_tracepoint> tracepoint;
-  std::string seen; // what is, and what is not; in words
+  std::string seen; // what the trace contains of the kernel, and what not; in words
 };
 watching *g_watching = nullptr; // before any worker; never freed
 std::atomic<watching *> g_ended{nullptr}; // within reach, for checkers of leaks
 
-/// With the tracepoint, each switch is told twice: by it, and by the record that needs no privilege.
+/// Opens the events of a thread. With the tracepoint, the kernel reports each switch twice: by the
+/// tracepoint, and by the record that needs no privilege.
 int open_switches(const switch_tracepoint *with) noexcept {
   perf_event_attr a{};
   a.size = sizeof a;
@@ -86,7 +87,7 @@ struct switch_tail {
   std::uint32_t cpu, unused;
 };
 
-/// Of the tracepoint: the same words as at the end of a switch, then the record.
+/// Takes a sample of the tracepoint: the same words as at the end of a switch, then the record.
 void take_sample(const watching &w, output &to, const char *body, std::size_t bytes) {
   struct {
     switch_tail t;
@@ -171,17 +172,17 @@ void write_out(watching &w, output &to) {
   to.records.clear();
 }
 
-/// The tracepoint too, if that is allowed.
+/// Opens the events of the calling thread, those of the tracepoint too if that is allowed.
 int open_source(watching &w) {
   const std::lock_guard guard(w.lock);
   if (w.tracepoint) {
     const int file = open_switches(&*w.tracepoint);
     if (file >= 0) {
-      w.seen = "context switches of the workers' threads, and who replaced them (sched_switch)";
+      w.seen = "context switches of the workers' threads, and which threads replaced them (sched_switch)";
       return file;
     }
-    w.seen = std::string("context switches of the workers' threads; nothing of who replaced them: sched_switch: ") + std::strerror(errno);
-    w.tracepoint.reset(); // for all threads
+    w.seen = std::string("context switches of the workers' threads; not which threads replaced them: sched_switch: ") + std::strerror(errno);
+    w.tracepoint.reset(); // no thread tries it again
   }
   return open_switches(nullptr);
 }
@@ -206,7 +207,7 @@ void watch_kernel(const std::string &folder, const unsigned char (&uuid)[16], co
   w->clock = clock;
   std::string why;
   w->tracepoint = find_switch_tracepoint("", why);
-  w->seen = "context switches of the workers' threads; nothing of who replaced them: " + why;
+  w->seen = "context switches of the workers' threads; not which threads replaced them: " + why;
   g_watching = w.release();
 } catch (const std::bad_alloc &) { // without
 }
@@ -248,7 +249,7 @@ void drain_kernel_events() noexcept try {
   for (output &x : w->outputs)
     if (!x.records.empty())
       write_out(*w, x);
-} catch (const std::bad_alloc &) { // next time
+} catch (const std::bad_alloc &) { // the next call tries again
 }
 
 void end_kernel_events() noexcept {

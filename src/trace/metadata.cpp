@@ -41,7 +41,7 @@ constexpr char k_packets[] = "  packet.context := struct {\n"
                              "    u64 packet_seq_num; u64 events_discarded; u32 worker; u32 kind; u64 room1; u64 room2;\n"
                              "  };\n";
 
-/// How a word of a payload is written: addresses in hexadecimal.
+/// Returns the type with which a word of a payload is printed: addresses in hexadecimal.
 const char *word_type(const std::string &name) { return name == "target" || name == "address" || name == "group" || name == "what" ? "x64" : "u64"; }
 
 std::string clock_text(const trace_clock &c) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What readers need to know of a trace beside its records: CTF's metadata, and a file of Weft's own.
+// The description of a trace that readers need beside its records: CTF's metadata, and a file of
+// Weft's own.
 #pragma once
 
 #include "trace/session.hpp"
@@ -28,12 +29,12 @@ struct trace_description {
   enum { running, ended, exact } state = running; // exact: the workers had stopped
   std::string command, machine, cores, load, settings; // of the run, in words
   std::vector<std::pair<unsigned, std::string>> spawn_sites; // where types were first spawned: number, and "f()+0x12 (MODULE+0x1234)"
-  std::string kernel; // what of it is in the trace, in words; empty: it was not asked for
+  std::string kernel; // what the trace contains of the kernel, in words; empty: trace.kernel is off
   std::vector<std::string> types;                 // by number; "": none
 };
 
 [[nodiscard]] std::string ctf_metadata(const trace_description &d);
-/// The lines of the file ".weft".
+/// Returns the lines of the file ".weft".
 [[nodiscard]] std::string own_description(const trace_description &d);
 [[nodiscard]] trace_description parse_description(const std::string &text);
 [[nodiscard]] std::vector<std::string> type_names(const trace_type *table);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace consists of, in memory and on disk: records of 32 bytes in packets of 64 KiB, a stream per worker slot. A packet is one of
-// the Common Trace Format 1.8, so what the workers write needs no conversion; metadata.cpp describes it to readers.
+// The records of a trace, in memory and on disk: records of 32 bytes in packets of 64 KiB, one
+// stream per worker slot. A packet is one of the Common Trace Format 1.8, so what the workers write
+// needs no conversion; metadata.cpp describes it to readers.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +12,33 @@ namespace rt {
 
 enum class trace_level : std::uint8_t { off, switches, tasks, graph, runtime };
 
-/// The table of events: name in traces, level from which it is written, names of the two words in its payload.
+/// Lists the events: name in traces, level from which it is written, names of the two words in its
+/// payload.
 ///   begin     a body begins;  `outer`: the task on whose frame it runs, `flags`: body_flag
-///   end       it has ended;   at level switch only when it ran on another task's frame: else the next record of the worker says so
+///   end       a body has ended;   at level switch only if it ran on another task's frame, else the
+///             worker's next record implies it
 ///   suspend   the running task leaves its worker: what it waits for (waits_for), and the object concerned
 ///   idle, busy  the worker has no work; has found some
 ///   create    a task; its parent (low half of `parent`) and number of accesses (high half), its group
 ///   access    of the task created before it: address, bytes (low half) and mode (high half)
-///   ready     nothing holds it any more; by whose end that came, or 0. Not of common tasks: what the graph tells of them is all there is
+///   ready     nothing holds the task any more; the task whose end released it, or 0. Common tasks
+///             have no such event: the graph contains all there is to know
 ///   waited    the running task has waited for its children or a group, since the time `since`
 ///   abandon   a task that was created cannot be entered, and is gone
-///   root      a thread is adopted by the worker; its task
+///   root      the worker adopts a thread; the thread's task
 ///   counted   at the end: a counter of the worker
-///   next      `end` and `begin` in one, of bodies that began on no other frame: the body of `before` (its type in the upper half) ended at
-///             the time `ended`, and that of `task` begins
-///   create_one  `create` and `access` in one, of a task without a group that names one object of less than 16 MiB: `address`; in `rest`
-///             the parent (low half), the bytes (24 bits) and the mode
-///   replaced  of the kernel's tracepoint sched_switch, with privilege: who got the processor next (0: nobody), and why it was lost, in
-///             the kernel's bits (0: by force)
-///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or by waiting), and has one again
+///   next      `end` and `begin` in one, of bodies that began on no other frame: the body of
+///             `before` (its type in the upper half) ended at the time `ended`, and that of `task`
+///             begins
+///   create_one  `create` and `access` in one, of a task without a group that names one object of
+///               less than
+///             16 MiB: `address`; in `rest` the parent (low half), the bytes (24 bits) and the mode
+///   replaced  of the kernel's tracepoint sched_switch, with privilege: the thread that got the
+///             processor next (0: none), and why the worker lost it, in the kernel's bits (0: by
+///             force)
+///   switched_out, switched_in  of the kernel: the worker's thread lost its processor (by force, or
+///                              by
+///             waiting), and has one again
 #define WEFT_TRACE_EVENTS(X)                                                                                                                         \
   X(begin, switches, outer, flags)                                                                                                                   \
   X(end, switches, flags, unused)                                                                                                                    \
@@ -66,20 +75,21 @@ enum body_flag : std::uint64_t {
   k_again = 4,   // the body is to run once more
   k_branch = 8,  // a join's branch that was taken by another worker: neither created nor counted
 };
-/// Of `extent` of an access: bytes in the low half, the mode in the byte above; and this, where siblings are ordered by the bytes that they have
-/// in common rather than by first bytes.
+/// Marks, in `extent` of an access, that siblings are ordered by the bytes that they have in common
+/// rather than by first bytes. The low half of `extent` holds the bytes, the byte above it the
+/// mode.
 inline constexpr std::uint64_t k_by_bytes = std::uint64_t{1} << 40;
 [[nodiscard]] inline bool is_of_kernel(trace_event e) noexcept {
   return e == trace_event::switched_out || e == trace_event::switched_in || e == trace_event::replaced;
 }
-/// The parts of `rest` of `create_one`.
+// The parts of `rest` of `create_one`.
 inline constexpr std::uint64_t k_one_bytes = std::uint64_t{1} << 24; // fewer
 [[nodiscard]] constexpr std::uint64_t rest_of_one(std::uint32_t parent, std::uint64_t bytes, std::uint8_t mode) noexcept {
   return parent | bytes << 32 | std::uint64_t{mode} << 56;
 }
 enum creation_flag : std::uint64_t { k_created_for_rounds = std::uint64_t{1} << 63 }; // of `parent`
 
-/// What `counted` tells, at the end of an orderly run.
+/// Lists the values that `counted` has, at the end of an orderly run.
 enum class counted_value : std::uint64_t { executed, created, reruns, rounds, suspended, limit };
 
 struct trace_record {
@@ -111,24 +121,26 @@ static_assert(k_packet_head == 3 * sizeof(trace_record));
 inline constexpr std::size_t k_packet_bytes = 64 << 10;
 inline constexpr std::size_t k_packet_records = (k_packet_bytes - k_packet_head) / sizeof(trace_record);
 
-/// The first page of a ring's file; see ring.hpp.
+/// Describes the first page of a ring's file; see ring.hpp.
 struct ring_header {
   char magic[8];
   std::uint32_t version, packets;
   std::uint64_t head;      // number of the packet that is being filled
   std::uint64_t tail;      // packets that have been written to the stream's file
-  std::uint64_t used;      // records in the one that is being filled
+  std::uint64_t used;      // records in the packet that is being filled
   std::uint64_t discarded; // records
   std::uint64_t written;   // records in closed packets
-  // An end that is told with what comes next. Read when the owner is dead, like the records.
-  std::uint64_t ended;     // its time; 0: none
-  std::uint64_t ended_task; // and its type, in the upper half
+  // An end that the owner writes with its next record. Read when the owner is dead, like the
+  // records.
+  std::uint64_t ended;     // the time of the end; 0: none
+  std::uint64_t ended_task; // the task; its type is in the upper half
 };
 inline constexpr char k_ring_magic[8] = {'w', 'e', 'f', 't', 'r', 'i', 'n', 'g'};
 inline constexpr std::uint32_t k_ring_version = 1;
 inline constexpr std::size_t k_ring_head = 4096;
 
-/// A task type: a label, or the name of a closure's type. The table lies in a file of the trace.
+/// Describes a task type: a label, or the name of a closure's type. The table lies in a file of the
+/// trace.
 struct trace_type {
   std::uint64_t key; // 0: free
   std::uint32_t ready;

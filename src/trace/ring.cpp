@@ -8,7 +8,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::uint32_t k_ids = 1024; // that an owner takes at once
+constexpr std::uint32_t k_ids = 1024; // numbers of tasks that an owner takes at once
 
 using shared_words = ring_words<real_atomics>;
 using word = ring_core<ring_shape>::word;
@@ -42,13 +42,14 @@ void trace_ring::put_end() noexcept {
   m_last = now;
 }
 
-/// The packet that is full is handed over, and the next one begun, at the time of the record that is to be put. False: there is none.
+/// Hands over the full packet and begins the next one, at the time of the record that is to be put.
+/// Returns false if there is no free packet.
 bool trace_ring::begin_packet() noexcept {
   if (m_open) {
     m_core.amend(offsetof(packet_header, end) / 8, m_last);
     m_core.amend(offsetof(packet_header, discarded) / 8, m_core.discarded());
     m_core.close();
-    if (m_mode == trace_mode::stream && m_core.backlog() >= m_packets / 4) // less is seen to by and by
+    if (m_mode == trace_mode::stream && m_core.backlog() >= m_packets / 4) // the flusher finds fewer by itself
       packet_is_full();
   }
   m_open = m_core.reserve();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker writes what happens: packets of the Common Trace Format in a ring (ring_core.hpp), whose memory is a file. Putting a record takes
-// no lock and no memory, and calls the system once per packet when the flusher sleeps.
+// The ring in which a worker writes its events: packets of the Common Trace Format (ring_core.hpp),
+// in memory that is a file. Putting a record takes no lock and no memory. It calls the system once
+// per packet if the flusher sleeps.
 #pragma once
 
 #include "observe/tick_clock.hpp"
@@ -19,22 +20,24 @@ struct ring_shape {
 
 class trace_ring {
  public:
-  /// `memory`: k_ring_head + packets * k_packet_bytes bytes, zero.
+  /// Makes a ring in `memory`: k_ring_head + packets * k_packet_bytes bytes, zero.
   trace_ring(void *memory, unsigned packets, trace_mode mode, unsigned slot, const unsigned char *uuid) noexcept;
   trace_ring(const trace_ring &) = delete;
   trace_ring &operator=(const trace_ring &) = delete;
 
-  /// Owner.
+  // ---- the owner
+
+  /// Puts a record with the time of now.
   void put(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0, std::uint64_t b = 0) noexcept {
     if (m_shared.ended) [[unlikely]]
       put_end();
     put_at(look_at_clock(), e, type, task, a, b);
   }
-  /// One more of the same moment.
+  /// Puts one more record, of the same moment.
   void put_now(trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a, std::uint64_t b) noexcept {
     put_at(m_last, e, type, task, a, b);
   }
-  /// A body begins that runs on no other's frame, and of which nothing more is to be told.
+  /// Notes that a body begins that runs on no other task's frame. It needs no record but `begin`.
   void begin(std::uint16_t type, std::uint32_t task) noexcept {
     const std::uint64_t now = look_at_clock(), ended = m_shared.ended;
     if (!ended)
@@ -42,13 +45,14 @@ class trace_ring {
     m_shared.ended = 0;
     put_at(now, trace_event::next, type, task, m_shared.ended_task, ended);
   }
-  /// It has ended: that is told with what comes next.
+  /// Notes that the body has ended. The owner writes that with its next record.
   void end(std::uint16_t type, std::uint32_t task) noexcept {
     const std::uint64_t now = look_at_clock();
     m_shared.ended_task = task | std::uint64_t{type} << 32;
     m_shared.ended = now;
   }
-  /// What comes next may be told by nobody: an end that is still to be told is told.
+  /// Writes an end that is still unwritten, because the owner may write no other record for a long
+  /// time.
   void settle() noexcept {
     if (m_shared.ended)
       put_end();
@@ -60,7 +64,7 @@ class trace_ring {
   }
 
   std::uint32_t running = 0; // the task that runs on the owner
-  std::uint32_t ending = 0;  // the one whose end is being dealt with
+  std::uint32_t ending = 0;  // the task whose end is being processed
 
   [[nodiscard]] unsigned slot() const noexcept { return m_slot; }
 
@@ -72,12 +76,13 @@ class trace_ring {
   [[nodiscard]] trace_mode mode() const noexcept { return m_mode; }
   [[nodiscard]] std::uint64_t discarded() const noexcept { return m_core.discarded(); }
   [[nodiscard]] std::uint64_t records() const noexcept { return m_core.records(); }
-  /// A closed packet that stays until done_with().
+  /// Returns a closed packet, which stays until done_with().
   [[nodiscard]] const char *packet(std::uint64_t number) const noexcept { return reinterpret_cast<const char *>(m_core.packet_at(number)); }
   void done_with(std::uint64_t number) noexcept { m_core.done_with(number); }
-  /// Copies a packet that may be overwritten or filled meanwhile: its bytes; 0 when it is gone. `to` has room for one.
+  /// Copies a packet that the owner may overwrite or fill meanwhile; returns its bytes, 0 if it is
+  /// gone. `to` has room for one packet.
   [[nodiscard]] std::size_t copy(std::uint64_t number, char *to) const noexcept;
-  /// A packet without records that tells what was discarded since the last.
+  /// Makes a packet without records that counts the records discarded since the last packet.
   void make_last_word(packet_header &to, std::uint64_t number, std::uint64_t time) const noexcept;
   [[nodiscard]] const packet_header &blank() const noexcept { return m_blank; }
 
@@ -107,9 +112,9 @@ class trace_ring {
   packet_header m_blank;
 };
 
-/// Who is to be told that a packet is full; may call the system.
+/// Wakes the flusher because a packet is full; may call the system.
 void packet_is_full() noexcept;
-/// Names of tasks, unique in the trace until 2^32 have been given.
+/// Reserves `n` numbers for tasks, unique in the trace until 2^32 have been reserved.
 [[nodiscard]] std::uint32_t reserve_task_ids(std::uint32_t n) noexcept;
 
 } // namespace rt

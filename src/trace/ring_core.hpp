@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of fixed records that one owner fills one after the other, and another thread takes away or copies meanwhile.
+// A ring of packets of fixed records. One owner fills them one after the other; another thread
+// takes them away or copies them meanwhile.
 //
-// Roles       One owner: reserve, begin, put, close, discard. One reader: the flusher, or who ends the trace. Readers of other processes
-//             come after the owner has died.
-// Word        head: number of the packet that is being filled. tail: number of those that the reader is done with. used: records in the
-//             one that is being filled. All count from 0; packet n lies at n modulo the number of packets, and names its number in its head.
-// Invariants  I1  stream: tail <= head < tail + packets, or a new record is discarded. The owner writes packet `head` only, the reader
-//                 takes those from tail to head - 1; it may read them as plain memory.
-//             I2  flight: head grows regardless. A packet's own number is wrong while it is being overwritten; who copies one looks at
-//                 the number before and after.
+// Roles       The owner, one: reserve, begin, put, close, discard.
+//             The reader, one: the flusher, or the thread that ends the trace.
+//             A reader of another process comes after the owner has died.
+// Word        head: number of the packet that is being filled. tail: number of packets that the
+//             reader is done with. used: records in the packet that is being filled. All count from
+//             0. Packet n lies at n modulo the number of packets, and has its number in its head.
+// Invariants  I1  stream: tail <= head < tail + packets, or a new record is discarded. The owner
+//                 writes packet `head` only. The reader takes the packets from tail to head - 1,
+//                 and may read them as plain memory.
+//             I2  flight: head grows regardless. A packet's own number is wrong while the owner
+//                 overwrites the packet. A reader that copies one looks at the number before and
+//                 after.
 //             I3  discarded counts every record that no reader will get.
 // Orders      O1  head, release, with the reader's acquire: the packets before it are whole.
-//             O2  tail, release, with the owner's acquire: the reader has read what is overwritten.
-//             O3  used, release, with the acquire of who copies: the records before it are whole; and if it is that of a later packet,
-//                 head, which is read next, says so.
-//             O4  words of a packet, release, with the acquire of who copies it: whoever sees a new word sees that the number is gone.
-//             O5  a packet's number, release when its head has been written; acquire by who copies it, first: head and `used` are then
-//                 those of this packet or of a later one.
+//             O2  tail, release, with the owner's acquire: the reader has read what the owner
+//                 overwrites.
+//             O3  used, release, with the copying reader's acquire: the records before it are
+//                 whole. If `used` is that of a later packet, the reader sees this from head, which
+//                 it reads next.
+//             O4  words of a packet, release, with the copying reader's acquire: a reader that sees
+//                 a new word sees that the number is gone.
+//             O5  a packet's number, release after the owner has written its head; the copying
+//                 reader acquires it first: head and `used` are then those of this packet or of a
+//                 later one.
 // Progress    Wait-free for the owner; a copy fails rather than wait.
 // Reclamation None.
-// Source      The rings of LTTng and of Nanos6's CTF backend; those of Nanos6 are flushed by the worker, here by a thread of its own.
+// Source      The rings of LTTng and of Nanos6's CTF backend; in Nanos6 the worker flushes its
+//             ring, here a thread of its own does.
 // Checked by  tests/model/ring_models.cpp, tests/unit/trace/ring_test.cpp
 #pragma once
 
@@ -34,7 +44,7 @@ namespace rt {
 
 enum class trace_mode : std::uint8_t { stream, flight };
 
-/// What the two share, zero in the beginning.
+/// Holds the words that owner and reader share, zero in the beginning.
 template <class P>
 struct ring_words {
   typename P::template atomic<std::uint64_t> head{0}, tail{0}, used{0};
@@ -49,19 +59,19 @@ class ring_core {
 
   ring_core(ring_words<P> &shared, word *packets, unsigned count, trace_mode mode) noexcept
       : m_shared(shared), m_packets(packets), m_count(count), m_mode(mode) {
-    packet_at(0)[Shape::number_word].store(k_no_number, std::memory_order_relaxed); // before anybody knows of the ring
+    packet_at(0)[Shape::number_word].store(k_no_number, std::memory_order_relaxed); // before any reader knows of the ring
   }
 
   // ---- the owner
 
   [[nodiscard]] bool is_full() const noexcept { return m_used == Shape::records; }
-  /// False: it is full, or none has been begun.
+  /// Puts a record. Returns false if the packet is full, or none has been begun.
   template <class... Words>
   [[nodiscard]] bool put(Words... record) noexcept {
     static_assert(sizeof...(Words) == Shape::record_words);
     if (is_full()) [[unlikely]]
       return false;
-    const std::uint64_t used = m_used; // before the words are stored, which might be any of these as far as a compiler knows
+    const std::uint64_t used = m_used; // before the stores, because a compiler must assume that they change m_used and m_shared
     ring_words<P> &shared = m_shared;
     word *at = m_at;
     (at++->store(record, std::memory_order_release), ...); // O4
@@ -70,7 +80,8 @@ class ring_core {
     shared.used.store(used + 1, std::memory_order_release); // O3
     return true;
   }
-  /// Room for the next packet; in flight mode the oldest is given up.
+  /// Reserves the next packet; in flight mode gives up the oldest one. Returns false if there is
+  /// none.
   [[nodiscard]] bool reserve() noexcept {
     const std::uint64_t next = filling();
     if (m_mode == trace_mode::stream)
@@ -79,9 +90,9 @@ class ring_core {
       discard(Shape::records);
     return true;
   }
-  /// Packets that the reader has not done with.
+  /// Returns how many packets the reader is not done with.
   [[nodiscard]] std::uint64_t backlog() const noexcept { return filling() - m_shared.tail.load(std::memory_order_relaxed); }
-  /// After reserve().
+  /// Begins the packet; after reserve().
   void begin(const std::uint64_t (&head)[Shape::head_words]) noexcept {
     word *const at = packet_at(filling());
     if (m_mode == trace_mode::flight)
@@ -117,10 +128,11 @@ class ring_core {
   }
 
   struct copied {
-    std::size_t words; // 0: it is gone, or was never begun
-    bool is_open;      // it was being filled
+    std::size_t words; // 0: the packet is gone, or was never begun
+    bool is_open;      // the owner was filling it
   };
-  /// A packet that may be overwritten or filled meanwhile; `put(i, w)` gets its words in order, for nothing when it is gone.
+  /// Copies a packet that the owner may overwrite or fill meanwhile. Calls `put(i, w)` with its
+  /// words in order; they are void if the packet turns out to be gone.
   template <class F>
   [[nodiscard]] copied copy(std::uint64_t number, F put) const noexcept {
     const word *const at = packet_at(number);

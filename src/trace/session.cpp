@@ -31,10 +31,10 @@ trace_level g_trace_level = trace_level::off;
 namespace {
 
 constexpr unsigned k_most_slots = 4096;
-constexpr unsigned k_last_word_slot = 9999; // of the stream that tells the counters
+constexpr unsigned k_last_word_slot = 9999; // of the stream that holds the counters
 constexpr std::size_t k_touched = 16 << 20;             // of a ring, when its worker begins rather than at its records
-constexpr std::int64_t k_nap_ns = 20'000'000;           // of a flusher that nobody wakes
-constexpr std::uint64_t k_describe_ns = 500'000'000;    // types that came up are written down so often
+constexpr std::int64_t k_nap_ns = 20'000'000;           // of a flusher that no worker wakes
+constexpr std::uint64_t k_describe_ns = 500'000'000;    // how often the flusher writes down new types
 
 struct stream {
   tracer *of;
@@ -49,7 +49,7 @@ struct session {
   trace_description what;
   std::atomic<tracer *> slots[k_most_slots]{};
   std::atomic<unsigned> used{0};
-  std::vector<stream> streams; // of who flushes
+  std::vector<stream> streams; // the flusher's
   std::atomic<std::uint32_t> signal{0};
   std::atomic<bool> asleep{false}, stopping{false}, flushing{false};
   bool ended = false;
@@ -82,7 +82,7 @@ void describe(session &s) {
     complain(s);
 }
 
-/// Streams of slots that have come since.
+/// Adds streams for the slots that are new.
 void find_streams(session &s) {
   const unsigned used = s.used.load(std::memory_order_acquire); // O2: pairs with tracer_of_slot
   for (unsigned slot = 0; slot < used; ++slot) {
@@ -132,7 +132,7 @@ void flush(void *p) noexcept {
         describe(s);
       if (drain(s))
         continue;
-      s.asleep.store(true, std::memory_order_relaxed); // a packet that is not seen in time waits for the end of the nap
+      s.asleep.store(true, std::memory_order_relaxed); // a packet that the flusher just missed waits for the end of the nap
       os_futex_wait(s.signal, seen, static_cast<std::int64_t>(now_ns()) + k_nap_ns);
       s.asleep.store(false, std::memory_order_relaxed);
     } catch (const std::bad_alloc &) { // next time
@@ -140,7 +140,7 @@ void flush(void *p) noexcept {
   s.flushing.store(false, std::memory_order_relaxed); // before the thread is gone
 }
 
-/// What is in a ring when its owner has stopped, or goes on.
+/// Writes the rest of a ring; its owner has stopped, or goes on.
 void write_rest(session &s, stream &to) {
   const auto packet = std::make_unique<char[]>(k_packet_bytes);
   const trace_ring &r = to.of->ring;
@@ -222,7 +222,7 @@ std::string chosen_settings() {
   return text;
 }
 
-/// What a reader of numbers wants to know of the run.
+/// Describes the run to readers of its numbers: machine, load, command, settings.
 void describe_run(trace_description &d) {
   utsname system{};
   double load[3];

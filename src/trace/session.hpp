@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace that this process writes: its folder, the rings of its workers, the thread that empties them.
+// The trace that this process writes: its folder, the rings of its workers, and the flusher, the
+// thread that empties them.
 #pragma once
 
 #include "trace/ring.hpp"
@@ -21,7 +22,7 @@ struct trace_options {
   bool kernel = false; // context switches of the workers' threads
 };
 
-/// What one slot writes with.
+/// Holds what one slot writes its events with.
 struct tracer {
   trace_ring ring;
   type_cache types;
@@ -31,26 +32,27 @@ struct tracer {
 
 [[nodiscard]] inline bool traces(trace_level l) noexcept { return g_trace_level >= l; }
 
-/// Before any worker. A folder that cannot be written is warned about, and nothing is traced.
+/// Begins the trace, before any worker. If the folder cannot be written, warns and traces nothing.
 void open_trace(const trace_options &o) noexcept;
-/// With the start lock. Null when nothing is traced or there is no room.
+/// Returns the tracer of a slot; null if nothing is traced or there is no room. The caller holds
+/// the start lock.
 [[nodiscard]] tracer *tracer_of_slot(unsigned slot) noexcept;
-/// What a slot's counters say in the end.
+/// Holds the counters of a slot at the end.
 struct slot_counts {
   unsigned slot;
   std::uint64_t values[static_cast<std::size_t>(counted_value::limit)];
 };
-/// Once. Empty counts: the workers have not stopped.
+/// Ends the trace, once. Empty `counts`: the workers have not stopped.
 /// `spawn_sites`: where types were first spawned, by their number.
 void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<unsigned, std::string>> spawn_sites) noexcept;
-/// The parent's trace is left alone.
+/// Leaves the parent's trace alone, in the child of a fork().
 void forget_trace_in_child() noexcept;
 
 struct trace_totals {
   std::uint64_t records = 0, discarded = 0;
 };
 [[nodiscard]] trace_totals totals_of_trace() noexcept;
-/// A thread writes the trace: one of the process that does nothing to tasks.
+/// Says whether the flusher runs: a thread of the process that does nothing to tasks.
 [[nodiscard]] bool trace_has_thread() noexcept;
 
 } // namespace rt

@@ -15,7 +15,7 @@ struct field {
   std::size_t offset, bytes;
 };
 
-/// Of a line like "field:pid_t next_pid;  offset:56;  size:4;  signed:1;".
+/// Finds a field in a line like "field:pid_t next_pid;  offset:56;  size:4;  signed:1;".
 std::optional<field> find_field(const std::string &format, std::string_view name) {
   std::optional<field> found;
   for_each_line(format, [&](std::string_view line) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's tracepoint sched_switch, as tracefs describes it to those who may read that.
+// The kernel's tracepoint sched_switch, as tracefs describes it to users who may read tracefs.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ struct switch_tracepoint {
   std::size_t state_bytes = 0;
 };
 
-/// `why` is set when there is none. `root`: "" but for tests.
+/// Finds the tracepoint; if there is none, sets `why`. `root`: "" but in tests.
 [[nodiscard]] std::optional<switch_tracepoint> find_switch_tracepoint(const std::string &root, std::string &why);
 
-/// Of a record of that tracepoint.
+/// Holds what a record of the tracepoint says.
 struct switch_facts {
   std::uint32_t next_pid = 0;
-  std::uint64_t state = 0; // of who lost the processor, as the kernel writes it; 0: it could go on
+  std::uint64_t state = 0; // of the thread that lost the processor, in the kernel's bits; 0: it could go on
 };
 [[nodiscard]] std::optional<switch_facts> read_switch(const switch_tracepoint &t, const char *record, std::size_t bytes) noexcept;
 

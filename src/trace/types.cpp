@@ -27,7 +27,8 @@ std::uint64_t hash(std::string_view text, bool is_closure) noexcept {
   return h ? h : 1;
 }
 
-/// Quotes and backslashes would end the strings that name it.
+/// Writes the name without quotes and backslashes, because these would end the strings that hold
+/// it.
 void write_name(trace_type &t, std::string_view text, bool is_closure) noexcept {
   std::size_t n = 0;
   for (; n < text.size() && n + 1 < sizeof t.name; ++n) {

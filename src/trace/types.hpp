@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task types: what the label says or, without one, the name of the closure's type. Numbers for records; names for who reads them.
+// The table of task types: a type's name is the task's label or, without one, the name of the
+// closure's type. Records hold numbers of types; readers of traces look up the names.
 //
-// Roles       Any worker looks up and adds. Readers of names come later, of other processes too.
+// Roles       A worker, any: looks up and adds. A reader of names comes later, also from another
+//             process.
 // Word        key: hash of the name, or the address of the closure's; 0 while the entry is free. ready: the name is whole.
-// Invariants  I1  An entry's key is set once, by who then writes the name.
-// Orders      O1  key, acq_rel on success: nothing but the key is read by who loses. O2  ready, release, with readers' acquire.
-// Progress    Lock-free; no memory is taken. When the table is full, further types are 0, "other".
-// Reclamation With the process; the file goes with an orderly end.
+// Invariants  I1  An entry's key is set once, by the worker that then writes the name.
+// Orders      O1  key, acq_rel on success: a worker that loses the race reads nothing but the key.
+//             O2  ready, release, with readers' acquire: the name is whole.
+// Progress    Lock-free; takes no memory. When the table is full, further types are 0, "other".
+// Reclamation With the process; an orderly end removes the file.
 // Source      own. Checked by  tests/unit/trace/ring_test.cpp
 #pragma once
 
@@ -20,20 +23,23 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The table of a trace: zero, and as long as the process.
+/// Sets the table of the trace: it is zero, and lives as long as the process.
 void use_type_table(trace_type *table) noexcept;
-/// `text` of a label, to be compared, or of a closure, whose address is enough.
+/// Returns the number of a type, and adds it if it is new. `text`: that of a label, which is
+/// compared, or that of a closure, whose address is enough.
 [[nodiscard]] std::uint16_t add_type(std::string_view text, bool is_closure) noexcept;
 [[nodiscard]] const trace_type *type_table() noexcept;
-/// A type is met for the first time, by the thread that creates or begins its task. Supplied by the module task, which keeps the spawn site.
+/// Notes the spawn site of a type that is met for the first time; called by the thread that creates
+/// or begins its task. The module task defines this function and keeps the site.
 void note_type_spawn_site(std::size_t type) noexcept;
-/// How many there are.
+/// Returns how many types there are.
 [[nodiscard]] unsigned known_types() noexcept;
 
-/// An owner's memory of types that it has met.
+/// Caches the types that an owner has met.
 class type_cache {
  public:
-  /// `signature`: of the closure, as the compiler writes it (base/closure_name.hpp), where there is no label; null: of nothing that has one.
+  /// Returns the number of a type. `signature`: that of the closure, as the compiler writes it
+  /// (base/closure_name.hpp), if there is no label; null if the task has no closure either.
   [[nodiscard]] std::uint16_t find(const char *label, const char *signature) noexcept {
     if (!label) [[likely]]
       if (const slot &p = slot_of(signature); p.address == signature && p.type != 0) [[likely]]
