@@ -15,7 +15,8 @@ constexpr double k_most_whole = 9e15; // below, a double that is whole fits an i
 
 bool is_whole(double v) noexcept { return std::fabs(v) < k_most_whole && v == static_cast<double>(static_cast<std::int64_t>(v)); }
 
-/// For people: three places behind the point. Not by std::round, for which a program would have to link the library of mathematics.
+/// Rounds for people: three places behind the point. Does not use std::round, because a program
+/// would have to link the library of mathematics.
 std::string rounded(double v) {
   if (is_whole(v) || std::fabs(v) < 0.1 || !(std::fabs(v) < k_most_whole / 1000))
     return number_text(v);
@@ -27,7 +28,7 @@ void pad(std::string &line, std::size_t column) { line.append(line.size() < colu
 std::string values_as_text(const reading &r, const std::vector<evaluator::result> &values) {
   char head[160];
   std::snprintf(head, sizeof head, "# %s (pid %u) after %.3f s%s\n", r.program.c_str(), r.pid, seconds(r.taken_ns - r.started_ns),
-                r.alive || r.ended ? "" : ", it ended without a word");
+                r.alive || r.ended ? "" : ", it did not end in order");
   std::string out = head;
   for (const auto &v : values) {
     std::string line = v.name;
@@ -56,7 +57,7 @@ std::string values_as_csv(const reading &r, const std::vector<evaluator::result>
   return out + "\n";
 }
 
-/// Nothing where there is none; else [least, count] of each bucket.
+/// Writes [least, count] of each bucket; nothing if there is no histogram.
 std::string histograms_as_json(const std::vector<evaluator::result> &values) {
   std::string out;
   for (const auto &v : values) {
@@ -143,7 +144,7 @@ void write_histogram(std::string &out, const reading &r, const counter_info &abo
     if (i % 4 == 3 && i + 1 < k_duration_buckets) // each power of two is enough here
       out += name + "_bucket{le=\"" + number_text(static_cast<double>(bucket_floor(i + 1))) + "\"} " + std::to_string(below) + "\n";
   }
-  std::uint64_t sum = 0; // the types were told the same durations
+  std::uint64_t sum = 0; // the types sum up the same durations
   for (const reading::type &t : r.types)
     sum += t.ns;
   out += name + "_bucket{le=\"+Inf\"} " + std::to_string(below) + "\n" + name + "_count " + std::to_string(below) + "\n" + name + "_sum " +

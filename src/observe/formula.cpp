@@ -43,7 +43,8 @@ double fold(const std::vector<double> &v, F f) {
   return result;
 }
 
-/// Newton's; not std::sqrt, for which a program would have to link the library of mathematics.
+/// Computes a square root by Newton's method. Does not use std::sqrt, because a program would have
+/// to link the library of mathematics.
 double root(double v) noexcept {
   if (!(v > 0))
     return 0;

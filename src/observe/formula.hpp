@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters over counters: arithmetics over the values of one moment, statistics over those of the last intervals.
+// Formulas over counters: arithmetics over the values of one moment, statistics over those of the
+// last intervals.
 #pragma once
 
 #include "observe/views.hpp"
@@ -9,19 +10,21 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A list of names, formulas among them, evaluated reading by reading.
+/// Evaluates a list of names, formulas among them, reading by reading.
 class evaluator {
  public:
-  /// Throws weft::error where a name is wrong. Unknown counters are found out by the first evaluation.
+  /// Parses the names. Throws weft::error if a name is wrong. The first evaluation finds unknown
+  /// counters.
   explicit evaluator(std::string_view names);
 
   struct result {
     std::string name, unit;
-    double number; // NaN: nothing to tell
+    double number; // NaN: no value
     bool absent = false;
     std::vector<std::pair<double, std::uint64_t>> buckets{}; // of a histogram
   };
-  /// `r` holds the values that are shown, `interval` those since the last call: what statistics are of.
+  /// Evaluates all names. `r` holds the values to show, `interval` those since the last call, for
+  /// statistics.
   [[nodiscard]] std::vector<result> evaluate(const reading &r, const reading &interval);
 
  private:

@@ -24,13 +24,13 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-// A read takes 0.3 us per event and worker: five times per second is nothing, a hundred times would show.
-// A read takes 0.3 us per event and worker: five times per second is nothing, a hundred times would show.
+// A read takes 0.3 us per event and worker: five times per second costs nothing, a hundred times
+// would show.
 constexpr std::uint64_t k_least_ns = 200'000'000;
 constexpr char k_off[] = "not counted: set counters.hardware=true";
 constexpr char k_powercap[] = "/sys/class/powercap";
 
-/// How it is counted, from the best to the worst.
+/// Lists the ways to count an event, from the best to the worst.
 enum class way { all, user_only, proc, none };
 
 struct event {
@@ -66,7 +66,7 @@ std::vector<energy_domain> g_package, g_memory;        // of the publisher
 bool g_wanted = false;
 std::uint64_t g_published = 0;
 
-/// Of the calling thread.
+/// Opens an event of the calling thread.
 int open_event(const event &e, way how) noexcept {
   perf_event_attr a{};
   a.size = sizeof a;
@@ -86,7 +86,7 @@ std::string why_not(int failure) {
   return std::string("perf_event_open: ") + std::strerror(failure);
 }
 
-/// The first way that works here; else why none does.
+/// Finds the first way that works here; returns why none does, "" if one does.
 std::string find_way(event &e) {
   for (const way w : e.ways) {
     const int file = w == way::proc ? -1 : open_event(e, w);
@@ -95,13 +95,13 @@ std::string find_way(event &e) {
     if (file >= 0)
       close(file);
     else if (!thread_switches(this_thread_id()))
-      return errno = EACCES, "neither perf_event_open nor /proc tells it";
+      return errno = EACCES, "neither perf_event_open nor /proc counts it";
     return e.how = w, "";
   }
   return why_not(errno);
 }
 
-/// Events that had to share the processor's counters are scaled to the whole time.
+/// Reads an event. Scales one that had to share the processor's counters to the whole time.
 std::uint64_t read_event(int file) noexcept {
   struct {
     std::uint64_t value, enabled, running;
@@ -164,7 +164,7 @@ void count_hardware(unsigned id, counter_block &block) noexcept {
     const event &e = g_events[i];
     if (e.how == way::none)
       continue;
-    if (e.how == way::proc) // a thread that has ended tells nothing any more: what was published last counts
+    if (e.how == way::proc) // /proc has nothing of a thread that has ended: the last published count stays
       s.before[i] = peek(block.*e.field);
     else if (s.files[i] >= 0) {
       s.before[i] += read_event(s.files[i]);

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in a segment of counters: header, catalogue, a block of the process, a block per worker. It describes itself, so that a reader
-// of another version finds what it knows.
+// The layout of a segment of counters: header, catalogue, a block of the process, a block per
+// worker. It describes itself, so that a reader of another version finds what it knows.
 //
-// Roles       One owner per block: the worker that is in it. One publisher at a time, of the process, with the lock of the store, for
-//             what is of kind level and for hardware counts. Readers, in this process and in others, only load.
-// Word        64 bits, aligned. A count only grows. A stopwatch holds the sum of what it has measured while it stands, and that sum less
-//             the time it was started while it runs: negative then, since the clock counts from the start of the machine. So its value
-//             at any moment is one load: w, or w + now where w < 0.
-// Invariants  I1  Each word has one writer at a time; a slot passes from thread to thread with the start lock of the runtime.
-//             I2  What a reader sees of one word is a value that it had; words are not read at one moment, so ratios of young counts may
-//                 be off by the counts of a few microseconds.
-// Orders      O1  Number of entries, blocks or the state of the program, release, with the acquire of readers: what is counted in is
-//                 written. All else is relaxed.
+// Roles       The owner of a block, one: the worker that is in its slot.
+//             The publisher of the process, one at a time, with the lock of the store: writes what
+//             is of kind level, and hardware counts.
+//             A reader, in this process or in another: only loads.
+// Word        64 bits, aligned. A count only grows. A stopwatch that does not run holds the sum of
+//             what it has measured. One that runs holds this sum less the time at which it was
+//             started; that is negative, because the clock counts from the start of the machine. So
+//             one load gives its value at any moment: w, or w + now if w < 0.
+// Invariants  I1  Each word has one writer at a time; a slot passes from thread to thread with the
+//                 start lock of the runtime.
+//             I2  What a reader sees of one word is a value that it had. A reader does not read all
+//                 words at one moment, so ratios of young counts may be off by the counts of a few
+//                 microseconds.
+// Orders      O1  number of entries or of blocks, or the state of the program, release, with
+//                 readers' acquire: the entries and blocks that it counts are written. All else is
+//                 relaxed.
 // Progress    Wait-free, one store per count.
-// Reclamation Mapped until the process ends; the file goes with an orderly end (counters.keep).
-// Source      The generation of a snapshot that other designs keep is not needed: no value takes two words.
+// Reclamation Mapped until the process ends; an orderly end removes the file (counters.keep).
+// Source      Own. Other designs keep the generation of a snapshot; here no value takes two words.
 // Checked by  tests/unit/observe: another process reads a running and a killed program.
 #pragma once
 
@@ -37,7 +43,7 @@ enum class counter_scope : std::uint8_t { worker, process, both };
 enum class block_kind : std::uint64_t { none, worker, thread, spare };
 enum class segment_state : std::uint32_t { starting, running, ended };
 
-/// Of one worker.
+/// Holds the counters of one worker.
 struct alignas(128) counter_block {
   std::uint64_t kind = 0; // block_kind
 #define WEFT_COUNTER(field, ...) std::uint64_t field = 0;
@@ -47,7 +53,7 @@ struct alignas(128) counter_block {
   type_times types;
 };
 
-/// Tasks that it has created: each is counted once, by what held it.
+/// Returns the tasks that the worker has created. Each is counted once, by whether it had to wait.
 [[nodiscard]] inline std::uint64_t created(const counter_block &c) noexcept {
   return peek(c.without_accesses) + peek(c.waited) + peek(c.free_at_once);
 }
@@ -55,14 +61,14 @@ struct alignas(128) counter_block {
 inline constexpr std::size_t k_block_head = 32; // what every reader knows of a block: kind, overall, idle, last_seen
 static_assert(offsetof(counter_block, last_seen) + 8 == k_block_head);
 
-/// Of the process.
+/// Holds the counters of the process.
 struct alignas(128) process_block {
 #define WEFT_GAUGE(field, ...) std::uint64_t field = 0;
 #include "observe/counters.def"
   std::uint64_t user[k_user_counters]{};
 };
 
-/// One line of the catalogue.
+/// Describes one line of the catalogue.
 struct catalogue_entry {
   char name[96];
   char unit[16];
@@ -105,8 +111,9 @@ struct segment_header {
 inline constexpr std::uint32_t k_entry_limit = 256;
 inline constexpr std::size_t k_header_bytes = 4096;
 
-/// At the end of the header's page: a reader that may write asks for the tasks that live by a number that is not in `answered`, and finds it there
-/// when they are in the file beside (diagnose/last_dump.hpp).
+/// Lies at the end of the header's page. A reader that may write asks for a dump of the live tasks:
+/// it stores a number that is not in `answered`. When it finds the number there, the dump is in the
+/// file beside the segment (diagnose/last_dump.hpp).
 struct segment_request {
   std::uint64_t asked, answered;
 };
@@ -114,13 +121,13 @@ inline constexpr std::size_t k_request_offset = k_header_bytes - 64;
 static_assert(sizeof(segment_header) <= k_request_offset);
 
 [[nodiscard]] inline bool is_running(std::uint64_t stopwatch) noexcept { return static_cast<std::int64_t>(stopwatch) < 0; }
-/// What a stopwatch shows at `now`.
+/// Returns the value of a stopwatch at `now`.
 [[nodiscard]] inline std::uint64_t elapsed(std::uint64_t stopwatch, std::uint64_t now) noexcept {
   const std::uint64_t sum = is_running(stopwatch) ? stopwatch + now : stopwatch;
   return is_running(sum) ? 0 : sum; // it was started after `now`
 }
 
-/// The bucket of a duration: below 16 ns the first, beyond 2^40 ns the last.
+/// Returns the bucket of a duration: the first below 16 ns, the last beyond 2^40 ns.
 [[nodiscard]] inline unsigned duration_bucket(std::uint64_t ns) noexcept {
   if (ns < 16)
     return 0;
@@ -128,7 +135,7 @@ static_assert(sizeof(segment_header) <= k_request_offset);
   const unsigned at = (power - 4) * 4 + static_cast<unsigned>((ns >> (power - 2)) & 3);
   return at < k_duration_buckets ? at : k_duration_buckets - 1;
 }
-/// The least duration of a bucket.
+/// Returns the least duration of a bucket.
 [[nodiscard]] inline std::uint64_t bucket_floor(unsigned bucket) noexcept {
   return bucket == 0 ? 0 : (std::uint64_t{4 + bucket % 4} << (bucket / 4 + 4)) >> 2;
 }

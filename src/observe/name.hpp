@@ -28,15 +28,16 @@ struct counter_name {
   [[nodiscard]] bool is_arithmetics() const noexcept { return base.starts_with("/arithmetics/"); }
 };
 
-/// Throws weft::error (invalid_argument) that says what is wrong with it.
+/// Parses a name. Throws weft::error (invalid_argument) that says what is wrong with it.
 [[nodiscard]] counter_name parse_counter_name(std::string_view text);
-/// "/threads{worker#3}/count/cumulative"
+/// Returns the name of one worker's counter, such as "/threads{worker#3}/count/cumulative".
 [[nodiscard]] std::string name_of_worker(std::string_view base, unsigned worker);
-/// '*' stands for anything, '?' for one character.
+/// Says whether `text` matches: '*' stands for anything, '?' for one character.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text) noexcept;
-/// What a program may call a counter of its own.
+/// Says whether a program may give this name to a counter of its own.
 [[nodiscard]] bool is_plain_name(std::string_view name) noexcept;
-/// At commas outside of braces. A formula keeps the commas of its parameters: what begins with no '/' or '*' belongs to what is before it.
+/// Splits a list at commas outside of braces. A formula keeps the commas of its parameters: a piece
+/// that begins with neither '/' nor '*' belongs to the piece before it.
 [[nodiscard]] std::vector<std::string> split_names(std::string_view list);
 
 } // namespace rt

@@ -19,10 +19,10 @@ std::optional<std::uint64_t> number_in(const std::string &file) {
 struct search {
   std::string_view prefix;
   energy_domains all;
-  bool any = false;       // domain at all
-  std::string unreadable; // of those that are meant
+  bool any = false;       // there is a domain
+  std::string unreadable; // why a wanted domain cannot be read
 
-  /// False: there is no such folder.
+  /// Looks at a domain. Returns false if there is no such folder.
   bool look(const std::string &folder) {
     const auto name = read_file(folder + "/name");
     if (!name)
@@ -50,7 +50,7 @@ energy_domains find_energy(const std::string &root, std::string_view prefix) {
   if (!s.all.found.empty())
     return std::move(s.all);
   s.all.why = !s.unreadable.empty() ? s.unreadable
-              : s.any               ? "this processor does not tell it (" + root + ")"
+              : s.any               ? "this processor does not count it (" + root + ")"
                                     : "no powercap of this processor (" + root + ")";
   return std::move(s.all);
 }
@@ -58,7 +58,7 @@ energy_domains find_energy(const std::string &root, std::string_view prefix) {
 std::uint64_t spent_energy(std::vector<energy_domain> &domains) {
   std::uint64_t sum = 0;
   for (energy_domain &d : domains)
-    if (const auto now = number_in(d.file)) { // else it adds to the next reading
+    if (const auto now = number_in(d.file)) { // else the next reading contains it
       sum += *now >= d.last ? *now - d.last : d.range - d.last + *now;
       d.last = *now;
     }

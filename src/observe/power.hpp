@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Energy as the kernel's powercap tells it (RAPL of Intel's and AMD's processors): files that count microjoules and begin anew at their range.
+// Energy as the kernel's powercap counts it (RAPL of Intel's and AMD's processors): files that
+// count microjoules and begin anew at their range.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,10 @@ struct energy_domains {
   std::string why; // none was found, or none may be read
 };
 
-/// Those whose name begins with `prefix` in the first two levels below `root`, "/sys/class/powercap" but for tests.
+/// Finds the domains whose names begin with `prefix`, in the first two levels below `root`, which
+/// is "/sys/class/powercap" except in tests.
 [[nodiscard]] energy_domains find_energy(const std::string &root, std::string_view prefix);
-/// What all of them have used since they were found or asked last.
+/// Returns what all domains have used since they were found or read last.
 [[nodiscard]] std::uint64_t spent_energy(std::vector<energy_domain> &domains);
 
 } // namespace rt

@@ -33,7 +33,7 @@ struct view {
   [[nodiscard]] const counter_block &known(unsigned slot) const noexcept { return *reinterpret_cast<const counter_block *>(block(slot)); }
 };
 
-/// False for an entry that lies outside of its block.
+/// Returns false if an entry lies outside of its block.
 bool fits(const view &v, const catalogue_entry &e) noexcept {
   const std::size_t bytes = std::size_t{e.words} * 8;
   return e.words != 0 && e.words <= k_duration_buckets && e.worker_offset % 8 == 0 && e.process_offset % 8 == 0 &&
@@ -55,7 +55,7 @@ void read_header(reading &r, const segment_header &h) {
   r.reference_run_ns = h.reference_run_ns;
 }
 
-/// Of a dead program the latest sign of life.
+/// Returns the moment of the reading; of a dead program, that of its latest sign of life.
 std::uint64_t moment(const reading &r, const view &v, std::uint32_t blocks) noexcept {
   if (r.alive && !r.ended)
     return now_ns();
@@ -106,7 +106,8 @@ void read_types(reading &r, const view &v) {
     r.types.push_back({name, t.tasks, t.timed, t.ns});
 }
 
-/// Levels that follow from counts since the start: a difference keeps them.
+/// Computes the levels that follow from counts since the start. A difference of readings keeps
+/// them.
 void read_levels(reading &r) {
   const auto total = [&r](const char *name) {
     const std::size_t e = r.find(name);
@@ -212,7 +213,8 @@ reading difference(const reading &later, const reading &earlier) {
 
 namespace {
 
-/// Whether the process exists and has not ended: a zombie's counters are those that it has left.
+/// Says whether the process exists and has not ended: a zombie has ended, and its counters are
+/// final.
 bool goes_on(long pid) {
   const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All counters of a program at one moment, or what was counted between two. Plain data of the reader.
+// A reading: all counters of a program at one moment, or what was counted between two moments.
+// Plain data of the reader.
 #pragma once
 
 #include "observe/layout.hpp"
@@ -49,20 +50,21 @@ struct reading {
   };
   std::vector<type> types; // of all slots, by name
 
-  /// catalogue.size() where there is none.
+  /// Returns the index of a counter in the catalogue; catalogue.size() if there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
   [[nodiscard]] std::int64_t of_process(std::size_t entry) const noexcept { return cells[entry * (slots.size() + 1)]; }
   [[nodiscard]] std::int64_t of_slot(std::size_t entry, std::size_t slot) const noexcept { return cells[entry * (slots.size() + 1) + 1 + slot]; }
-  /// By definition the sum of what this reading shows.
+  /// Returns the sum over the process and all slots of this reading.
   [[nodiscard]] std::int64_t total(std::size_t entry) const noexcept;
   [[nodiscard]] buckets all_durations() const noexcept;
 };
 
-/// Of a segment that has been checked (map_segment). `alive`: the program runs.
+/// Reads a segment that has been checked (map_segment). `alive`: the program runs.
 [[nodiscard]] reading read_segment(const char *base, bool alive);
-/// What was counted between the two: counts are subtracted, levels are those of the later. Of one program, else throws weft::error.
+/// Returns what was counted between two readings: subtracts counts, and keeps the levels of the
+/// later one. Throws weft::error if the two are of different programs.
 [[nodiscard]] reading difference(const reading &later, const reading &earlier);
-/// Opens, reads and closes. Throws weft::error that says why it cannot.
+/// Opens, reads and closes the segment of a program. Throws weft::error that says why it cannot.
 [[nodiscard]] reading read_program(long pid);
 
 } // namespace rt

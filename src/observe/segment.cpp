@@ -31,7 +31,7 @@ namespace rt {
 namespace {
 
 constexpr char k_prefix[] = "weft.";
-constexpr std::size_t k_least_listed = 64 << 10; // sizes are entered as powers of two: a program that grows does so a few times
+constexpr std::size_t k_least_listed = 64 << 10; // sizes are entered as powers of two, so a growing program enters few
 constexpr std::size_t k_longest_dump = 64 << 20;
 
 std::string &folder_of_segments() {
@@ -84,7 +84,8 @@ constexpr leftover_kind k_segments{64, 64 << 20, 24 * 3600, &segment_lives, null
 
 leftovers list_of_segments() { return {segment_folder() + "weft.left." + std::to_string(geteuid()), k_segments}; }
 
-/// Of this process, unless another one that lives has taken the name: a neighbour in another pid namespace.
+/// Creates the file of this process, unless another live one has the name: one in another pid
+/// namespace.
 int create_file(const std::string &path) noexcept {
   const int old = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (old >= 0) {

@@ -102,7 +102,8 @@ void fill_header(store &s, const store_options &o) noexcept {
   __atomic_store_n(&h.state, static_cast<std::uint32_t>(segment_state::running), __ATOMIC_RELEASE); // O1
 }
 
-/// A size that is entered late, because another thread enters one, counts at the next.
+/// Enters the size in the list. If another thread is entering one, the next call enters this size,
+/// too.
 void note_size(store &s) noexcept {
   if (const std::unique_lock alone(s.resizing, std::try_to_lock); alone)
     resize_listed(s.memory, s.own_bytes.load(std::memory_order_relaxed) + s.beside_bytes.load(std::memory_order_relaxed));
@@ -158,7 +159,7 @@ counter_block &block_of_slot(unsigned id, block_kind kind) {
       s.own_bytes.store(std::max<std::uint64_t>(s.own_bytes.load(std::memory_order_relaxed), at + sizeof(counter_block)), std::memory_order_relaxed);
       note_size(s);
     } else {
-      block = new counter_block; // others do not see it
+      block = new counter_block; // other processes do not see it
       __atomic_store_n(&h.missing_blocks, h.missing_blocks + 1, __ATOMIC_RELAXED);
     }
     s.blocks[id].store(block, std::memory_order_release); // O1
@@ -210,7 +211,7 @@ void enter_user_counter(user_counter &c) noexcept {
 void forget_store_in_child() noexcept {
   if (store *s = g_store.load(std::memory_order_relaxed)) {
     if (s->memory.file >= 0)
-      close(s->memory.file); // of the parent, who holds the lock
+      close(s->memory.file); // the parent's file: the parent holds its lock
     s->memory.file = -1;
     ignore_leak(s);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of this process: where they are kept, and what they are called.
+// The store: the counters of this process, their memory and their names.
 #pragma once
 
 #include "observe/layout.hpp"
@@ -18,47 +18,51 @@ struct store_options {
   bool exact_time = false;
 };
 
-/// Where a process's segment lies; `pid` of another pid namespace has another number.
+/// Returns the path of a process's segment; a process of another pid namespace has another number
+/// there.
 [[nodiscard]] std::string segment_path(long pid);
 
-/// A store for a runtime that starts. Never fails: without a place that others can read it is memory of this process, and
-/// why_private() says why. With the start lock.
+/// Opens a store for a runtime that starts. Never fails: if no file can be shared, the store is
+/// memory of this process, and why_private() says why. The caller holds the start lock.
 void open_store(const store_options &o);
 [[nodiscard]] bool store_is_open() noexcept;
-/// Empty while others can read.
+/// Returns why other processes cannot read the counters; empty while they can.
 [[nodiscard]] const std::string &why_private() noexcept;
-/// A worker's block. With the start lock. Memory of this process alone where the segment has no room.
+/// Returns a worker's block; memory of this process alone if the segment has no room. The caller
+/// holds the start lock.
 counter_block &block_of_slot(unsigned id, block_kind kind);
-/// Null when that slot has never had one.
+/// Returns a slot's block; null if it has never had one.
 [[nodiscard]] counter_block *find_block(unsigned id) noexcept;
 [[nodiscard]] process_block &process_counters() noexcept;
 [[nodiscard]] segment_header &store_header() noexcept;
 [[nodiscard]] segment_request &store_request() noexcept;
-/// How much lies beside the segment for readers: it counts among what killed programs leave.
+/// Notes the size of the files beside the segment, which counts in the list of what killed programs
+/// leave.
 void note_bytes_beside(std::uint64_t bytes) noexcept;
-/// What a reader of this process looks at.
+/// Returns the memory that a reader in this process reads.
 [[nodiscard]] const char *store_base() noexcept;
-/// In order: the file goes, unless it is kept.
+/// Ends the store of a program that ends in order: removes the file, unless it is kept.
 void end_store() noexcept;
 
-/// What the library counts by itself cannot be had: a reader is told why.
+/// Marks a counter of the library as absent, so that a reader shows why.
 void mark_absent(const char *name, const char *why) noexcept;
 
 // ---- counters of the user. Any thread, before and after the start; they outlive the store. --------------------------------------------
 
 struct user_counter;
-/// Throws weft::error: a bad or a known name, or more than k_user_counters.
+/// Defines a counter. Throws weft::error for a bad or a known name, or for more than
+/// k_user_counters.
 user_counter &define_counter(const char *name, const char *unit, const char *help, counter_kind kind, double (*level)(void *) = nullptr,
                              void *context = nullptr);
-/// The counts stay.
+/// Ends the calls of a level's function. Counts stay.
 void withdraw_level(user_counter &c) noexcept;
 void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept;
-/// Calls the functions of levels; by the publisher.
+/// Calls the functions of levels; called by the publisher.
 void publish_user_counters() noexcept;
 
 void store_before_fork();
 void store_after_fork() noexcept;
-/// The parent's store is left alone.
+/// Leaves the parent's store alone, in the child of a fork().
 void forget_store_in_child() noexcept;
 
 } // namespace rt

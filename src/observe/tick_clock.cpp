@@ -10,7 +10,8 @@ std::atomic<std::uint64_t> g_tick_scale{0};
 
 namespace {
 
-// Reading both clocks is off by some 50 ns, so the rate by 1 in 20,000. The first look at a clock takes microseconds: the closest of some counts.
+// Reading both clocks is off by some 50 ns, so the rate by 1 in 20,000. The first look at a clock
+// takes microseconds: so the closest of several looks counts.
 constexpr std::uint64_t k_least_ns = 1'000'000;
 constexpr int k_looks = 8;
 

@@ -13,12 +13,13 @@ namespace rt {
 [[gnu::visibility("hidden")]] extern bool g_ticks_are_steady; // written when the library is loaded
 extern std::atomic<std::uint64_t> g_tick_scale; // ns per tick, times 2^32; 0: not known yet
 
-/// Measures the rate if enough time has passed since the library was loaded, or after it has waited for that; else tells false.
+/// Measures the rate if enough time has passed since the library was loaded; with `wait`, waits for
+/// that. Returns false if the rate is not known yet.
 bool calibrate_ticks(bool wait = false) noexcept;
 [[nodiscard]] inline bool ticks_are_calibrated() noexcept { return g_tick_scale.load(std::memory_order_relaxed) != 0 || calibrate_ticks(); }
-/// For differences only.
+/// Reads the clock; the value is good for differences only.
 [[nodiscard]] inline std::uint64_t read_ticks() noexcept { return g_ticks_are_steady ? processor_ticks() : now_ns(); }
-/// After ticks_are_calibrated().
+/// Converts ticks; after ticks_are_calibrated().
 [[nodiscard]] inline std::uint64_t ticks_to_ns(std::uint64_t ticks) noexcept {
   __extension__ typedef unsigned __int128 wide;
   return static_cast<std::uint64_t>((wide{ticks} * g_tick_scale.load(std::memory_order_relaxed)) >> 32);

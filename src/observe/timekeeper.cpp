@@ -8,8 +8,9 @@ time_mode g_time_mode = time_mode::off;
 
 namespace {
 
-// A sample takes three clocks, 300 instructions where the processor has no steady one: half of one per task, 0.01 % at 1 us. Drawn, for a fixed
-// period would fall in step with loops.
+// A sample reads three clocks, 300 instructions where the processor has no steady clock: half an
+// instruction per task, 0.01 % at 1 us. The distance is drawn, because a fixed period would fall in
+// step with loops.
 constexpr std::uint32_t k_most_between = 1023; // 512 in the mean
 constexpr std::uint64_t k_samples_per_sign = 64; // of life: the system's clock takes as long as all the rest
 constexpr std::uint64_t k_tasks_per_sign = 1024; // where each task is one; powers of two
@@ -61,7 +62,8 @@ void close_gap(counter_block &c, timekeeper &k) noexcept {
 
 namespace {
 
-/// Each task is timed: a gap ends where a task begins, and no weights, nor whether ticks are calibrated, have to be looked at.
+/// Begins to time a task if each one is timed: a gap ends where a task begins. So there are no
+/// weights, and ticks are known to be calibrated.
 timed_task begin_exactly(counter_block &c, timekeeper &k, const task_name &name) noexcept {
   const std::uint64_t now = read_ticks();
   if (k.gap != 0 && now > k.gap)
@@ -96,7 +98,7 @@ void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept {
   if (!t.block)
     return;
   const std::uint64_t now = read_ticks();
-  if (t.block == &c && t.others == others_of(c) && now > t.begin) { // it ran alone, from begin to end
+  if (t.block == &c && t.others == others_of(c) && now > t.begin) { // the task ran alone, from begin to end
     const std::uint64_t ns = ticks_to_ns(now - t.begin);
     count(c.durations[duration_bucket(ns)], t.weight);
     count(t.type->timed, t.weight);

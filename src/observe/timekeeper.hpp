@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker's time goes. `overall` and `idle` are stopped exactly: they change where a worker looks for work or a thread enters and
-// leaves Weft, which is rare. What lies between two tasks, the overhead, is measured at every task (exact) or at one of some 500
-// (sampled), which then counts for all since the last. The rest is execution: overall - idle - overhead. So one long task is never
-// counted for 500, nested tasks are not counted twice, and the sums add up.
+// Measures where a worker's time goes.
+//   overall, idle  exactly: they change when a worker looks for work, or a thread enters or leaves
+//                  Weft, which is rare
+//   overhead       the time between two tasks, at every task (exact), or at one of some 500
+//                  (sampled), which then counts for all tasks since the last sample
+//   execution      the rest: overall - idle - overhead
+// So one long task never counts for 500, nested tasks do not count twice, and the sums add up.
 #pragma once
 
 #include "observe/layout.hpp"
@@ -13,43 +16,43 @@ namespace rt {
 
 enum class time_mode : std::uint8_t { off, sampled, exact };
 
-/// Of the worker alone.
+/// Holds what the worker needs to measure; only the worker uses it.
 struct timekeeper {
   std::uint32_t until = 1;  // tasks until one is timed
   std::uint32_t weight = 0; // tasks that an open gap stands for
   std::uint64_t gap = 0;    // ticks at its beginning, the end of a timed task; 0: none is open
   std::uint32_t seed = 1;
-  const char *last_closure = nullptr; // of the last task that had no label, and its type
+  const char *last_closure = nullptr; // of the last task without a label; last_type is its type
   type_time *last_type = nullptr;
 };
 
 extern time_mode g_time_mode; // written before any task
-/// Before any task.
+/// Sets the mode, before any task.
 void set_time_mode(time_mode mode) noexcept;
 
-/// When the next task is to be timed.
+/// Draws after how many tasks the next one is timed.
 void schedule_sample(timekeeper &k) noexcept;
 
-/// The gap is over.
+/// Ends the gap, and counts it.
 WEFT_NOINLINE void close_gap(counter_block &c, timekeeper &k) noexcept;
 WEFT_INLINE void end_gap(counter_block &c, timekeeper &k) noexcept {
   if (k.gap) [[unlikely]]
     close_gap(c, k);
 }
 
-/// One task that is timed.
+/// Holds the measurement of one timed task.
 struct timed_task {
-  const counter_block *block = nullptr; // null: it is not, after all
+  const counter_block *block = nullptr; // null: the task is not timed, after all
   std::uint64_t begin = 0;
   std::uint64_t others = 0; // tasks that its worker had run, and waits it had seen
   std::uint32_t weight = 1; // tasks that it stands for
   type_time *type = nullptr;
 };
-/// The next task begins: ends the gap.
+/// Begins to time the next task, and ends the gap.
 [[nodiscard]] timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) noexcept;
-/// It is over, perhaps on another worker: opens the gap to the next.
+/// Ends the timing of a task, perhaps on another worker, and opens the gap to the next task.
 void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept;
-/// Whatever else begins the gap.
+/// Begins a gap that no timed task has opened.
 WEFT_INLINE void begin_gap(timekeeper &k) noexcept {
   if (g_time_mode == time_mode::exact) [[unlikely]] {
     k.gap = read_ticks();
@@ -66,10 +69,10 @@ WEFT_INLINE void stop_watch(std::uint64_t &stopwatch, std::uint64_t now) noexcep
     put(stopwatch, stopwatch + now);
 }
 
-/// The thread enters Weft, or leaves it.
+// The thread enters Weft, or leaves it.
 void enter_overall(counter_block &c) noexcept;
 void leave_overall(counter_block &c, timekeeper &k) noexcept;
-/// The worker has found nothing to do, or something at last.
+// The worker has found nothing to do, or something at last.
 void enter_idle(counter_block &c, timekeeper &k) noexcept;
 void leave_idle(counter_block &c, timekeeper &k) noexcept;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t k_longest = sizeof(type_time::name) - 1;
 
-/// The same text names the same type, wherever it lies.
+/// Returns the text that names the type: the same text names the same type, at whatever address.
 std::string_view text_of(const task_name &n) noexcept {
   if (n.label)
     return {n.label, strnlen(n.label, k_longest)};

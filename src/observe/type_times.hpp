@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which types the timed tasks of a worker have, and how long those ran. Part of the worker's block, written by its owner at timed tasks only.
+// The types of a worker's timed tasks, and how long these ran. Part of the worker's block; the
+// owner writes it at timed tasks only.
 //
-// Roles       One owner: find_type, and counts in what it answers. Readers of all processes.
+// Roles       The owner, one: find_type, then counts in the entry. A reader, in any process: loads.
 // Word        ready: the name is whole. tasks, timed, ns: counts, like all of a block.
-// Invariants  I1  Entries are taken in order and never given back; the last stands for all types that find no room.
+// Invariants  I1  Entries are taken in order and never given back; the last counts all types that
+//                 find no room.
 // Orders      O1  ready, release, with readers' acquire: the name is written. All else is relaxed.
 // Progress    Wait-free. Reclamation  with the segment. Source  own.
 // Checked by  tests/unit/observe/type_times_test.cpp, and by readers in other processes in tests/unit/tool/counters_test.cpp
@@ -20,9 +22,9 @@ inline constexpr unsigned k_type_times = 64;
 struct type_time {
   std::uint64_t ready = 0;
   std::uint64_t address = 0; // of the label or the closure's name that was met last
-  std::uint64_t tasks = 0;   // that the timed ones stand for
-  std::uint64_t timed = 0;   // of them, those whose time is known: that ran from begin to end without another one
-  std::uint64_t ns = 0;      // of these
+  std::uint64_t tasks = 0;   // the tasks that the samples stand for
+  std::uint64_t timed = 0;   // of them, those of known duration: they ran from begin to end without another task
+  std::uint64_t ns = 0;      // the sum of these durations
   char name[88]{};
 };
 static_assert(sizeof(type_time) == 128);
@@ -32,12 +34,13 @@ struct type_times {
   type_time entries[k_type_times];
 };
 
-/// What a task is called: by its label or, without one, by what the compiler calls its closure ("... [with F = main()::<lambda()>]").
+/// Names a task: by its label or, without one, by the compiler's name of its closure ("... [with F
+/// = main()::<lambda()>]").
 struct task_name {
   const char *label = nullptr, *closure = nullptr;
 };
 
-/// Owner. Takes an entry for a type that is new.
+/// Returns the entry of a type; takes one for a new type. Called by the owner.
 [[nodiscard]] type_time &find_type(type_times &all, const task_name &name) noexcept;
 
 } // namespace rt

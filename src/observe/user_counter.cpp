@@ -87,7 +87,8 @@ void add_to(user_counter &c, counter_block *mine, std::uint64_t n) noexcept {
 
 namespace {
 
-/// To the nearest; 0 for what no word holds. Not by std::llround, for which a program would have to link the library of mathematics.
+/// Rounds to the nearest; returns 0 for what no word holds. Does not use std::llround, because a
+/// program would have to link the library of mathematics.
 std::uint64_t to_word(double level) noexcept {
   constexpr double k_most = 9e18;
   if (!(level > -k_most && level < k_most))

@@ -16,12 +16,12 @@ struct user_counter {
   std::atomic<std::uint64_t> outside{0}; // counted by threads that are no workers
   double (*level)(void *) = nullptr;     // guarded by the lock of definitions
   void *context = nullptr;
-  const void *entered_in = nullptr;      // the store that knows it; the same lock
+  const void *entered_in = nullptr;      // the store that has it; guarded by the same lock
 };
 
-/// With the lock of definitions.
+/// Enters a counter into the store; the caller holds the lock of definitions.
 void enter_user_counter(user_counter &c) noexcept;
-/// All of them, into a store that has just been opened.
+/// Enters all counters into a store that has just been opened.
 void enter_user_counters();
 
 } // namespace rt

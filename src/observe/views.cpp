@@ -18,7 +18,7 @@ constexpr double k_nothing = std::numeric_limits<double>::quiet_NaN();
 
 double at_least_0(double v) noexcept { return v < 0 ? 0 : v; }
 
-/// The counts of a worker, or of all, by their fields.
+/// Holds the counts of a worker, or of all, by their fields.
 struct sums {
 #define WEFT_COUNTER(field, ...) double field = 0;
 #define WEFT_GAUGE WEFT_COUNTER
@@ -59,7 +59,7 @@ constexpr view k_views[] = {
 #include "observe/views.def"
 };
 
-/// `slot` of the reading, or all of it.
+/// Is the `slot` that means the whole reading.
 constexpr std::size_t k_all = ~std::size_t{0};
 
 sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
@@ -85,7 +85,7 @@ sums sums_of(const reading &r, std::size_t slot, const reading::buckets &d) {
   return s;
 }
 
-/// Sums are made once for all views of a reading.
+/// Computes views; sums up once for all views of a reading.
 class calculator {
  public:
   explicit calculator(const reading &r) : m_all(r.all_durations()), m_total(sums_of(r, k_all, m_all)) {
@@ -126,7 +126,7 @@ double number_of(const reading &r, std::size_t entry, std::size_t slot) {
   return n;
 }
 
-/// Fills what the pattern asks for; `number(slot)`.
+/// Fills what the pattern asks for with `number(slot)`.
 template <class F>
 row make_row(const reading &r, counter_info about, const counter_name &pattern, F number) {
   row out;
@@ -186,7 +186,7 @@ double value_of(const reading &r, const counter_name &name) {
   if (!found.about.per_worker)
     throw_error(errc::invalid_argument, "the counter '%s' is kept for the whole program only", name.base.c_str());
   if (found.workers.empty())
-    throw_error(errc::invalid_argument, "there is no worker %u to tell '%s' of", name.worker, name.base.c_str());
+    throw_error(errc::invalid_argument, "there is no worker %u that counts '%s'", name.worker, name.base.c_str());
   return found.workers.front().number;
 }
 

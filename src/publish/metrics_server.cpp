@@ -36,7 +36,7 @@ std::string current_metrics(bool per_worker) {
   return write_open_metrics(read_segment(store_base(), true), per_worker);
 }
 
-/// Of poll().
+/// Returns the timeout of poll().
 int milliseconds_until(std::uint64_t ns) noexcept {
   const std::uint64_t now = now_ns();
   return ns <= now ? 0 : static_cast<int>((ns - now) / 1'000'000 + 1);
@@ -93,7 +93,7 @@ void metrics_server::run() {
     if (p[1].revents)
       break;
     const std::uint64_t now = now_ns();
-    for (std::size_t at = m_connections.size(); at-- > 0;) // from the end: one that is over leaves the places before it
+    for (std::size_t at = m_connections.size(); at-- > 0;) // from the end: removing one leaves those before it
       if (p[at + 2].revents)
         serve(at);
       else if (m_connections[at].until <= now)
@@ -106,11 +106,11 @@ void metrics_server::run() {
 }
 
 void metrics_server::accept_all() {
-  for (std::size_t i = 0; i < k_most_connections; ++i) { // then those that are there have their turn
+  for (std::size_t i = 0; i < k_most_connections; ++i) { // then the accepted ones have their turn
     const int client = accept4(m_socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client < 0) {
       if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
-        usleep(k_breath_us); // no file descriptors: those who wait stay where they are
+        usleep(k_breath_us); // no file descriptors: waiting clients stay in the queue
       return;
     }
     if (m_connections.size() == k_most_connections)
@@ -121,11 +121,11 @@ void metrics_server::accept_all() {
       close(client);
       return;
     }
-    serve(m_connections.size() - 1); // most have said what they want by now
+    serve(m_connections.size() - 1); // most clients have sent their request by now
   }
 }
 
-/// False when it is over: answered, or broken.
+/// Continues a connection. Returns false when it is over: answered, or broken.
 bool metrics_server::step(connection &c) {
   for (char piece[1024]; c.answer.empty();) {
     const ssize_t n = read(c.socket, piece, sizeof piece);

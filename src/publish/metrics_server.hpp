@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint of OpenMetrics, on the loopback interface only: one thread, which sees to all connections at a time, so one that says nothing
-// keeps no other waiting.
+// The endpoint of OpenMetrics, on the loopback interface only. One thread serves all connections at
+// the same time, so a silent client keeps no other one waiting.
 #pragma once
 
 #include "os/thread.hpp"
@@ -15,12 +15,13 @@ namespace rt {
 
 class metrics_server {
  public:
-  /// Null, after a warning, where the port cannot be had.
-  /// `patience_ns`: for a request and its answer.
+  /// Starts a server; returns null, after a warning, if the port cannot be had.
+  /// `patience_ns`: how long a request and its answer may take.
   [[nodiscard]] static metrics_server *start(int port, std::uint64_t patience_ns = 1'000'000'000);
   /// Ends the thread.
   void stop() noexcept;
-  /// In the child of a fork: its sockets are the parent's; of connections the child knows nothing.
+  /// Forgets the server in the child of a fork: the sockets are the parent's, and the child has no
+  /// connections.
   void forget() noexcept;
 
  private:
@@ -45,7 +46,7 @@ class metrics_server {
   thread m_thread;
 };
 
-/// The answer to the first line of a request.
+/// Returns the answer to the first line of a request.
 [[nodiscard]] std::string answer_to(std::string_view request, std::string (*metrics)(bool per_worker));
 
 } // namespace rt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels: what no worker counts, because it rises and falls. The watcher publishes them at each of its looks, and whoever takes a snapshot.
+// Publishes levels: values that no worker counts, because they rise and fall. The watcher publishes
+// them at each of its looks, and so does a thread that takes a snapshot.
 #include "base/clock.hpp"
 #include "diagnose/describe.hpp"
 #include "diagnose/last_dump.hpp"
@@ -16,9 +17,11 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-// Held while levels are read and put down: who comes meanwhile waits for it, for he may have changed one since.
+// Held while a publisher reads and writes levels. A second publisher waits for it, because it may
+// have changed a level since.
 spin_lock<> g_levels;
-// Held over functions of the user, which may wait or ask for counters themselves: who comes meanwhile leaves it to him.
+// Held over functions of the user, which may wait or ask for counters themselves. A second
+// publisher leaves these functions to the first.
 spin_lock<> g_functions;
 
 void publish_queues(runtime &rt) noexcept {

@@ -36,7 +36,7 @@ class printer {
     open_file();
   }
 
-  /// Whether it has a thread.
+  /// Starts the printer; returns whether it has a thread.
   bool start() noexcept {
     if (m_period_ns == 0)
       return false;
@@ -79,7 +79,8 @@ class printer {
     }
   }
 
-  /// A counter of the program may be defined later than the first line: what is unknown is said once, and asked for again.
+  /// Prints one line. A counter of the program may be defined later than the first line: so an
+  /// unknown name is reported once, and looked up again at the next line.
   void print() noexcept {
     try {
       print_values();
@@ -118,7 +119,7 @@ printer *g_printer = nullptr;      // with the start lock, and at the end
 metrics_server *g_server = nullptr;
 std::atomic<unsigned> g_threads{0}; // at most as many as there are
 
-/// The run on one worker, as two numbers.
+/// Reads the reference: the run on one worker, as two numbers.
 void read_reference(const std::string &path, unsigned workers) {
   if (path.empty() || workers == 1)
     return;

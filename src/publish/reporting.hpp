@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the settings counters.* ask for beyond counting: printing, the endpoint of OpenMetrics, the reference of one worker.
+// Reporting: what the settings counters.* ask for beyond counting. That is printing, the endpoint
+// of OpenMetrics, and the reference of one worker.
 #pragma once
 
 #include "config/settings.hpp"
@@ -9,13 +10,14 @@ namespace rt {
 
 class runtime;
 
-/// Throws weft::error (bad_setting) where counters.print names what there is not. Before the start.
+/// Throws weft::error (bad_setting) if counters.print names a counter that does not exist. Before
+/// the start.
 void check_reporting(const settings &cfg);
-/// Once the workers run; what cannot be had is warned of.
+/// Starts reporting, once the workers run. Warns of what cannot be had.
 void start_reporting(runtime &rt) noexcept;
-/// That it runs: they do nothing to tasks.
+/// Returns how many threads reporting runs; they do nothing to tasks.
 [[nodiscard]] unsigned reporting_threads() noexcept;
-/// The last line, the reference; the threads are gone afterwards.
+/// Prints the last line, writes the reference, and ends the threads.
 void end_reporting(runtime &rt) noexcept;
 void forget_reporting_in_child() noexcept;
 

@@ -51,7 +51,7 @@ class trace_ring {
     m_shared.ended_task = task | std::uint64_t{type} << 32;
     m_shared.ended = now;
   }
-  /// Writes an end that is still unwritten, because the owner may write no other record for a long
+  /// Writes an end that is still unwritten, because the owner may write no more records for a long
   /// time.
   void settle() noexcept {
     if (m_shared.ended)
