@@ -76,7 +76,7 @@ const loaded_settings &reload_process_settings() {
 void settings_override(std::string_view key, std::string_view value) {
   settings_input only_this;
   only_this.overrides.emplace_back(key, value);
-  load_settings(only_this); // throws where it is wrong
+  load_settings(only_this); // throws if the override is wrong
   auto &s = state();
   const std::lock_guard hold(s.mutex);
   s.overrides.push_back(only_this.overrides.front());

@@ -65,7 +65,7 @@ void write_dump_file(const wait_graph &g, std::uint64_t progress, std::uint64_t 
   }
   g_left.store(true, std::memory_order_relaxed); // the join of the watcher orders it before the end
   note_bytes_beside(text.size());
-} catch (const std::bad_alloc &) { // no memory for it
+} catch (const std::bad_alloc &) { // no memory for a dump
 }
 
 void remove_dump_file() noexcept try {

@@ -348,7 +348,7 @@ data_access *task_dump::before(const data_access *a) const {
       a = &a->joined->access();
     if (auto it = m_all.before.find(a); it != m_all.before.end())
       return it->second;
-    auto above = m_all.above.find(a); // it gets what its parent's access gets
+    auto above = m_all.above.find(a); // the access gets what its parent's access gets
     if (above == m_all.above.end())
       return nullptr;
     a = above->second;

@@ -98,7 +98,7 @@ class managers {
   std::vector<std::atomic<outbox *>> m_outboxes;
   std::atomic<unsigned> m_used{0};
   alignas(k_apart) std::atomic<std::uint32_t> m_inside{0};
-  sibling_policy m_siblings; // of a central one
+  sibling_policy m_siblings; // of a central manager
   eventcount<> m_bell{1};
   thread m_thread;
   std::atomic<bool> m_has_thread{false};

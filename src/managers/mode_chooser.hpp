@@ -109,10 +109,10 @@ class mode_chooser {
   window m_window = window::rest;
   int m_ahead = 0;
   unsigned m_rests = 0; // since the last series
-  unsigned m_tries = 0; // of this series, or of the last one
+  unsigned m_tries = 0; // trials of this series, or of the last one
   unsigned m_between = k_least_between;
   double m_rate = 0;   // of the last long window
-  double m_beside = 0; // of the last short one in m_mode
+  double m_beside = 0; // of the last short window in m_mode
   double m_tried = 0;
 };
 

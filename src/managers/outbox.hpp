@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one worker has posted to the managers.
+// The outbox of a worker: the messages that the worker has posted to the managers.
 #pragma once
 
 #include "managers/message_queue.hpp"

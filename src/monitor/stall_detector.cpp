@@ -31,7 +31,7 @@ void stall_detector::assess_one(record &r, const circumstances &c) const {
   if (has_slept(r, c.now)) {
     if (r.is == worker_state::suspect)
       r.sleep = m_world.waits_for(r.seen.tid);
-    if (r.sleep.what == thread_wait::kind::none) { // it has just been woken
+    if (r.sleep.what == thread_wait::kind::none) { // the worker has just been woken
       r.sleep = {};
       r.is = worker_state::going;
       return;

@@ -4,7 +4,8 @@
 //
 //   going      since the last look it has passed a scheduling point, or has used CPU time, or waits
 //              for a CPU
-//   suspect    it has passed none and used none, and sleeps in the kernel while ready work waits
+//   suspect    it has passed no scheduling point and used no CPU time, and sleeps in the kernel
+//              while ready work waits
 //   blocked    a suspect that still sleeps at the next look; one spare each, until it has used CPU
 //              time, but see lock_queues.hpp
 //   computing  it has passed no scheduling point for watch.compute while ready work waited; one
@@ -112,8 +113,8 @@ class stall_detector {
     std::uint64_t cpu_ns = 0;
     std::uint64_t cpu_at = 0;
     worker_state is = worker_state::going;
-    bool deaf = false; // it could not be asked
-    thread_wait sleep; // of one that is blocked
+    bool deaf = false; // the request could not reach it
+    thread_wait sleep; // what it waits for, if it is blocked
   };
   struct circumstances {
     std::uint64_t now;

@@ -97,7 +97,8 @@ const char *word_of(counter_kind k) {
   return "histogram";
 }
 
-/// "/threads/count/pending-misses", "ns": "weft_threads_count_pending_misses_nanoseconds"
+/// Returns the name of a metric: for "/threads/count/pending-misses" in "ns" this is
+/// "weft_threads_count_pending_misses_nanoseconds".
 std::string metric_name(const counter_info &c) {
   std::string name = "weft";
   for (const char ch : c.name)

@@ -56,7 +56,7 @@ double root(double v) noexcept {
 
 struct operation {
   const char *name;
-  double (*of)(const std::vector<double> &v); // at least one
+  double (*of)(const std::vector<double> &v); // v has at least one element
 };
 constexpr operation k_statistics[] = {
     {"average", mean},

@@ -38,7 +38,7 @@ struct event {
   std::uint64_t counter_block::*field;
   std::uint32_t type;
   std::uint64_t config;
-  std::initializer_list<way> ways; // to be tried; those of the scheduler would always be 0 without the kernel's part
+  std::initializer_list<way> ways; // to be tried in this order; the scheduler's events would always be 0 without the kernel's part
   way how = way::none;
 };
 event g_events[] = {
@@ -187,7 +187,7 @@ void publish_hardware(bool now) noexcept {
     for (const auto &s : *g_slots)
       for (std::size_t i = 0; i < k_events; ++i)
         if (std::uint64_t &field = s->block->*g_events[i].field; g_events[i].how != way::none)
-          put(field, std::max(peek(field), s->before[i] + count_of(*s, i))); // what is scaled might fall
+          put(field, std::max(peek(field), s->before[i] + count_of(*s, i))); // a scaled count might fall
   count(process_counters().energy_package, spent_energy(g_package));
   count(process_counters().energy_memory, spent_energy(g_memory));
 }

@@ -78,7 +78,7 @@ struct catalogue_entry {
   std::uint32_t words;          // 1, or the buckets of a histogram
   counter_kind kind;
   counter_scope scope;
-  std::uint8_t absent; // cannot be had here
+  std::uint8_t absent; // it cannot be counted here
   std::uint8_t padding;
 };
 static_assert(sizeof(catalogue_entry) == 256);
@@ -124,7 +124,7 @@ static_assert(sizeof(segment_header) <= k_request_offset);
 /// Returns the value of a stopwatch at `now`.
 [[nodiscard]] inline std::uint64_t elapsed(std::uint64_t stopwatch, std::uint64_t now) noexcept {
   const std::uint64_t sum = is_running(stopwatch) ? stopwatch + now : stopwatch;
-  return is_running(sum) ? 0 : sum; // it was started after `now`
+  return is_running(sum) ? 0 : sum; // the owner has started the stopwatch after `now`
 }
 
 /// Returns the bucket of a duration: the first below 16 ns, the last beyond 2^40 ns.

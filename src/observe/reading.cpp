@@ -230,7 +230,7 @@ reading read_program(long pid) {
     throw_error(errc::invalid_argument, "there is no program with pid %ld, and none has left counters", pid);
   segment s = is_there ? map_segment(path) : segment{};
   const bool lives = is_there && owner_lives(s);
-  if (!is_there || (!lives && goes_on(pid))) { // what is there was left by an earlier program with this pid
+  if (!is_there || (!lives && goes_on(pid))) { // an earlier program with this pid has left the file
     if (is_there)
       unmap(s);
     throw_error(errc::invalid_argument, "program %ld shows no counters: it does not use Weft, has not started it yet, or has counters.share=false",

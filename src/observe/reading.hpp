@@ -34,9 +34,9 @@ struct reading {
   std::string program, library;
   bool exact_time = false, alive = false, ended = false;
   std::uint64_t started_ns = 0, taken_ns = 0; // monotonic; of a dead program, when it was last seen
-  std::uint64_t span_ns = 0;                  // that the counts are of
+  std::uint64_t span_ns = 0;                  // the time over which the counts were counted
   std::uint64_t resident_bytes = 0;
-  std::int64_t in_graph = 0, suspended = 0; // tasks created and not begun, frames that wait: at that moment, not of the span
+  std::int64_t in_graph = 0, suspended = 0; // tasks created and not begun, frames that wait: at taken_ns, not of the span
   std::uint32_t missing_blocks = 0;
   double reference_task_ns = 0, reference_run_ns = 0;
 

@@ -209,7 +209,7 @@ bool owner_lives(const segment &s) noexcept { return s.file >= 0 && is_locked(s.
 void list_segment(segment &s, std::uint64_t bytes) noexcept try {
   s.listed_bytes = std::bit_ceil(std::max<std::uint64_t>(bytes, k_least_listed));
   list_of_segments().enter(s.path, s.listed_bytes, &all_segments);
-} catch (const std::bad_alloc &) { // a later program finds it
+} catch (const std::bad_alloc &) { // a later program removes the file
 }
 
 void resize_listed(segment &s, std::uint64_t bytes) noexcept try {
@@ -217,13 +217,13 @@ void resize_listed(segment &s, std::uint64_t bytes) noexcept try {
     return;
   s.listed_bytes = std::bit_ceil(bytes);
   list_of_segments().resize(s.path, s.listed_bytes);
-} catch (const std::bad_alloc &) { // it counts as less
+} catch (const std::bad_alloc &) { // the segment counts with its old size
 }
 
 void remove_segment(const segment &s) noexcept try {
   unlink(s.path.c_str());
   list_of_segments().take_off(s.path);
-} catch (const std::bad_alloc &) { // its entry goes when it is the oldest
+} catch (const std::bad_alloc &) { // the list drops the entry when it is the oldest
 }
 
 bool is_of_owner(int file, long pid) noexcept {

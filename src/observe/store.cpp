@@ -35,7 +35,7 @@ struct store {
   catalogue_entry *catalogue() noexcept { return reinterpret_cast<catalogue_entry *>(memory.base + header().catalogue_offset); }
 };
 
-std::atomic<store *> g_store{nullptr}; // never freed: threads of the user may come late
+std::atomic<store *> g_store{nullptr}; // never freed: threads of the user may count late
 
 store &the_store() noexcept { return *g_store.load(std::memory_order_acquire); } // O1
 

@@ -12,8 +12,8 @@ namespace {
 // instruction per task, 0.01 % at 1 us. The distance is drawn, because a fixed period would fall in
 // step with loops.
 constexpr std::uint32_t k_most_between = 1023; // 512 in the mean
-constexpr std::uint64_t k_samples_per_sign = 64; // of life: the system's clock takes as long as all the rest
-constexpr std::uint64_t k_tasks_per_sign = 1024; // where each task is one; powers of two
+constexpr std::uint64_t k_samples_per_sign = 64; // of life: reading the system's clock costs as much as the rest of a sample
+constexpr std::uint64_t k_tasks_per_sign = 1024; // of life, if each task is a sample; powers of two
 
 type_time &type_of(counter_block &c, timekeeper &k, const task_name &name) noexcept {
   if (!name.label && name.closure == k.last_closure && k.last_type) [[likely]]
@@ -85,7 +85,7 @@ timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) n
     close_gap(c, k);
     return {};
   }
-  schedule_sample(k); // a task that waits may end on another worker, and this one goes on sampling
+  schedule_sample(k); // a task that waits may end on another worker, and this worker goes on sampling
   if (g_time_mode == time_mode::off || !ticks_are_calibrated())
     return {};
   timed_task t{&c, 0, others_of(c), weight ? weight : 1, &type_of(c, k, name)};

@@ -19,7 +19,7 @@ enum class time_mode : std::uint8_t { off, sampled, exact };
 /// Holds what the worker needs to measure; only the worker uses it.
 struct timekeeper {
   std::uint32_t until = 1;  // tasks until one is timed
-  std::uint32_t weight = 0; // tasks that an open gap stands for
+  std::uint32_t weight = 0; // tasks that the open gap stands for
   std::uint64_t gap = 0;    // ticks at its beginning, the end of a timed task; 0: none is open
   std::uint32_t seed = 1;
   const char *last_closure = nullptr; // of the last task without a label; last_type is its type
@@ -44,15 +44,15 @@ WEFT_INLINE void end_gap(counter_block &c, timekeeper &k) noexcept {
 struct timed_task {
   const counter_block *block = nullptr; // null: the task is not timed, after all
   std::uint64_t begin = 0;
-  std::uint64_t others = 0; // tasks that its worker had run, and waits it had seen
-  std::uint32_t weight = 1; // tasks that it stands for
+  std::uint64_t others = 0; // tasks that the worker had run, and waits that it had seen, at the begin
+  std::uint32_t weight = 1; // tasks that the sample stands for
   type_time *type = nullptr;
 };
 /// Begins to time the next task, and ends the gap.
 [[nodiscard]] timed_task begin_timed(counter_block &c, timekeeper &k, const task_name &name) noexcept;
 /// Ends the timing of a task, perhaps on another worker, and opens the gap to the next task.
 void end_timed(const timed_task &t, counter_block &c, timekeeper &k) noexcept;
-/// Begins a gap that no timed task has opened.
+/// Begins a gap where something other than a timed task has ended.
 WEFT_INLINE void begin_gap(timekeeper &k) noexcept {
   if (g_time_mode == time_mode::exact) [[unlikely]] {
     k.gap = read_ticks();

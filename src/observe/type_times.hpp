@@ -30,7 +30,7 @@ struct type_time {
 static_assert(sizeof(type_time) == 128);
 
 struct type_times {
-  std::uint8_t hints[k_type_times]{}; // by address: the entry that it had last, plus one
+  std::uint8_t hints[k_type_times]{}; // by address: the entry that the address had last, plus one
   type_time entries[k_type_times];
 };
 

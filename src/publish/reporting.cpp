@@ -117,7 +117,7 @@ class printer {
 
 printer *g_printer = nullptr;      // with the start lock, and at the end
 metrics_server *g_server = nullptr;
-std::atomic<unsigned> g_threads{0}; // at most as many as there are
+std::atomic<unsigned> g_threads{0}; // a hint: not more than there are
 
 /// Reads the reference: the run on one worker, as two numbers.
 void read_reference(const std::string &path, unsigned workers) {

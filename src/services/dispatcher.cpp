@@ -175,7 +175,7 @@ void service_list::report_overdue(std::uint64_t now) noexcept {
 }
 
 void service_list::forget_after_fork() {
-  m_registry.after_fork(); // the thread that forked has it
+  m_registry.after_fork(); // the thread that forked holds the lock
   m_registry.forget_calls();
   m_registry.visit([](registration<> &r) noexcept {
     static_cast<service_entry &>(r).began.store(0, std::memory_order_relaxed);

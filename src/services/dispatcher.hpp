@@ -63,8 +63,8 @@ class service_list {
   }
   /// Reports calls that have not returned for too long.
   void report_overdue(std::uint64_t now) noexcept;
-  /// Prepare a fork(): the child has the services of its parent, and no thread of it is calling
-  /// them.
+  // For fork(): the child has the services of its parent, and no thread of the child is calling
+  // them.
   void before_fork() { m_registry.before_fork(); }
   void after_fork_in_parent() { m_registry.after_fork(); }
   void forget_after_fork();

@@ -136,7 +136,7 @@ std::string make_trace_folder(const std::string &path) {
     return std::strerror(errno);
   struct stat about{};
   if (fstat(dirfd(old.get()), &about) != 0 || (about.st_uid != geteuid() && about.st_uid != 0))
-    return "it is another user's"; // that user may put links to files of ours there; root need not
+    return "it is another user's"; // the other user could put links to our files there; root need not
   const auto names = names_in(old.get());
   if (!std::all_of(names.begin(), names.end(), is_of_a_trace))
     return "it holds files that are no trace";

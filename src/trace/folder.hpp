@@ -14,9 +14,9 @@ namespace rt {
 /// programs that would remove the folder that this process writes there.
 class trace_in_progress {
  public:
-  /// Begins; the folder exists, with its file of types.
+  /// Enters the trace into the list; its folder exists, with the file of types.
   void begin(const std::string &folder) noexcept;
-  /// Ends; the trace is whole, and belongs to the user.
+  /// Removes the entry, because the trace is whole and belongs to the user.
   void end() noexcept;
 
  private:

@@ -56,7 +56,7 @@ struct watching {
   std::string seen; // what the trace contains of the kernel, and what not; in words
 };
 watching *g_watching = nullptr; // before any worker; never freed
-std::atomic<watching *> g_ended{nullptr}; // within reach, for checkers of leaks
+std::atomic<watching *> g_ended{nullptr}; // keeps it reachable, for leak checkers
 
 /// Opens the events of a thread. With the tracepoint, the kernel reports each switch twice: by the
 /// tracepoint, and by the record that needs no privilege.

@@ -51,7 +51,8 @@ struct ring_words {
   typename P::template atomic<std::uint64_t> discarded{0}, written{0}; // records; written: of closed packets
 };
 
-/// `Shape` names its sizes: head_words, number_word (of the head), record_words, records.
+/// Implements the ring. `Shape` names its sizes: head_words, number_word (of the head),
+/// record_words, records.
 template <class Shape, class P = real_atomics>
 class ring_core {
  public:

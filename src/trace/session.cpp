@@ -349,7 +349,7 @@ void end_trace(const std::vector<slot_counts> &counts, std::vector<std::pair<uns
 
 void forget_trace_in_child() noexcept {
   forget_kernel_events_in_child();
-  static std::atomic<session *> of_the_parent; // within reach, for checkers of leaks
+  static std::atomic<session *> of_the_parent; // keeps it reachable, for leak checkers
   of_the_parent.store(g_session.exchange(nullptr, std::memory_order_relaxed), std::memory_order_relaxed);
   g_trace_level = trace_level::off;
 }
