@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegation ticket lock: a thread that finds the lock taken leaves its id; the owner may hand it a result
-// instead of the lock, or leave and let it in.
+// Delegation ticket lock: a waiter leaves its id, and the owner may hand it a result instead of the
+// lock. If the owner leaves instead, the next waiter gets the lock.
 //
-// Roles       Any thread: lock, try_lock, lock_or_delegate(id, item). The owner: unlock, empty, front,
-// set_item,
-//             pop_front. An id is used by one thread at a time.
-// Word        The ticket lock's m_head, turns and m_tail. waiting[ticket % slots] = ticket + id, written by
-// the waiter.
-//             result[id] = {ticket, item}, written by the owner for the waiter that holds this ticket.
-// Invariants  I1  While ticket t holds the lock m_tail == t + 1: also after a delegation, because pop_front
-// moves both.
-//                 (The paper's Listing 4 increments the tail once more on entry, and deadlocks.)
-//             I2  The entry of m_tail's slot is valid exactly if 0 <= entry - m_tail < ids: an entry of an
-//             earlier round
-//                 lies below, one of a later round lies a whole round above. So threads beyond the slots may
-//                 overwrite an entry: its owner then gets the lock instead of a result, and nothing is lost.
-//             I3  result[id] is written only while the thread of that id waits with the ticket m_tail.
+// Roles       Any thread: lock, try_lock, lock_or_delegate(id, item). The owner: unlock, empty,
+//             front, set_item, pop_front. Only one thread at a time uses an id.
+// Word        The ticket lock's m_head, turns and m_tail. waiting[ticket % slots] = ticket + id,
+//             written by the waiter. result[id] = {ticket, item}, written by the owner for the
+//             waiter that holds this ticket.
+// Invariants  I1  While ticket t holds the lock, m_tail == t + 1. This holds after a delegation,
+//                 too, because pop_front moves both. (The paper's Listing 4 increments the tail
+//                 once more on entry, and deadlocks.)
+//             I2  The entry of m_tail's slot is valid exactly if 0 <= entry - m_tail < ids. An
+//                 entry of an earlier round is below this range, an entry of a later round a whole
+//                 round above. So threads beyond the slots may overwrite an entry: the waiter that
+//                 wrote the entry then gets the lock instead of a result, and nothing is lost.
+//             I3  The owner writes result[id] only while the thread of that id waits with the
+//                 ticket m_tail.
 // Orders      O1, O2 as in ticket_lock.hpp: they also carry result[id] to the waiter.
-//             O3  waiting store release, with O4: the owner's write of result[id] comes after the waiter's
-//             last read of
-//                 it, in its call before. Relaxed (as in Nanos6): a race on result[id].
+//             O3  waiting store release, with O4: the owner writes result[id] after the waiter's
+//                 last read of result[id], which is in the waiter's previous call. Relaxed (as in
+//                 Nanos6): a race on result[id].
 //             O4  waiting load acquire, with O3.
 // Progress    Blocking; FIFO. empty, front, set_item and pop_front are wait-free.
 // Reclamation As ticket_lock.
-// Source      Alvarez et al., PPoPP 2021, Listing 4, without its second increment of the tail, and with the
-// entry's upper
-//             bound checked (there, more threads than slots corrupt front()).
+// Source      Alvarez et al., PPoPP 2021, Listing 4, without its second increment of the tail, and
+//             with a check of the entry's upper bound (there, more threads than slots corrupt
+//             front()).
 // Checked by  tests/model/lock_models.cpp: delegation_lock_*, listing4_*
 #pragma once
 
@@ -50,7 +50,7 @@ class delegation_lock : private ticket_lock<P> {
   using base = ticket_lock<P>;
 
  public:
-  /// For ids 0..size-1. Any number of threads may call lock and try_lock.
+  /// Makes a lock for ids 0..size-1. Any number of threads may call lock and try_lock.
   explicit delegation_lock(std::size_t size)
       : base(size), m_size(size ? size : 1), m_waiting(std::make_unique<entry[]>(base::slot_count())), m_results(std::make_unique<result[]>(m_size)) {
   }
@@ -61,8 +61,8 @@ class delegation_lock : private ticket_lock<P> {
 
   std::size_t size() const noexcept { return m_size; }
 
-  /// Either takes the lock (owner), or `item` was filled in by the thread that had it (delegated, lock not
-  /// held).
+  /// Waits for its turn. Returns `owner` if the caller now holds the lock, or `delegated` if the
+  /// holder filled in `item`: the caller then does not hold the lock.
   [[nodiscard]] delegation lock_or_delegate(std::size_t id, T &item) noexcept {
     check_id("delegation_lock", id, m_size);
     const std::uint64_t ticket = base::take_ticket();
@@ -77,7 +77,7 @@ class delegation_lock : private ticket_lock<P> {
     return delegation::delegated;
   }
 
-  /// Owner: is nobody known to wait? A waiter may be on its way in.
+  /// Returns whether the owner sees no waiter. Owner only. A waiter may be on its way in.
   [[nodiscard]] bool empty() noexcept {
     const std::uint64_t ticket = base::next_ticket();
     const std::uint64_t entry =
@@ -88,17 +88,17 @@ class delegation_lock : private ticket_lock<P> {
     return entry - ticket >= m_size;
   }
 
-  /// Owner: the id of the waiter that the last empty() == false saw.
+  /// Returns the id of the waiter that the last empty() == false saw. Owner only.
   [[nodiscard]] std::size_t front() const noexcept { return m_front.get(); }
 
-  /// Owner: the result for front().
+  /// Sets the result for front(). Owner only.
   void set_item(std::size_t id, T item) noexcept {
     check_id("delegation_lock", id, m_size);
     m_results[id].item.set(item);
     m_results[id].ticket.set(base::next_ticket());
   }
 
-  /// Owner: sends front() away with its result. The owner keeps the lock.
+  /// Sends front() away with its result. Owner only; the owner keeps the lock.
   void pop_front() noexcept { base::unlock(); }
 
  private:

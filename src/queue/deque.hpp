@@ -2,40 +2,42 @@
 // A worker's own tasks: the owner pushes and pops at the bottom, thieves steal at the top.
 //
 // Roles       The owner: push, pop. Any thread: steal, empty, size.
-// Word        Items [m_top, m_bottom) of an unbounded array that is kept in a ring of a power of two.
-// Invariants  I1  m_top only grows, by one, by whoever takes that item. m_bottom is written by the owner
-// only.
-//             I2  The owner takes item b without a compare-exchange only if it saw m_top < b after it had
-//             stored
-//                 m_bottom = b; a thief takes item t only if it saw m_bottom > t after it had read m_top = t.
-//                 In the single order of the O3 operations one of the two comes first, so nobody else can
-//                 have b.
-//             I3  A ring slot is reused only after the owner saw m_top beyond the item in it.
-// Orders      O1  m_bottom store release (push), with O4: the slot is written before the thief reads it.
-//             O2  m_top load acquire (push, when full), with O5: a thief has read its slot before it is
-//             overwritten.
-//                 The model cannot show a load that reads from a later store, so it does not miss this one.
-//             O3  m_bottom store, m_top load (pop), m_top load, m_bottom load and m_top compare-exchange
-//             (steal) are
-//                 sequentially consistent (I2): a store that is seen late makes two threads take one item.
-//                 The thief's m_top load must be in that order too for C++20; the model has one order for all
-//                 and does not miss it.
+// Word        Items [m_top, m_bottom) of an unbounded array, which is kept in a ring. The size of
+//             the ring is a power of two.
+// Invariants  I1  m_top only grows, and by one at a time: the thread that takes an item moves it.
+//                 Only the owner writes m_bottom.
+//             I2  The owner takes item b without a compare-exchange only if it saw m_top < b after
+//                 it had stored m_bottom = b. A thief takes item t only if it saw m_bottom > t
+//                 after it had read m_top = t. In the single order of the O3 operations one of the
+//                 two comes first, so only one of the two threads takes the item.
+//             I3  The owner reuses a slot of the ring only after it saw m_top beyond the slot's
+//                 item.
+// Orders      O1  m_bottom store release (push), with O4: the owner writes the slot before the
+//                 thief reads it.
+//             O2  m_top load acquire (push, when full), with O5: a thief has read its slot before
+//                 the owner overwrites it. No model shows that this order is needed, because the
+//                 model has no load that reads from a later store.
+//             O3  m_bottom store and m_top load (pop); m_top load, m_bottom load and m_top
+//                 compare-exchange (steal): sequentially consistent (I2). If a thread sees a store
+//                 late, two threads take one item. C++20 needs the thief's m_top load in this
+//                 order, too. No model shows that need, because the model has one order for all
+//                 operations.
 //             O4  m_bottom load (steal) also acquires, with O1.
 //             O5  m_top compare-exchange (steal) also releases, with O2.
-//             O6  m_ring store release (grow), load acquire (steal): the copied slots are seen.
-//             O7  m_top compare-exchange (pop) release, with O3's m_top load: a thief that sees it sees
-//             m_bottom as the
-//                 owner had stored it. The last item is settled by m_top alone. The model's one order hides
-//                 this one, too.
-//             The store that restores m_bottom in pop is relaxed: m_top has passed everything it could
-//             announce.
-// Progress    push and pop wait-free but for growth; steal lock-free, and it does not retry: `lost` means
-// that another
-//             thread took the item.
-// Reclamation Old rings are kept until destruction (together smaller than the current one): a thief may still
-// read one. Source      Chase and Lev 2005 as corrected for weak memory by Le et al., PPoPP 2013; operations
-// in place of fences,
-//             which a thread sanitizer cannot see. Their published resize lacks the release on the array.
+//             O6  m_ring store release (grow), load acquire (steal): the thief sees the copied
+//                 slots.
+//             O7  m_top compare-exchange (pop) release, with O3's m_top load: a thief that sees the
+//                 new m_top sees m_bottom as the owner had stored it. m_top alone decides which
+//                 thread takes the last item. The model's one order hides this need, too.
+//             The store that restores m_bottom in pop is relaxed: m_top has passed every item that
+//             the store could announce.
+// Progress    push and pop are wait-free except when push grows the ring. steal is lock-free and
+//             does not retry: `lost` means that another thread took the item.
+// Reclamation Old rings are kept until destruction, because a thief may still read one. Together
+//             they are smaller than the current one.
+// Source      Chase and Lev 2005 as corrected for weak memory by Le et al., PPoPP 2013. Here
+//             operations have the orders, not fences, which a thread sanitizer cannot see. The
+//             published resize lacks the release on the array.
 // Checked by  tests/model/queue_models.cpp: deque_*
 #pragma once
 
@@ -59,13 +61,13 @@ struct stolen {
   explicit operator bool() const noexcept { return outcome == steal_outcome::taken; }
 };
 
-/// T is a pointer.
+/// Holds items of the pointer type T.
 template <class T, class P = real_atomics>
 class work_deque {
   static_assert(std::is_pointer_v<T>, "work_deque holds pointers");
 
  public:
-  /// `capacity` (a power of two) is what it holds before it grows for the first time.
+  /// Makes an empty deque that holds `capacity` items, a power of two, before it grows.
   explicit work_deque(std::int64_t capacity = 256) : m_ring(new ring(capacity, nullptr)) { m_own_ring.set(m_ring.load(std::memory_order_relaxed)); }
 
   ~work_deque() {
@@ -79,7 +81,8 @@ class work_deque {
   work_deque(const work_deque &) = delete;
   work_deque &operator=(const work_deque &) = delete;
 
-  /// Owner. Throws std::bad_alloc, with nothing changed, if it must grow and cannot.
+  /// Adds an item at the bottom. Owner only. Throws std::bad_alloc, with nothing changed, if the
+  /// ring must grow and cannot.
   void push(T item) {
     if (!try_push(item)) [[unlikely]] {
       grow();
@@ -87,7 +90,8 @@ class work_deque {
     }
   }
 
-  /// Owner. False, with nothing changed, if it must grow.
+  /// Adds an item if there is room. Owner only. Returns false, with nothing changed, if the ring
+  /// must grow.
   bool try_push(T item) noexcept {
     const std::int64_t bottom = m_bottom.load(std::memory_order_relaxed);
     ring *r = m_own_ring.get();
@@ -98,7 +102,7 @@ class work_deque {
     return true;
   }
 
-  /// Owner: the newest item, or null.
+  /// Takes the newest item; returns null if there is none. Owner only.
   T pop() noexcept {
     const std::int64_t old_bottom = m_bottom.load(std::memory_order_relaxed);
     if (m_top.load(std::memory_order_relaxed) >= old_bottom) // m_top only grows: surely empty, no need for O3
@@ -108,7 +112,7 @@ class work_deque {
     std::int64_t top = m_top.load(std::memory_order_seq_cst); // O3
     if (top < bottom) [[likely]]
       return m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
-    T item = nullptr; // one item is left, or none: race the thieves for it
+    T item = nullptr; // one item is left, or none: the owner races the thieves for it
     if (top == bottom && (mutant(bug::deque_last_item_unraced) || m_top.compare_exchange_strong(top, top + 1, std::memory_order_release, // O7
                                                                                                 std::memory_order_relaxed)))
       item = m_own_ring.get()->at(bottom).load(std::memory_order_relaxed);
@@ -116,7 +120,8 @@ class work_deque {
     return item;
   }
 
-  /// Anyone: the oldest item; `lost` when another thread was faster (there may be more).
+  /// Takes the oldest item. Any thread. Returns `lost` if another thread took that item first;
+  /// there may be more items.
   stolen<T> steal() noexcept {
     std::int64_t top = m_top.load(std::memory_order_seq_cst);             // O3, C++20
     const std::int64_t bottom = m_bottom.load(std::memory_order_seq_cst); // O3, O4
@@ -129,16 +134,16 @@ class work_deque {
     return {item, steal_outcome::taken};
   }
 
-  /// The numbers of the items that are in it: [top, bottom). Who takes the last item takes its number out of use; other numbers that the
-  /// owner took back are given again.
+  /// Holds the numbers of the items in the deque: [top, bottom). The thread that takes the last
+  /// item retires its number. The owner gives the numbers of other items that it popped again.
   struct extent_type {
     std::int64_t top, bottom;
     [[nodiscard]] std::size_t size() const noexcept { return bottom > top ? static_cast<std::size_t>(bottom - top) : 0; }
-    /// One item, and none of those that were there at `before`.
+    /// Returns whether there is one item, and none of the items of `before`.
     [[nodiscard]] bool is_one_new_since(const extent_type &before) const noexcept { return size() == 1 && bottom > before.bottom; }
   };
 
-  /// Guesses, unless the owner asks and gets true.
+  /// Guesses whether the deque is empty. Exact if the owner calls and the answer is true.
   bool empty() const noexcept { return size() == 0; }
   std::size_t size() const noexcept { return extent().size(); }
   extent_type extent() const noexcept {
@@ -146,7 +151,7 @@ class work_deque {
     return {top, m_bottom.load(std::memory_order_relaxed)};
   }
 
-  /// While nobody pushes, pops or steals: f(item) for each, the oldest first.
+  /// Calls f(item) for each item, the oldest first. No thread may push, pop or steal meanwhile.
   template <class F>
   void for_each(F f) const {
     const extent_type e = extent();

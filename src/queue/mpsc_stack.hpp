@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// An intrusive stack that many threads push to and one thread empties at once: inboxes, blocks freed by other
-// workers.
+// An intrusive stack that many threads push to and one thread empties at once. Its uses: inboxes,
+// and blocks that other workers freed.
 //
-// Roles       Any thread: push, push_chain, empty. One thread at a time: take_all.
-// Word        m_head: the newest node, or null. A node's `next` (a P::var<Node *>) belongs to the pusher
-// until the node
-//             is in, then to whoever takes it.
-// Invariants  I1  Nodes leave only all together, so a compare-exchange that finds the same head finds the
-// same stack: no
-//                 ABA.
-// Orders      O1  m_head compare-exchange release, with O2: the node and its `next` are written before it is
-// seen.
-//             O2  m_head exchange acquire, with the O1 of every node in the stack: a later push continues the
-//             release
-//                 sequence of the earlier ones.
+// Roles       Any thread: push, push_chain, empty. One thread at a time, the taker: take_all.
+// Word        m_head: the newest node, or null. A node's `next` (a P::var<Node *>) belongs to the
+//             pusher until the node is in the stack, then to the taker that takes the node.
+// Invariants  I1  Nodes leave only all together. So a compare-exchange that finds the same head
+//                 finds the same stack: no ABA.
+// Orders      O1  m_head compare-exchange release, with O2: the pusher writes the node and its
+//                 `next` before the taker sees the node.
+//             O2  m_head exchange acquire, with the O1 of every node in the stack: a later push
+//                 continues the release sequence of the earlier ones.
 // Progress    push lock-free, take_all wait-free.
-// Reclamation The taker owns what it took.
+// Reclamation The taker owns the nodes that it took.
 // Source      Treiber 1986, without pop.
 // Checked by  tests/model/queue_models.cpp: mpsc_stack_*
 #pragma once
@@ -33,7 +30,8 @@ class mpsc_stack {
   mpsc_stack(const mpsc_stack &) = delete;
   mpsc_stack &operator=(const mpsc_stack &) = delete;
 
-  /// True when the stack was empty: the caller may have to wake the taker.
+  /// Pushes a node. Returns whether the stack was empty: the caller may then have to wake the
+  /// taker.
   bool push(Node *node) noexcept { return push_chain(node, node); }
 
   /// Pushes nodes that are already linked from first to last; first becomes the newest.
@@ -48,7 +46,8 @@ class mpsc_stack {
     return head == nullptr;
   }
 
-  /// The newest node, linked to the older ones by `next`; null when empty.
+  /// Takes all nodes. Returns the newest, linked to the older ones by `next`, or null if there is
+  /// none.
   [[nodiscard]] Node *take_all() noexcept {
     if (m_head.load(std::memory_order_relaxed) == nullptr)
       return nullptr;
@@ -60,7 +59,8 @@ class mpsc_stack {
     return m_head.exchange(nullptr, std::memory_order_acquire); // O2
   }
 
-  /// take_all, oldest first.
+  /// Takes all nodes. Returns the oldest, linked to the newer ones by `next`, or null if there is
+  /// none.
   [[nodiscard]] Node *take_all_in_order() noexcept {
     Node *reversed = nullptr;
     for (Node *node = take_all(); node != nullptr;) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A one-word lock for short plain sections that are hardly ever contended. Not fair, never parks: do not wait
-// for anything, allocate, or call user code while holding it.
+// A one-word lock for short plain sections with hardly any contention. The lock is not fair and
+// never parks. A holder must not wait for anything, allocate, or call user code.
 //
-// Roles       Any thread. unlock is called by the thread that holds the lock.
-// Word        m_held: 1 while someone holds it.
-// Orders      O1  m_held exchange acquire, with O2: what the last holder wrote is seen.
+// Roles       Any thread. The thread that holds the lock calls unlock.
+// Word        m_held: 1 while a thread holds the lock.
+// Orders      O1  m_held exchange acquire, with O2: the new holder sees what the last holder wrote.
 //             O2  m_held store release, with O1.
-// Progress    Blocking, no fairness; waiters only read, and yield their cpu after a while.
+// Progress    Blocking, no fairness. Waiters only read, and yield their cpu after a while.
 // Checked by  tests/model/lock_models.cpp: spin_lock_*
 #pragma once
 

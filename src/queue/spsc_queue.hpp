@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bounded queue between one producer and one consumer.
 //
-// Roles       The producer calls push. The consumer calls pop, consume_all and empty. Either role may move
-// between
-//             threads if something else (a lock) orders the hand-over.
-// Word        m_tail: the slot that the next push fills; m_head: the slot that the next pop empties. Both run
-// through
-//             0..capacity; one slot stays unused, so equal means empty.
-// Invariants  I1  Only the producer writes m_tail and the slots [m_tail, m_head); only the consumer writes
-// m_head.
-//             I2  m_seen_head is a past m_head, m_seen_tail a past m_tail: acting on them is safe, only
-//             pessimistic.
-// Orders      O1  m_tail store release, with O2: the slot is written before it is announced. Relaxed: torn
-// items.
+// Roles       The producer: push. The consumer: pop, consume_all, empty. Either role may move
+//             between threads if something else, such as a lock, orders the hand-over.
+// Word        m_tail: the slot that the next push fills. m_head: the slot that the next pop
+//             empties. Both run through 0..capacity. One slot stays unused, so equal indices mean
+//             empty.
+// Invariants  I1  Only the producer writes m_tail and the slots [m_tail, m_head). Only the consumer
+//                 writes m_head.
+//             I2  m_seen_head is a past m_head, m_seen_tail a past m_tail. A thread that acts on
+//                 them is safe, only pessimistic.
+// Orders      O1  m_tail store release, with O2: the producer writes the slot before it announces
+//                 the slot. Relaxed: torn items.
 //             O2  m_tail load acquire, with O1.
-//             O3  m_head store release, with O4: the slot is read before it is given back.
-//             O4  m_head load acquire, with O3. Relaxed: the producer may overwrite an item that is being
-//             read.
+//             O3  m_head store release, with O4: the consumer reads the slot before it gives the
+//                 slot back.
+//             O4  m_head load acquire, with O3. Relaxed: the producer may overwrite an item while
+//                 the consumer reads it.
 //             O5  m_head load acquire in empty, with O3. Relaxed: see delegated_queue.hpp, I4.
-// Progress    Wait-free. push and pop touch the other side's cache line only when their copy says full or
-// empty. Reclamation None: items are copied in and out, and must be trivially copyable. Source      Lamport's
-// ring with cached indices. Checked by  tests/model/queue_models.cpp: spsc_*
+// Progress    Wait-free. push and pop touch the other side's cache line only when their copy of its
+//             index says full or empty.
+// Reclamation None: items are copied in and out, and must be trivially copyable.
+// Source      Lamport's ring with cached indices.
+// Checked by  tests/model/queue_models.cpp: spsc_*
 #pragma once
 
 #include <cstddef>
@@ -38,7 +40,7 @@ class spsc_queue {
   static_assert(std::is_trivially_copyable_v<T>, "spsc_queue holds pointers and small plain structs");
 
  public:
-  /// Holds up to `capacity` items (at least one); any number will do.
+  /// Makes an empty queue with room for `capacity` items, at least one. Any number will do.
   explicit spsc_queue(std::size_t capacity)
       : m_slots(std::make_unique<slot[]>((capacity ? capacity : 1) + 1)), m_count((capacity ? capacity : 1) + 1) {}
 
@@ -47,7 +49,7 @@ class spsc_queue {
 
   std::size_t capacity() const noexcept { return m_count - 1; }
 
-  /// Producer. False when full.
+  /// Adds an item. Producer only. Returns false if the queue is full.
   [[nodiscard]] bool push(T item) noexcept {
     const std::size_t tail = m_tail.load(std::memory_order_relaxed);
     const std::size_t next = after(tail);
@@ -61,7 +63,7 @@ class spsc_queue {
     return true;
   }
 
-  /// Consumer. False when empty.
+  /// Takes the oldest item. Consumer only. Returns false if the queue is empty.
   [[nodiscard]] bool pop(T &item) noexcept {
     const std::size_t head = m_head.load(std::memory_order_relaxed);
     if (head == m_seen_tail.get()) {
@@ -74,8 +76,8 @@ class spsc_queue {
     return true;
   }
 
-  /// Consumer. Calls f(item) for what was in the queue at the call, and returns how many; f must not throw.
-  /// The slots are given back together at the end.
+  /// Calls f(item) for each item that was in the queue at the call, and returns their number.
+  /// Consumer only. f must not throw. The consumer gives the slots back together at the end.
   template <class F>
   std::size_t consume_all(F &&f) noexcept {
     std::size_t head = m_head.load(std::memory_order_relaxed);
@@ -90,18 +92,19 @@ class spsc_queue {
     return taken;
   }
 
-  /// Consumer: exact in one direction (false means that pop succeeds). Anyone else: a guess, but who knows of an
-  /// item and finds the queue empty sees what its consumer did before it took the item.
+  /// Returns whether the queue is empty. For the consumer, false is exact: pop will succeed. For
+  /// any other thread the answer is a guess. But a thread that knows of an item and finds the queue
+  /// empty sees what the consumer did before it took the item.
   bool empty() const noexcept {
     return m_head.load(std::memory_order_acquire) == m_tail.load(std::memory_order_relaxed); // O5
   }
-  /// A guess.
+  /// Guesses the number of items.
   std::size_t length() const noexcept {
     const std::size_t head = m_head.load(std::memory_order_relaxed), tail = m_tail.load(std::memory_order_relaxed);
     return tail >= head ? tail - head : tail + m_count - head;
   }
 
-  /// A guess at how many items there are.
+  /// Guesses the number of items.
   std::size_t size() const noexcept {
     const std::size_t head = m_head.load(std::memory_order_relaxed);
     const std::size_t tail = m_tail.load(std::memory_order_relaxed);

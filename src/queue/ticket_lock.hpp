@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioned ticket lock: FIFO, each waiter looks at a slot (a cache line) of its own, sleepers are woken
-// one by one.
+// Partitioned ticket lock: FIFO. Each waiter looks at a slot (a cache line) of its own, and a
+// holder wakes sleepers one by one.
 //
-// Roles       Any thread. unlock is called by the thread that holds the lock.
-// Word        m_head: the next ticket to give out. Slot i holds in `turn` the youngest ticket congruent to i
-// that may
-//             enter, modulo 2^31, shifted left by one; bit 0 says that someone sleeps on the slot.
-// Invariants  I1  While ticket t holds the lock m_tail == t + 1, and only the holder touches m_tail.
-//             I2  A slot passes through its tickets in order and does not pass an owner before it has left.
-//             It may pass a
-//                 waiter whose result was delegated (delegation_lock.hpp), who then sees a later turn: so a
-//                 waiter asks whether its ticket has been reached, and 31 bits do while fewer than 2^30 turns
-//                 pass meanwhile.
-//             I3  More waiters than slots share slots: a wake-up wakes all sleepers of the slot, and those
-//             that it was
-//                 not meant for set bit 0 again.
-//             I4  Bit 0 is set only by a compare-exchange on the value that the waiter saw, and cleared only
-//             by the
-//                 exchange that moves the slot on, whose result says whether to wake. No sleeper is missed.
-// Orders      O1  turn load acquire (waiters, try_lock), with O2: what the last holder wrote is seen.
-// try_lock needs
-//                 it here and not on its compare-exchange: the holder releases through the slot, not through
-//                 m_head.
+// Roles       Any thread. The thread that holds the lock, the holder, calls unlock.
+// Word        m_head: the next ticket to give out. Slot i holds in `turn` the youngest ticket
+//             congruent to i that may enter, modulo 2^31, shifted left by one. Bit 0 says that a
+//             waiter sleeps on the slot.
+// Invariants  I1  While ticket t holds the lock, m_tail == t + 1, and only the holder touches
+//                 m_tail.
+//             I2  A slot passes through its tickets in order, and does not pass a holder before the
+//                 holder has left. The slot may pass a waiter whose result was delegated
+//                 (delegation_lock.hpp); that waiter then sees a later turn. So a waiter asks
+//                 whether the slot has reached its ticket. 31 bits are enough for this while fewer
+//                 than 2^30 turns pass meanwhile.
+//             I3  More waiters than slots share slots: a wake-up wakes all sleepers of the slot,
+//                 and those whose turn it is not set bit 0 again.
+//             I4  A waiter sets bit 0 only by a compare-exchange on the value that it saw. Only the
+//                 exchange that moves the slot on clears bit 0, and its result says whether to
+//                 wake. So no sleeper is missed.
+// Orders      O1  turn load acquire (waiters, try_lock), with O2: the new holder sees what the last
+//                 holder wrote. try_lock needs the acquire here and not on its compare-exchange:
+//                 the last holder releases through the slot, not through m_head.
 //             O2  turn exchange release, with O1.
-//             Everything else is relaxed: m_head only numbers, and setting bit 0 continues O2's release
-//             sequence.
+//             Everything else is relaxed: m_head only numbers, and a waiter that sets bit 0
+//             continues O2's release sequence.
 // Progress    Blocking; starvation-free.
-// Reclamation The lock must outlive every unlock call. A wake-up may touch a slot after the next holder has
-// entered. Source      Dice's partitioned ticket lock in the form of Alvarez et al., PPoPP 2021, Listing 3.
-// Here the slots have
-//             32 bits and a sleeper bit: FIFO hand-over to a preempted waiter stalls everyone, so waiters
-//             must park.
+// Reclamation The lock must outlive every unlock call. A wake-up may touch a slot after the next
+//             holder has entered.
+// Source      Dice's partitioned ticket lock in the form of Alvarez et al., PPoPP 2021, Listing 3.
+//             Here the slots have 32 bits and a sleeper bit. A FIFO hand-over to a preempted waiter
+//             stalls all waiters, so waiters must park.
 // Checked by  tests/model/lock_models.cpp: ticket_lock_*
 #pragma once
 
@@ -49,11 +48,12 @@ namespace rt {
 template <class P = real_atomics>
 class ticket_lock {
  public:
-  /// `slots` is rounded up to a power of two; as many as cpus keeps every waiter on a line of its own.
+  /// Makes a free lock. `slots` is rounded up to a power of two. As many slots as cpus keep every
+  /// waiter on a line of its own.
   explicit ticket_lock(std::size_t slots = 64)
       : m_count(std::bit_ceil(slots ? slots : 1)), m_slots(std::make_unique<slot[]>(m_count)), m_head(m_count) {
     m_tail.set(m_count + 1);
-    for (std::size_t i = 0; i < m_count; ++i) // ticket m_count may enter; the other slots stand one round back
+    for (std::size_t i = 0; i < m_count; ++i) // ticket m_count may enter; the other slots are one round back
       m_slots[i].turn.store(turn_of(i == 0 ? m_count : i), std::memory_order_relaxed);
   }
 
