@@ -1,46 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// How idle workers sleep without missing work, and are woken one by one at no cost while nobody sleeps.
+// How idle workers sleep without missing work, and how a notifier wakes them one by one. A
+// notification costs one load while no worker sleeps.
 //
-//   worker                                               pusher
+//   worker                                               notifier
 //     begin_search(id), look around for a while            publish work
-//       found some:  found(id)                             notify_one()   (or notify_worker(id), notify_all())
-//       found none:  end_search(id)
+//       found some:  found(id)                             notify_one()
+//       found none:  end_search(id)                        (or notify_worker(id), notify_all())
 //     prepare(id)
 //     look at every source of work again
 //       found some:  cancel_and_relay(id); found(id)
 //       found none:  commit(id, deadline); when it was chosen it searches
 //
-// Nobody is woken while somebody searches: he will find the work, and when he does and is the last who searched, he wakes the
-// next one. So a burst of work wakes the sleepers one after the other, as long as there is work for them.
+// A notifier wakes no worker while another worker searches: the searcher will find the work. When
+// the last searcher finds work, it wakes the next sleeper. So a burst of work wakes the sleepers
+// one after the other, as long as there is work for them.
 //
-// Roles       A worker calls all but the notifications with its own id. Anyone notifies.
-// Word        m_state: sleepers (announced and not chosen yet) + k_searcher * searchers. m_announced: one bit per id. A seat
-//             per id: the futex word, announced, asleep (in the kernel) or notified; and,
-//             owner only, whether it counts as a searcher.
-// Invariants  I1  A bit is set by its worker and cleared by exactly one thread: a notifier, which thereby chose this worker and
-//                 owes it `notified`, or the worker itself. So two notifications choose two sleepers.
-//             I2  Each bit is counted as a sleeper once, after it was set and after it was cleared. Who is chosen is a searcher
-//                 from that moment on, although the notifier counts it a little later. Until then either count may be too
-//                 small by one, and wrap; if the chosen one has stopped by then, the notifier relays in its place.
-//             I3  A notifier that was slow may write `notified` into a later round of the seat: that round ends for no
-//                 reason, and withdraws its bit.
-//             I4  A pusher that wakes nobody because of a searcher read m_state before that searcher stopped. Whoever counts
-//                 himself in after the searcher stopped sees the work in his second look (O1). Was somebody counted
-//                 before, then the searcher, if it found something and was the last, wakes one of them (O4), and
-//                 this holds for him as it did for the searcher; if it was not the last, it holds for the last. A searcher that
-//                 found nothing counts itself in next.
-// Orders      O1  The announcement (m_state, m_announced) then P::heavy_barrier, in prepare; with the pusher's store of the
-//                 work, P::light_barrier, then load of m_state or m_announced: either the pusher sees the sleeper or the
-//                 sleeper's second look sees the work. Either barrier left out: a lost wake-up.
-//             O2  bit cleared by a notifier, release, with O3: what was done before the notification is seen after it.
-//             O3  own bit looked at or cleared, acquire, at the end of every round, with O2: by the missing bit the worker
-//                 learns that it was chosen. The seat only says when to look, so its operations are relaxed.
-//             O4  m_state counts a sleeper, release; a search stops or begins by choice, acquire: who relays sees the bits of all sleepers that
-//                 it sees counted. Operations in between are read-modify-writes and pass the release on.
-// Progress    All but commit are wait-free but for system calls.
+// Roles       A worker calls all operations but the notifications, with its own id. Any thread
+//             notifies. A sleeper is a worker that has announced itself, a searcher one that looks
+//             for work.
+// Word        m_state: sleepers (announced and not chosen yet) + k_searcher * searchers.
+//             m_announced: one bit per id. A seat per id holds the futex word: announced, asleep
+//             (in the kernel) or notified. The seat also holds, for its owner only, whether the
+//             worker counts as a searcher.
+// Invariants  I1  A worker sets its own bit, and exactly one thread clears the bit: the worker
+//                 itself, or a notifier. A notifier that clears the bit has chosen this worker and
+//                 owes it `notified`. So two notifications choose two sleepers.
+//             I2  Each bit is counted as a sleeper once: the count goes up after the bit was set
+//                 and down after the bit was cleared. A chosen worker is a searcher from that
+//                 moment on, although the notifier counts the searcher a little later. Until then
+//                 either count may be too small by one, and wrap. If the chosen worker has stopped
+//                 its search by then, the notifier relays in its place.
+//             I3  A slow notifier may write `notified` into a later round of the seat. That round
+//                 ends for no reason, and the worker withdraws its bit.
+//             I4  A notifier that wakes no worker because of a searcher read m_state before that
+//                 searcher stopped. Each sleeper is in one of two cases:
+//                 - The sleeper counts itself in after the searcher stopped. It sees the work in
+//                   its second look (O1).
+//                 - The sleeper counted itself in before. A searcher that found something and was
+//                   the last one wakes a sleeper (O4), and the same holds for the woken sleeper. If
+//                   the searcher was not the last one, the same holds for the last searcher. A
+//                   searcher that found nothing counts itself in next.
+// Orders      O1  The sleeper: announcement (m_state, m_announced), then P::heavy_barrier, in
+//                 prepare. The notifier: store of the work, P::light_barrier, then load of m_state
+//                 or m_announced. Either the notifier sees the sleeper, or the sleeper's second
+//                 look sees the work. Either barrier left out: a lost wake-up.
+//             O2  A notifier clears the bit, release, with O3: the worker sees after the
+//                 notification what the notifier did before it.
+//             O3  The worker reads or clears its own bit, acquire, at the end of every round, with
+//                 O2: a missing bit means that a notifier chose the worker. The seat only says when
+//                 to read the bit, so its operations are relaxed.
+//             O4  m_state counts a sleeper, release. A search stops, or begins by choice, acquire:
+//                 a thread that relays sees the bits of all sleepers that it sees counted.
+//                 Operations in between are read-modify-writes and pass the release on.
+// Progress    All operations but commit are wait-free except for system calls.
 // Reclamation None. The object outlives its notifiers.
-// Source      Eventcounts as in Eigen and folly, with a seat per worker; the asymmetric barrier as in P1202; searchers as in the
-//             schedulers of Go and tokio.
+// Source      Eventcounts as in Eigen and folly, with a seat per worker; the asymmetric barrier as
+//             in P1202; searchers as in the schedulers of Go and tokio.
 // Checked by  tests/model/park_models.cpp: eventcount_*
 #pragma once
 
@@ -60,7 +75,7 @@ namespace rt {
 template <class P = real_atomics>
 class eventcount {
  public:
-  /// For ids 0..limit-1.
+  /// Makes an eventcount for ids 0..limit-1.
   explicit eventcount(std::size_t limit)
       : m_limit(std::clamp<std::size_t>(limit, 1, k_searcher - 1)), m_groups((m_limit + 63) / 64), m_announced(std::make_unique<bits[]>(m_groups)),
         m_seats(std::make_unique<seat[]>(m_limit)) {}
@@ -68,7 +83,8 @@ class eventcount {
   eventcount(const eventcount &) = delete;
   eventcount &operator=(const eventcount &) = delete;
 
-  /// Worker `id` looks for work from now on, unless `most` others do. True also when it does so already.
+  /// Makes worker `id` a searcher, unless `most` others are. Returns whether it is one now; true
+  /// also if it was one before.
   bool begin_search(std::size_t id, std::uint32_t most) noexcept {
     check_id("eventcount", id, m_limit);
     if (m_seats[id].searches.get())
@@ -80,16 +96,19 @@ class eventcount {
     return true;
   }
 
-  /// Worker `id` has found work. If it was the last who searched, somebody else searches on.
+  /// Ends the search of worker `id`, which has found work. If the worker was the last searcher, a
+  /// sleeper is chosen to search on.
   void found(std::size_t id) noexcept {
     if (stop_search(id) && !mutant(bug::eventcount_no_relay))
       choose_any();
   }
 
-  /// Worker `id` has found nothing, and does something else before it sleeps.
+  /// Ends the search of worker `id`, which has found nothing, and does something else before it
+  /// sleeps.
   void end_search(std::size_t id) noexcept { stop_search(id); }
 
-  /// Announces that worker `id` is about to sleep, and ends its search. It must look at every source of work after this.
+  /// Announces that worker `id` is about to sleep, and ends its search. The worker must look at
+  /// every source of work after this.
   void prepare(std::size_t id) noexcept {
     check_id("eventcount", id, m_limit);
     stop_search(id);
@@ -100,16 +119,19 @@ class eventcount {
       P::heavy_barrier(); // O1
   }
 
-  /// The second look found work. True when a notification had chosen this worker meanwhile: then it searches. False: pushers
-  /// may have relied on its last search for more than it took, so it must call notify_one.
+  /// Withdraws the announcement of worker `id`, whose second look found work. Returns true if a
+  /// notifier has chosen the worker meanwhile: the worker is then a searcher. After false the
+  /// worker must call notify_one, because notifiers may have relied on its last search for more
+  /// work than it took.
   bool cancel(std::size_t id) noexcept { return !withdraw(id); }
-  /// The same, and whatever pushers may have left to this worker is relayed.
+  /// Does the same, and relays the work that notifiers may have left to this worker.
   void cancel_and_relay(std::size_t id) noexcept {
     if (!cancel(id) && !mutant(bug::eventcount_cancel_keeps))
       notify_one();
   }
 
-  /// Sleeps until notified; `deadline_ns` on the monotonic clock, 0 for none. True when it was chosen: then it searches.
+  /// Sleeps until a notifier wakes worker `id`, or until `deadline_ns` on the monotonic clock; 0
+  /// means no deadline. Returns whether a notifier chose the worker: the worker is then a searcher.
   bool commit(std::size_t id, std::int64_t deadline_ns = 0) noexcept {
     auto &word = m_seats[id].word;
     std::uint32_t seen = k_announced;
@@ -122,10 +144,11 @@ class eventcount {
     return !withdraw(id);
   }
 
-  /// Wakes a sleeper that nobody has chosen yet, unless somebody searches. False when it woke none. Costs one load while nobody
-  /// sleeps or somebody searches.
+  /// Wakes a sleeper that is not chosen yet, unless a worker searches. Returns whether it woke one.
+  /// Costs one load while no worker sleeps or one searches.
   bool notify_one() noexcept { return has_sleepers() && choose_any(); }
-  /// notify_one() in two halves: whether the second is needed (somebody sleeps and nobody searches), and the second.
+  /// Returns whether a worker sleeps and none searches: the first half of notify_one(), which says
+  /// whether choose_any(), the second half, is needed.
   [[nodiscard]] bool has_sleepers() noexcept {
     P::light_barrier(); // O1
     return wants_one(m_state.load(std::memory_order_relaxed));
@@ -139,7 +162,7 @@ class eventcount {
     return false;
   }
 
-  /// Wakes worker `id` if it is announced and not chosen yet.
+  /// Wakes worker `id` if it is announced and not chosen yet. Returns whether it did.
   bool notify_worker(std::size_t id) noexcept {
     check_id("eventcount", id, m_limit);
     P::light_barrier(); // O1
@@ -148,7 +171,7 @@ class eventcount {
     return choose(id);
   }
 
-  /// Wakes every sleeper; returns how many.
+  /// Wakes every sleeper. Returns their number.
   std::size_t notify_all() noexcept {
     P::light_barrier(); // O1
     if (idle() == 0) [[likely]]
@@ -160,12 +183,13 @@ class eventcount {
     return woken;
   }
 
-  /// Whether worker `id` is announced and not chosen yet. A guess, but about one that does not move.
+  /// Returns whether worker `id` is announced and not chosen yet. A guess, but exact while the
+  /// worker does not move.
   bool announced(std::size_t id) const noexcept { return (m_announced[id / 64].word.load(std::memory_order_relaxed) & bit_of(id)) != 0; }
 
-  /// A guess at how many sleepers nobody has chosen yet.
+  /// Guesses the number of sleepers that are not chosen yet.
   std::size_t idle() const noexcept { return m_state.load(std::memory_order_relaxed) % k_searcher; }
-  /// A guess at how many look for work.
+  /// Guesses the number of searchers.
   std::size_t searching() const noexcept { return m_state.load(std::memory_order_relaxed) / k_searcher; }
 
  private:
@@ -183,10 +207,10 @@ class eventcount {
   group &group_of(std::size_t id) noexcept { return m_announced[id / 64].word; }
   static std::uint64_t bit_of(std::size_t id) noexcept { return std::uint64_t{1} << (id % 64); }
 
-  /// Somebody sleeps and nobody searches.
+  /// Returns whether, in `state`, a worker sleeps and none searches.
   static bool wants_one(std::uint32_t state) noexcept { return state - 1 < k_searcher - 1; }
 
-  /// True when `id` was the last who searched, and somebody sleeps.
+  /// Ends the search of `id`. Returns whether it was the last searcher and another worker sleeps.
   bool stop_search(std::size_t id) noexcept {
     if (!m_seats[id].searches.get())
       return false;
@@ -194,7 +218,8 @@ class eventcount {
     return wants_one(m_state.fetch_sub(k_searcher, std::memory_order_acquire) - k_searcher); // O4
   }
 
-  /// Own bit, by its worker. False when a notifier has cleared it: then the worker is counted as a searcher.
+  /// Clears the bit of worker `id`, which is the caller. Returns false if a notifier has cleared
+  /// the bit: the worker then counts as a searcher.
   bool withdraw(std::size_t id) noexcept {
     if (!(group_of(id).load(std::memory_order_acquire) & bit_of(id)) ||                   // O3
         !(group_of(id).fetch_and(~bit_of(id), std::memory_order_acquire) & bit_of(id))) { // O3
@@ -213,7 +238,7 @@ class eventcount {
     auto &word = m_seats[id].word;
     if (word.exchange(k_notified, std::memory_order_relaxed) == k_asleep && !mutant(bug::eventcount_lost_notify))
       P::futex_wake(word, 1);
-    if (wants_one(state) && !mutant(bug::eventcount_forgets_early_end)) [[unlikely]] // it searches no more
+    if (wants_one(state) && !mutant(bug::eventcount_forgets_early_end)) [[unlikely]] // the chosen worker has stopped its search
       choose_any();
     return true;
   }

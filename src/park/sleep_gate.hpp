@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps whoever is not at work from going to work for as long as somebody looks at what has been left.
+// Keeps threads that are not at work from going to work while the watcher reads the tasks that they
+// have left.
 //
-// Roles       The watcher closes and opens. A worker passes on its way out of its sleep, a thread of the user when it becomes a
-//             worker. A thread that is none enters, does something to tasks, and leaves.
-// Word        m_closed: also what those who must wait sleep on. m_readers: how many threads that are no workers are in.
-// Invariants  I1  Who after close() is still announced in the eventcount, or not in the table of workers, does not leave pass()
-//                 before open().
-//             I2  Was readers() 0 after close(), then nobody returns from enter() before open().
-// Orders      O1  m_closed store, then P::heavy_barrier; with the others' change (end of the announcement, entry into the table,
-//                 m_readers), then P::light_barrier and the load of m_closed: either the watcher sees that they are about, or
-//                 they see the gate closed.
-//             O2  open, release, with the load of who waits, acquire: nothing is looked at any more.
-//             O3  leave, release, with readers(), acquire: what they did is seen.
+// Roles       The watcher closes and opens the gate. A worker passes on its way out of its sleep,
+//             and a thread of the user when it becomes a worker. A reader, here a thread that is no
+//             worker, enters, does something to tasks, and leaves.
+// Word        m_closed: also the word on which waiting threads sleep. m_readers: the number of
+//             readers that are in.
+// Invariants  I1  A worker that is still announced in the eventcount after close(), or a thread
+//                 that is not in the table of workers then, does not leave pass() before open().
+//             I2  If readers() was 0 after close(), no thread returns from enter() before open().
+// Orders      O1  The watcher: m_closed store, then P::heavy_barrier. The others: their change (end
+//                 of the announcement, entry into the table, m_readers), then P::light_barrier and
+//                 the load of m_closed. Either the watcher sees their change, or they see the gate
+//                 closed.
+//             O2  open, release, with the waiters' load, acquire: the watcher has read everything
+//                 by then.
+//             O3  leave, release, with readers(), acquire: the watcher sees what the readers did.
 // Progress    Blocking.
 // Checked by  tests/model/gate_models.cpp
 #pragma once
@@ -56,7 +61,7 @@ class sleep_gate {
     }
   }
   void leave() noexcept { m_readers.fetch_sub(1, std::memory_order_release); } // O3
-  /// By who has closed the gate.
+  /// Returns the number of readers that are in. Called by the watcher after close().
   [[nodiscard]] std::uint32_t readers() const noexcept { return m_readers.load(std::memory_order_acquire); } // O3
 
  private:
