@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy `central`: one queue, one lock. The plainest there is; also what the others are measured against.
+// Policy `central`: one queue, one lock. It is the plainest policy, and the one that the others are
+// measured against.
 #include "sched/policies.hpp"
 #include "sched/shared_queue.hpp"
 

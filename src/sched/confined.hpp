@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ready work that only some workers may run: a queue per set of workers, beside those of the policy.
+// Ready work that only some workers may run: a queue per set of workers, beside the queues of the
+// policy.
 //
-// Roles       Anyone makes sets and adds. A worker gets what is for it.
-// Word        m_count: sets 1 to m_count are there. They are never changed or freed.
+// Roles       Any thread makes sets and adds work. A worker gets the work of its sets.
+// Word        m_count: sets 1 to m_count exist. A set is never changed or freed.
 // Orders      O1  m_count store release, load acquire: a set is written before it is counted.
-//             The queues have an order of their own (shared_queue.hpp); who adds wakes a worker of the set, whoever else searches.
+//             The queues have an order of their own (shared_queue.hpp). A thread that adds work
+//             wakes a worker of the set, whichever other workers search.
 #pragma once
 
 #include "queue/spin_lock.hpp"
@@ -23,7 +25,8 @@ class confined_work {
  public:
   static constexpr unsigned k_most_sets = 63; // six bits of a runnable, of which 0 means all workers
 
-  /// The number of the set of these workers, ascending; the same for the same workers. 0: there are too many sets. Throws std::bad_alloc.
+  /// Returns the number of the set of these workers, in ascending order, and makes the set if it is
+  /// new. Returns 0 if there are too many sets. Throws std::bad_alloc.
   [[nodiscard]] unsigned number_of(const std::vector<unsigned> &ids) {
     const std::lock_guard guard(m_lock);
     const unsigned count = m_count.load(std::memory_order_relaxed); // O1: written under the lock
@@ -38,7 +41,7 @@ class confined_work {
   }
 
   [[nodiscard]] bool has(unsigned number) const noexcept { return number <= count(); }
-  /// Whether there are sets at all.
+  /// Returns whether there is any set.
   [[nodiscard]] bool any() const noexcept { return count() != 0; }
   [[nodiscard]] const std::vector<unsigned> &workers_of(unsigned number) const noexcept { return at(number).ids; }
   [[nodiscard]] bool serves(unsigned id, unsigned number) const noexcept {
@@ -48,7 +51,8 @@ class confined_work {
 
   void add(runnable &r) { at(r.confinement()).ready.add(&r); }
 
-  /// Something for worker `id`, or null. Its sets take turns behind `last`.
+  /// Returns work for worker `id`, or null. The sets of the worker take turns, beginning behind
+  /// `last`.
   [[nodiscard]] runnable *get(unsigned id, unsigned &last) {
     const unsigned sets = count();
     for (unsigned i = 0; i < sets; ++i) {
@@ -63,7 +67,7 @@ class confined_work {
     return nullptr;
   }
 
-  /// A set of worker `id` that has work; or 0.
+  /// Returns a set of worker `id` that has work, or 0.
   [[nodiscard]] unsigned waiting_for(unsigned id) const noexcept {
     for (unsigned n = count(); n != 0; --n)
       if (!at(n).ready.empty() && serves(id, n))

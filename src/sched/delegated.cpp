@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy `delegated`: a delegated_queue with one inbox per worker (or as many as the setting says) and one for other threads.
-// Its ablation, sched.lock = ticket: the same queues, every worker takes the lock itself.
+// Policy `delegated`: a delegated_queue with one inbox per worker (or as many as the setting says)
+// and one for other threads. Its ablation is sched.lock = ticket: the same queues, but every worker
+// takes the lock itself.
 #include "sched/delegated_queue.hpp"
 #include "sched/policies.hpp"
 #include "sched/ready_queue.hpp"

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler of Alvarez et al., section 3: ready work enters through bounded SPSC queues; a delegation ticket lock guards a
-// plain ready queue, and its owner serves those who wait for it.
+// The scheduler of Alvarez et al., section 3. Ready work enters through bounded SPSC queues. A
+// delegation ticket lock guards a plain ready queue, and the owner of the lock serves the workers
+// that wait for it.
 //
-// Roles       Anyone: add, through an inbox that it shares with some others. A worker, with its own id: ask. Who asks with an id
-//             that the lock does not know takes the lock as it is; with `delegates` false everybody does.
-// Word        Inboxes (spin_lock of the producers, spsc_queue); the lock; m_ready and m_wishes plain; m_queued: what is in
-//             m_ready, or one more while the inboxes are drained.
+// Roles       Any thread: add, through an inbox that it shares with some others. A worker, with its
+//             own id: ask. A worker with an id that the lock does not know takes the lock as it is;
+//             with `delegates` false every worker does.
+// Word        Inboxes: an spsc_queue each, and a spin_lock of its producers. The lock. m_ready and
+//             m_wishes: plain. m_queued: the number of items in m_ready, or one more while the
+//             owner drains the inboxes.
 // Invariants  I1  An item is in one inbox, or in m_ready, or was returned by one ask.
 //             I2  m_ready and the consumer's side of the inboxes belong to the owner of the lock.
-//             I3  A wish is written before its ticket is known, and read while its writer waits.
-//             I4  Who asks, and for whom an item is left that it knows was added, gets one: an item that was drained is
-//                 announced in m_queued before its inbox can be seen empty (O1). So a worker that was woken for an item, or
-//                 looks again before it sleeps, does not miss it.
-// Orders      O1  the inboxes' heads, loaded with acquire in spsc_queue::empty, carry m_queued; its own operations are relaxed.
-//             The rest is ordered by the locks and the inboxes.
-// Progress    Blocking. A producer that finds its inbox full drains it, or waits for the owner, who will.
-// Source      Listing 5 of the paper. There the owner lets the next one in when it has nothing; here it looks into the inboxes
-//             again first, and a wish may be refused.
+//             I3  A worker writes its wish before it knows its ticket. The owner reads the wish
+//                 while the worker waits.
+//             I4  A worker that asks gets an item if it knows that an item was added, and that item
+//                 is left for it: the owner announces a drained item in m_queued before a worker
+//                 can see the item's inbox empty (O1). So a worker that was woken for an item, or
+//                 that looks again before it sleeps, does not miss the item.
+// Orders      O1  The inboxes' heads, loaded with acquire in spsc_queue::empty, carry m_queued. The
+//                 operations on m_queued are relaxed.
+//             The locks and the inboxes order the rest.
+// Progress    Blocking. A producer that finds its inbox full drains the inbox, or waits for the
+//             owner, which will drain it.
+// Source      Listing 5 of the paper. There the owner lets the next worker in when it has nothing.
+//             Here the owner first looks into the inboxes again, and it may refuse a wish.
 // Checked by  tests/model/composed_models.cpp: delegated_*
 #pragma once
 
@@ -32,8 +39,9 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Ready is plain code: add(item, adder), size(), and serve(id, wish), which returns an item or its null. Wish is small and plain;
-/// one with `may_be_refused` is content when there is nothing.
+/// Hands out ready work through a delegation lock. Ready is plain code: add(item, adder), size(),
+/// and serve(id, wish), which returns an item or its null. Wish is small and plain. A worker whose
+/// wish has `may_be_refused` is content with nothing.
 template <class Item, class Ready, class Wish, class P = real_atomics>
 class delegated_queue {
  public:
@@ -83,14 +91,15 @@ class delegated_queue {
     return mine;
   }
 
-  /// A look without the lock; see I4.
+  /// Returns whether there is nothing to get, without the lock; see I4.
   [[nodiscard]] bool nothing() const noexcept { return !has_arrivals() && m_queued.load(std::memory_order_relaxed) == 0; } // O1
-  /// Of what is queued, or of what nobody has looked at yet, something may be of a larger priority than this.
+  /// Returns whether an item of a larger priority than this may be queued, or be in an inbox that
+  /// was not drained yet.
   [[nodiscard]] bool may_outrank(std::int32_t priority) const noexcept {
     return has_arrivals() || m_top.load(std::memory_order_relaxed) > priority; // O1
   }
 
-  /// A hint, for any thread.
+  /// Returns the number of items, as a hint. Any thread.
   [[nodiscard]] std::size_t length() const noexcept {
     std::size_t n = m_queued.load(std::memory_order_relaxed); // O1
     for (auto &g : m_inboxes)
@@ -98,7 +107,7 @@ class delegated_queue {
     return n;
   }
 
-  /// A guess.
+  /// Guesses the number of items.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t n = m_queued.load(std::memory_order_relaxed);
     for (auto &g : m_inboxes)
@@ -127,7 +136,8 @@ class delegated_queue {
     typename P::template var<Wish> wish{};
   };
 
-  /// Who wants any work and gets none is let in when the lock is left: it may have come because of new work.
+  /// Serves the waiting workers. A worker whose wish may not be refused, and that gets nothing,
+  /// gets the lock when the owner leaves: the worker may have come because of new work.
   void serve_waiters() {
     while (!m_lock.empty()) {
       const std::size_t waiter = m_lock.front();

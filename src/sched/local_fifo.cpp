@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy `local-fifo`: the priority local-FIFO scheduler of HPX (Grubel 2016, section 2.3.1). Two FIFO queues per worker:
-// staged (created, not yet started) and pending (to be run next, and resumed). A worker looks at the high-priority queues,
-// its own pending, its own staged (moved to pending in batches), then at others' staged before others' pending, those of
-// its NUMA node first, and last at the low-priority queue.
+// Policy `local-fifo`: the priority local-FIFO scheduler of HPX (Grubel 2016, section 2.3.1).
+//
+// Each worker has two FIFO queues: staged (created, not yet started) and pending (to be run next,
+// and resumed). A worker looks for work in this order:
+// - the high-priority queues
+// - its own pending queue
+// - its own staged queue, from which batches move to pending
+// - other workers' staged queues, then their pending queues, those of its NUMA node first
+// - the low-priority queue
 #include "sched/policies.hpp"
 #include "sched/shared_queue.hpp"
 
@@ -111,7 +116,7 @@ class local_fifo final : public policy {
     return cpus.empty() ? 0 : cpus[id % cpus.size()].node;
   }
 
-  /// Moves a batch from staged to pending; the first of it is returned.
+  /// Moves a batch from staged to pending, and returns its first item.
   static runnable *stage(local_queues &l, unsigned id) { return l.staged.move_to(l.pending, k_batch - 1, id); }
 
   runnable *search(local_queues &mine, unsigned id, bool same_node) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies there are; make_policy() chooses.
+// Makes each of the policies; make_policy() chooses one.
 #pragma once
 
 #include "sched/policy.hpp"

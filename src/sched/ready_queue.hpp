@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain code, for use behind a lock: larger priorities first, first in, first out among equals. A waiting frame has an
-// end of its own: it takes the newest task that its worker added, so that a recursion goes in depth and not in breadth.
-// Each item is in two lists: that of its priority, and, for tasks that a worker added, that of the worker.
+// Plain code, for use behind a lock: larger priorities first; first in, first out among equals. A
+// waiting frame takes from an end of its own: the newest task that its worker added. So a recursion
+// goes in depth and not in breadth. Each item is in the list of its priority. A task that a worker
+// added is also in the list of that worker.
 #pragma once
 
 #include "base/intrusive_list.hpp"
@@ -18,7 +19,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// 256 bits, of which the lowest that is set is found in a few steps.
+/// Holds 256 bits, and finds the lowest one that is set in a few steps.
 class bits_of_256 {
  public:
   static constexpr unsigned k_none = 256;
@@ -35,13 +36,13 @@ class bits_of_256 {
   std::uint64_t m_words[4] = {};
 };
 
-/// A list for each of 65,536 keys; those in use are found smallest first, in the same time however many there are. A page of 256 lists is made when
-/// one of them is used for the first time.
+/// Holds a list for each of 65,536 keys. Finds the smallest key in use in the same time, however
+/// many there are. The first use of a list makes a page of 256 lists.
 template <class List>
 class lists_by_key {
  public:
   static constexpr std::uint32_t k_none = 1 << 16;
-  /// Throws std::bad_alloc. The caller says when there is something in it.
+  /// Returns the list of a key. Throws std::bad_alloc. The caller marks the key as used or empty.
   List &at(std::uint32_t key) {
     std::unique_ptr<page> &p = m_pages[key >> 8];
     if (!p) [[unlikely]]
@@ -58,7 +59,7 @@ class lists_by_key {
     if (used.first() == bits_of_256::k_none)
       m_used.clear(key >> 8);
   }
-  /// The smallest key in use, or k_none.
+  /// Returns the smallest key in use, or k_none.
   [[nodiscard]] std::uint32_t first() const noexcept {
     const unsigned p = m_used.first();
     return p == bits_of_256::k_none ? k_none : (p << 8) + m_pages[p]->used.first();
@@ -75,7 +76,8 @@ class lists_by_key {
 
 class ready_queue {
  public:
-  /// Without memory for its place an item is the next to be given, whatever its priority.
+  /// Adds an item. If there is no memory for its place, the item is the next to be given, whatever
+  /// its priority.
   void add(runnable *r, unsigned adder = k_outside) noexcept {
     if (r->what != runnable::kind::task)
       adder = k_outside;
@@ -93,7 +95,7 @@ class ready_queue {
     ++m_size;
   }
 
-  /// The oldest of the largest priority.
+  /// Takes the oldest item of the largest priority.
   runnable *get() {
     if (m_size == 0)
       return nullptr;
@@ -106,7 +108,8 @@ class ready_queue {
     return remove(other ? m_other.at(first).oldest : m_normal.oldest);
   }
 
-  /// The newest task of `adder`, if it is of the lineage and nothing of a larger priority is ready.
+  /// Takes the newest task of `adder`, if the task is of the lineage and nothing of a larger
+  /// priority is ready.
   runnable *take_newest(unsigned adder, const lineage &l) {
     const link n = adder < m_tops.size() ? m_tops[adder] : k_none;
     if (!n || is_outranked(*at(n).item) || !l.includes(*at(n).item))
@@ -115,7 +118,7 @@ class ready_queue {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return m_size; }
-  /// The largest priority in it, if that is positive; else 0.
+  /// Returns the largest priority in the queue if that is positive, else 0.
   [[nodiscard]] std::int32_t top() const noexcept {
     const std::uint32_t first = m_other.first();
     return first < k_key_of_0 ? static_cast<std::int32_t>(k_key_of_0 - first) : 0;

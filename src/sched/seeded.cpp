@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy `seeded`, for one worker: whatever may be chosen is drawn from the seed, so the same seed gives the
-// same order of tasks; seed 0 stands for the order of creation. Priorities are wishes and are not heard: an
-// order that only a priority keeps is one worth breaking.
+// Policy `seeded`, for one worker: the policy draws each choice from the seed, so the same seed
+// gives the same order of tasks. Seed 0 stands for the order of creation. The policy ignores
+// priorities, which are only wishes: an order that only a priority keeps is worth breaking.
 #include "base/intrusive_list.hpp"
 #include "queue/spin_lock.hpp"
 #include "sched/policies.hpp"
@@ -15,8 +15,8 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// How often, of eight times, the newest or the oldest goes first; else any. Uniform choices alone hardly
-/// ever follow one branch to its end.
+/// Says how often, of eight times, the newest or the oldest goes first; else any. Uniform choices
+/// alone hardly ever follow one branch to its end.
 struct choice_bias {
   unsigned newest, oldest;
 };
@@ -38,7 +38,8 @@ class seeded final : public policy {
     return take();
   }
 
-  /// What may run on the stack of a waiting frame; half of the time nothing, and the frame is suspended.
+  /// Takes work that may run on the stack of a waiting frame. Returns null half of the time: the
+  /// frame is then suspended.
   runnable *take_newest(unsigned, const lineage &l) override {
     std::lock_guard guard(m_lock);
     if (m_ready.empty() || m_seed == 0 || draw(2) == 0)
@@ -74,7 +75,8 @@ class seeded final : public policy {
     }
   }
 
-  /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbouring seeds have nothing in common.
+  /// Returns the next number of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbouring seeds
+  /// have nothing in common.
   unsigned draw(unsigned n) noexcept {
     std::uint64_t z = m_state += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -82,7 +84,8 @@ class seeded final : public policy {
     return static_cast<unsigned>((z ^ (z >> 31)) % n);
   }
 
-  /// Draws only where there is a choice: how often an idle worker looks must not count.
+  /// Draws a number below `n` where there is a choice. Draws nothing else, because it must not
+  /// matter how often an idle worker looks.
   runnable *take() {
     if (m_ready.empty())
       return m_without_place.pop_front();
@@ -105,8 +108,8 @@ class seeded final : public policy {
   }
 
   mutable spin_lock<> m_lock;
-  std::deque<runnable *> m_ready; // oldest first, but for those that made room for one out of the middle
-  intrusive_queue<runnable> m_without_place; // of what no memory was left for
+  std::deque<runnable *> m_ready; // oldest first, except items that filled the place of one taken from the middle
+  intrusive_queue<runnable> m_without_place; // items that there was no memory for
   const std::uint64_t m_seed;
   std::uint64_t m_state;
   choice_bias m_bias;

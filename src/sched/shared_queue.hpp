@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ready queue behind a lock, with a size that can be read without it.
+// A ready queue behind a lock, with a size that can be read without the lock.
 // Checked by tests/model/composed_models.cpp: shared_queue_*
 #pragma once
 
@@ -13,10 +13,12 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Any thread calls anything. The size is a hint: never zero for a thread that knows of an item which nobody has taken, because
-/// it was woken for it, or has announced that it sleeps and looks again. O1: the size is stored with release and loaded with
-/// acquire, so who sees a queue empty after move_to sees the size of the other. O2: the largest priority is a hint, stored and loaded
-/// relaxed. The lock orders everything else.
+/// Holds ready work that any thread may add or take. The size is a hint, but never zero for a
+/// thread that knows of an item which no thread has taken: the thread was woken for the item, or
+/// has announced that it sleeps and looks again. O1: the size is stored with release and loaded
+/// with acquire, so a thread that sees a queue empty after move_to sees the size of the other
+/// queue. O2: the largest priority is a hint, stored and loaded relaxed. The lock orders everything
+/// else.
 template <class Ready, class P = real_atomics>
 class alignas(k_line) basic_shared_queue {
  public:
@@ -36,7 +38,8 @@ class alignas(k_line) basic_shared_queue {
     return take([&](Ready &q) { return q.take_newest(adder, l); });
   }
 
-  /// Returns one item and moves up to `more` behind it to `to`. Who looks here first, and there then, misses none of them.
+  /// Returns one item and moves up to `more` behind it to `to`. A thread that looks into this queue
+  /// first, and then into `to`, misses none of them.
   template <class... Adder>
   auto move_to(basic_shared_queue &to, int more, Adder... adder) {
     return take([&](Ready &q) {
@@ -52,7 +55,7 @@ class alignas(k_line) basic_shared_queue {
 
   [[nodiscard]] bool empty() const noexcept { return m_size.load(std::memory_order_acquire) == 0; } // O1
   [[nodiscard]] const typename P::template atomic<std::size_t> &size() const noexcept { return m_size; }
-  /// The largest priority in it, or 0.
+  /// Returns the largest priority in the queue, or 0.
   [[nodiscard]] std::int32_t top() const noexcept { return m_top.load(std::memory_order_relaxed); } // O2
 
  private:
@@ -72,7 +75,8 @@ class alignas(k_line) basic_shared_queue {
   }
   static constexpr bool k_ranks = requires(const Ready &q) { q.top(); };
 
-  // Apart from each other: those who wait for the lock, and those who only look whether there is something, read all the time.
+  // The lock and the hints are on different lines: threads that wait for the lock read all the
+  // time, and so do threads that only look whether there is work.
   spin_lock<P> m_lock;
   alignas(k_line) Ready m_queue;
   alignas(k_line) typename P::template atomic<std::size_t> m_size{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy `stealing`: one deque per worker, newest first at home, oldest first away. Work with a priority, from outside
-// or yielding is in shared queues.
+// Policy `stealing`: one deque per worker. The owner takes its newest item first, a thief the
+// oldest. Work with a priority, from outside or yielding is in shared queues.
 #include "queue/deque.hpp"
 #include "sched/policies.hpp"
 #include "sched/shared_queue.hpp"
@@ -15,9 +15,10 @@ namespace {
 
 constexpr unsigned k_look_outside_every = 61; // a prime, as in Go and tokio: shared work must not starve
 
-// A thief that takes each item as it comes shares all cache lines with its victim: a chain of empty tasks cost 110 ns so, and 77 when a
-// thief that sees little waits for about half a microsecond, so that work gathers. And who takes a lone frame that its own worker would
-// run next makes two workers pass it to and fro: 96 ns for a suspension, not 32.
+// A thief that takes each item as it comes shares all cache lines with its victim: an empty task of
+// a chain costs 110 ns then. It costs 77 ns when a thief that sees little waits for about half a
+// microsecond, so that work gathers. A thief that takes a lone frame which the victim would run
+// next makes the two workers pass the frame to and fro: a suspension costs 96 ns then, not 32.
 constexpr std::size_t k_backlog = 8;
 constexpr int k_gathering = 24; // pauses
 constexpr std::size_t k_lines_of_a_task = 4; // with its first accesses and a small closure
@@ -71,7 +72,8 @@ class stealing final : public policy {
     }
     if (runnable *r = h.deque.pop())
       return r;
-    // In turns: what yields all the time is outside, and a victim may be busy for as long as its work is not stolen.
+    // Outside and victims take turns: work that yields all the time is outside, and a victim may be
+    // busy for as long as no thief steals its work.
     h.steals_first = !h.steals_first;
     if (runnable *r = h.steals_first ? steal(h) : m_outside.get())
       return r;
@@ -119,8 +121,9 @@ class stealing final : public policy {
   }
   home &at(unsigned id) noexcept { return *m_homes[id].load(std::memory_order_relaxed); }
 
-  /// False when there is nothing, or one item that came after the first look, where items go as fast as they come: a thief that is about to
-  /// sleep is woken for what was pushed after it looked.
+  /// Returns whether a thief should steal: false if there is nothing, or only one item that came
+  /// after the first look. In the second case items go as fast as they come. A notifier wakes a
+  /// thief that is about to sleep for an item that was pushed after the thief looked.
   static bool worth_a_steal(const work_deque<runnable *> &from) noexcept {
     const auto seen = from.extent();
     if (seen.size() == 0 || seen.size() >= k_backlog)
@@ -131,7 +134,8 @@ class stealing final : public policy {
     return now.size() > 0 && !now.is_one_new_since(seen);
   }
 
-  /// The lines of a task come from its creator's cache, at once rather than one after the other.
+  /// Prefetches the lines of a task from its creator's cache, at once rather than one after the
+  /// other.
   static void fetch(const runnable *r) noexcept {
     for (std::size_t line = 0; line != k_lines_of_a_task; ++line)
       __builtin_prefetch(reinterpret_cast<const char *>(r) + 64 * line, 1);
