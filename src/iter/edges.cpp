@@ -8,16 +8,18 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// Who used an address last: tasks that share it, or one that does not. Tasks of the second pass are numbered behind those of the first.
+/// Holds the last users of an address: tasks that share it, or one task that does not. The numbers
+/// of the second pass follow those of the first.
 template <class Use>
 struct place {
   const Use *how = nullptr;
-  std::vector<std::uint32_t> users, before; // they follow those before them
+  std::vector<std::uint32_t> users, before; // `users` follow the tasks in `before`
 };
 
 } // namespace
 
-/// Two passes over the iteration: what links a task of the second to one of the first is an edge to the next round.
+/// Finds the edges in two passes over the iteration. A conflict of a task of the second pass with
+/// one of the first is an edge to the next round.
 std::vector<iteration::edge> iteration::conflicts() {
   std::vector<const void *> addresses;
   for (const use &u : m_uses)
@@ -53,7 +55,8 @@ std::vector<iteration::edge> iteration::conflicts() {
   return edges;
 }
 
-/// The last task comes between rounds: edges to the next round go through it, from the last tasks of a round to the first.
+/// Finds the edges when the last task controls the loop. This task comes between rounds: edges to
+/// the next round go through it, from the last tasks of a round to the first.
 std::vector<iteration::edge> iteration::under_control() {
   std::vector<edge> edges = conflicts();
   std::erase_if(edges, [](const edge &e) { return e.to_next_round; });
@@ -89,7 +92,7 @@ void iteration::connect(const std::vector<edge> &edges) {
   }
 }
 
-/// Those that were recorded late are behind the others of their number.
+/// Moves tasks that were recorded late behind the others of their number.
 void iteration::put_in_place() {
   std::sort(m_tasks.begin(), m_tasks.end(),
             [](const recorded &a, const recorded &b) { return std::pair(a.behind, a.number) < std::pair(b.behind, b.number); });

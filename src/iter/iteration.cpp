@@ -25,13 +25,14 @@ recorded_node &node_of(const task &t) noexcept {
   return *static_cast<recorded_node *>(static_cast<runnable *>(t.done_word.load(std::memory_order_relaxed))); // before the first round
 }
 
-/// `parent`'s group, or none that is ever cancelled.
+/// Returns the cancellation flag of `parent`'s group, or a flag that is never set.
 const std::atomic<bool> &cancellation_of(const task &t) noexcept {
   static const std::atomic<bool> never{false};
   return t.group ? t.group->internals().cancelled : never;
 }
 
-/// A recorded task is run again and again, so nobody can wait for it, and nothing can be known of a single round.
+/// Refuses a task that cannot be recorded. A recorded task runs again and again, so no thread can
+/// wait for it, and nothing can be known of a single round.
 void refuse_what_ends(const task &t, const task &owner) {
   const char *why = t.has(detail::k_undeferred) ? "the recording would wait for it: leave if_(false) out, and wait in a task instead"
                     : t.has(detail::k_tracked)  ? "has a handle: let it return nothing, and leave tracked out"
@@ -45,7 +46,8 @@ void refuse_what_ends(const task &t, const task &owner) {
 
 iteration::iteration(task &owner) noexcept : m_owner(owner), m_cancelled(cancellation_of(owner)), m_regional(all_are_regions()) {}
 
-/// What the destructors of the callables spawn are children of the taskiter.
+/// Destroys the recorded tasks. What the destructors of the callables spawn are children of the
+/// taskiter.
 iteration::~iteration() {
   thread_context *const before = this_thread_context(); // null on a thread that only takes events back
   task *const outer = before ? std::exchange(before->current, &m_owner) : nullptr;
@@ -55,7 +57,7 @@ iteration::~iteration() {
     free_task(*r.body, own_heap());
   }
   if (task_extra *x = peek_extra(m_owner)) [[unlikely]]
-    end_locals(*x); // of the destructors: the function that recorded is over
+    end_locals(*x); // locals of the destructors: the function that recorded is over
   if (before)
     this_thread_context()->current = outer; // a destructor may have waited
 }
@@ -95,7 +97,8 @@ WEFT_INLINE void announce(recorded_node &n) noexcept {
     call_onready(*n.body);
 }
 
-/// The round is over with all that was spawned in it.
+/// Ends a round, after the end of all that was spawned in it. Returns a node that may run next, or
+/// null.
 WEFT_INLINE runnable *pass_on(recorded_node &n) noexcept {
   iteration &whole = *n.whole;
   runnable *next = nullptr;
@@ -111,7 +114,7 @@ WEFT_INLINE runnable *pass_on(recorded_node &n) noexcept {
   return next;
 }
 
-/// What a round leaves behind is not for the next one.
+/// Clears what a round leaves behind, before the next one.
 void renew(task &t, task_extra &x) noexcept {
   if (std::exception_ptr error = std::exchange(x.children_error, nullptr))
     recorded_failed(t, std::move(error));
@@ -128,7 +131,7 @@ void renew(task &t, task_extra &x) noexcept {
 runnable *complete_round(task &t) noexcept {
   if (t.children_domain) {
     ready_list ready;
-    (void)release_accesses(t, ready); // it has none of its own: closes the domain of the children
+    (void)release_accesses(t, ready); // the task has no accesses of its own: this closes the domain of its children
     enqueue_all(ready);
   }
   give_back_copies(t);
@@ -139,11 +142,12 @@ runnable *complete_round(task &t) noexcept {
   return pass_on(node_of(t));
 }
 
-/// Body and events are over. False: the last child goes on.
+/// Returns whether all children are over, after the body and the events. After false the last child
+/// ends the round.
 bool children_are_over(task &t) noexcept {
   if (t.children.done(t.owned_children))
     return true;
-  t.next = nullptr; // the body has ended, nobody waits
+  t.next = nullptr; // the body has ended, so no frame waits
   return t.children.settle(t.owned_children);
 }
 
@@ -181,8 +185,9 @@ void iteration::fail(const task &t, std::exception_ptr error) noexcept {
   m_error = std::move(error);
 }
 
-/// The destructors of callables may wait, which a callback must not: a worker runs them on a stack of their own. False: there are none, or there
-/// is no memory for that.
+/// Lets a worker run the destructors of the callables on a stack of their own: a destructor may
+/// wait, and a callback must not. Returns false if there are no destructors, or no memory for the
+/// stack.
 bool iteration::defer_end() noexcept try {
   if (std::none_of(m_tasks.begin(), m_tasks.end(), [](const recorded &r) { return r.body->ops->destroy != nullptr; }))
     return false;
@@ -252,7 +257,7 @@ bool recorded_as_writer(const task &t, const void *address) noexcept {
 
 bool is_final(const task &t) noexcept {
   const task *p = &t;
-  while (p->parent && iteration_of(*p)) // the flag says something else of it
+  while (p->parent && iteration_of(*p)) // of a recorded task the flag says something else
     p = p->parent;
   return p->has(detail::k_final);
 }

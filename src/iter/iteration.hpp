@@ -16,7 +16,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A recorded task as the scheduler sees it. Its extent: of the accesses of the body, those that reduce; see known_accesses().
+/// Represents a recorded task for the scheduler. Its extent is the number of accesses of the body
+/// that reduce; see known_accesses().
 struct recorded_node : cycle_node<real_atomics> {
   task *body = nullptr;
   iteration *whole = nullptr;
@@ -27,41 +28,45 @@ struct region_entry;
 
 class iteration : public cycle<real_atomics> {
  public:
-  /// For the children that `owner` is about to spawn.
+  /// Begins the recording of the children that `owner` is about to spawn.
   explicit iteration(task &owner) noexcept;
   iteration(const iteration &) = delete;
   iteration &operator=(const iteration &) = delete;
   ~iteration(); // with the recorded tasks
 
-  /// Keeps a task instead of entering it. Throws weft::error when it cannot be run again, or std::bad_alloc.
+  /// Keeps a task instead of entering its accesses. Throws weft::error if the task cannot be run
+  /// again, or std::bad_alloc.
   void record(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count, const region_entry *regions,
               std::size_t region_count);
   [[nodiscard]] bool empty() const noexcept { return m_tasks.empty(); }
 
-  /// What tasks have reduced is to be added up behind one of them, before others touch the object.
+  /// Names copies to be combined behind one of the tasks that reduce, before others touch the
+  /// object.
   struct combination {
     reduction_store *copies;
     const void *address;
     std::uint32_t behind; // the number of a task
   };
-  /// One for each time that tasks which reduce an object in one way give way to others. `controlled`: the end of a round does so, too.
+  /// Returns a combination for each place where tasks that reduce an object in one way give way to
+  /// others. `controlled`: they give way at the end of a round, too.
   [[nodiscard]] std::vector<combination> combinations(bool controlled) const;
-  /// The task that is recorded next comes after the task of this number.
+  /// Puts the task that is recorded next behind the task of this number.
   void record_behind(std::uint32_t number) noexcept { m_behind = number; }
   [[nodiscard]] const task &owner() const noexcept { return m_owner; }
 
-  /// Makes the graph. `controlled`: the last task comes after all others and before their next round. Throws std::bad_alloc.
+  /// Makes the graph. `controlled`: the last task comes after all others, and before their next
+  /// round. Throws std::bad_alloc.
   void build_edges(std::uint64_t rounds, bool controlled);
-  /// Gives the first round away; may be over afterwards.
+  /// Gives away the nodes of the first round. The graph may be over afterwards.
   void start() noexcept;
 
-  /// Somebody has cancelled the group that the whole belongs to.
+  /// Returns whether a thread has cancelled the group of the taskiter.
   [[nodiscard]] bool cancelled() const noexcept { return m_cancelled.load(std::memory_order_relaxed); }
   void fail(const task &t, std::exception_ptr error) noexcept;
-  /// The graph ends, and with it the taskiter's last event.
+  /// Ends the graph, and with it the taskiter's last event.
   void finish() noexcept;
 
-  /// For recorded_as_writer().
+  /// Returns whether the node writes this address; for recorded_as_writer().
   [[nodiscard]] bool writes(const recorded_node &n, const void *address) const noexcept;
 
  private:
@@ -70,11 +75,13 @@ class iteration : public cycle<real_atomics> {
     std::size_t first_use, uses; // of m_uses
     std::uint32_t reductions;    // of the uses
     std::uint32_t number;
-    std::uint32_t behind; // comes after the task of this number, if it is not its own
+    std::uint32_t behind; // number of the task that this one follows; its own: none
   };
-  /// Tasks of one sharing kind that come one after the other are not ordered; all others that use the address are.
+  /// Says how a task shares an address. Consecutive tasks of one kind are not ordered; all other
+  /// tasks that use the address are.
   enum class sharing : std::uint8_t { none, readers, concurrent, reduction };
-  /// Tasks that reduce one object in one way. Their accesses belong to a cohort that is in no chain and has no members.
+  /// Holds the tasks that reduce one object in one way. Their accesses belong to a cohort that is
+  /// in no chain and has no members.
   struct team {
     cohort stands_for{rt::sharing::reduction};
     std::unique_ptr<reduction_store> own; // null: the taskiter itself reduces the object, and its copies serve
@@ -124,9 +131,10 @@ class iteration : public cycle<real_atomics> {
   std::exception_ptr m_error;
 };
 
-/// Runs a round of a recorded task, or skips it, and all that follows from its end. Returns a node that the caller must run or enqueue.
+/// Runs a round of a recorded task, or skips it, and does all that follows from its end. Returns a
+/// node that the caller must run or enqueue, or null.
 [[nodiscard]] runnable *execute_recorded(thread_context &here, recorded_node &n) noexcept;
-/// On the stack of a frame of the current task.
+/// Does the same on the stack of a frame of the current task.
 [[nodiscard]] runnable *execute_recorded_in_place(thread_context &here, recorded_node &n) noexcept;
 
 } // namespace rt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recorded tasks do with objects, and those of them that reduce.
+// The accesses of recorded tasks, and the copies of those that reduce.
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/regions/region_scope.hpp"
@@ -13,7 +13,8 @@ namespace rt {
 
 namespace {
 
-/// What a task above it reduces has copies, and a task that reduces in place must not add beside them.
+/// Refuses a task that reduces in place what a task above it reduces: that object has copies, and
+/// the task must not add beside them.
 void require_own_copies(const reduction_store *own, const task &t, const task &owner) {
   if (!own)
     throw_error(errc::invalid_argument,
@@ -24,7 +25,8 @@ void require_own_copies(const reduction_store *own, const task &t, const task &o
 
 } // namespace
 
-/// Commutative tasks keep the recorded order, which is one of those that they may have.
+/// Returns the kind of sharing of a mode. Commutative tasks keep the recorded order, which is one
+/// of their allowed orders.
 iteration::sharing iteration::sharing_of(access_mode mode) noexcept {
   switch (mode) {
   case access_mode::in:
@@ -79,7 +81,8 @@ void iteration::add_uses(const task &t, const region_entry &r) {
       [&](std::uintptr_t low, std::uintptr_t end) { m_uses.push_back({reinterpret_cast<const void *>(low), end - low, sharing_of(r.mode)}); });
 }
 
-/// From the first region on tasks reduce in place, one after the other, as they do outside: a team has no copies any more.
+/// Makes the uses regional. From the first region on tasks reduce in place, one after the other, as
+/// they do outside a taskiter: a team has no copies any more.
 void iteration::switch_to_regions(const task &t) {
   for (const auto &[address, reducing] : m_teams)
     require_own_copies(reducing.own.get(), t, m_owner);
@@ -91,7 +94,7 @@ void iteration::switch_to_regions(const task &t) {
     r.reductions = 0;
 }
 
-/// Uses that overlap become uses of the same fragments, of which each has one address.
+/// Cuts uses that overlap into uses of the same fragments. Each fragment has one address.
 void iteration::cut_into_fragments() {
   const auto end_of = [](const use &u) { return static_cast<const char *>(u.address) + u.bytes; };
   std::vector<const void *> borders;
@@ -114,7 +117,8 @@ void iteration::cut_into_fragments() {
   }
 }
 
-/// Two accesses of one task to an address are one, which is shared if both are in the same way. Returns how many there are.
+/// Merges the accesses of one task to an address into one, which is shared if all share it in the
+/// same way. Returns the number of uses left.
 std::size_t iteration::merge_uses(const task &t, std::size_t begin) {
   const auto from = m_uses.begin() + static_cast<std::ptrdiff_t>(begin);
   std::sort(from, m_uses.end());
@@ -137,7 +141,7 @@ std::size_t iteration::merge_uses(const task &t, std::size_t begin) {
   return m_uses.size() - begin;
 }
 
-/// The accesses of `t` that reduction_local() and children look for.
+/// Fills the accesses of `t` that reduction_local() and children look for. Returns their number.
 std::uint32_t iteration::fill_reductions(task &t, const use *first, std::size_t count) noexcept {
   std::uint32_t filled = 0;
   for (const use *u = first; u != first + count; ++u) {
@@ -176,7 +180,7 @@ std::vector<iteration::combination> iteration::combinations(bool controlled) con
   return all;
 }
 
-/// Of rounds whose combination was not to come, or was skipped.
+/// Combines the copies of rounds whose combination was not to come, or was skipped.
 void iteration::combine_the_rest() noexcept {
   for (auto &[address, reducing] : m_teams)
     try {
