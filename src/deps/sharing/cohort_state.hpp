@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who belongs to a cohort: when its members may go, and who is the last to leave.
+// The members of a cohort: when each of them may go, and which one is the last to leave.
 //
-// Roles       The registrar (the parent's frame): admit, and once close. Whoever satisfies the cohort's own access: open, once. Each
-//             member's last deliverer: leave, once.
-// Word        m_left counts those who left, in the way of task/completion.hpp; the registrar's half, m_admitted, is plain: members that
-//             come while others leave share no line with them. m_open and the list of those who wait are guarded by m_lock; m_seen_open is
-//             the registrar's, so that it asks for the lock no more once it has found the cohort open.
-// Invariants  I1  A member is satisfied once: by admit when the cohort is open, else by who opens it.
-//             I2  Exactly one of close() and the calls of leave() returns true: then nobody else will touch the cohort.
-//             I3  A member leaves after it was satisfied, so the cohort is open when the last one leaves.
-// Orders      Those of task/completion.hpp: who ends the cohort sees what all members have written, and so does who finds it over.
-// Progress    admit and open hold a spin lock for a few instructions, admit only as long as it may be closed; leave is wait-free.
-// Reclamation By who gets true from leave, when the cohort's own access is dead.
+// Roles       The registrar (the parent's frame): admit, and once close. The opener, the thread
+//             that satisfies the cohort's own access: open, once. A leaver, the last deliverer of a
+//             member: leave, once per member.
+// Word        m_left counts the members that left, in the way of task/completion.hpp. The
+//             registrar's half, m_admitted, is plain: members that come while others leave share no
+//             line with them. m_lock guards m_open and the list of waiting members. m_seen_open
+//             belongs to the registrar: once the registrar has found the cohort open, it takes the
+//             lock no more.
+// Invariants  I1  A member is satisfied once: by admit if the cohort is open, else by the opener.
+//             I2  Exactly one of close() and the calls of leave() returns true: then no other
+//                 thread will touch the cohort.
+//             I3  A member leaves after it was satisfied, so the cohort is open when the last one
+//                 leaves.
+// Orders      Those of task/completion.hpp: the thread that ends the cohort sees what all members
+//             have written, and so does a thread that finds the cohort over.
+// Progress    admit and open hold a spin lock for a few instructions, admit only as long as the
+//             cohort may be closed. leave is wait-free.
+// Reclamation The thread that gets true from leave frees the cohort when the cohort's own access is
+//             dead.
 // Checked by  tests/model/cohort_models.cpp
 #pragma once
 
@@ -26,13 +34,15 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Members wait in a list through their `successor`, which a member has no other use for.
+/// Holds the members of a cohort. Waiting members are linked through their `successor`, which a
+/// member does not use otherwise.
 template <class P, class Access>
 class cohort_state {
  public:
-  /// True: the member may go at once, and nobody else knows it. False: it is delivered what it waits for.
+  /// Admits a member. Returns true if the member may go at once: no other thread knows it then.
+  /// After false the opener delivers what the member waits for.
   [[nodiscard]] bool admit(Access &a) noexcept { return admit_if_seen_open() || admit_slow(a); }
-  /// The two halves of admit().
+  /// Do the two halves of admit().
   [[nodiscard]] WEFT_INLINE bool admit_if_seen_open() noexcept {
     m_admitted.set(m_admitted.get() + 1);
     return m_seen_open.get();
@@ -52,7 +62,8 @@ class cohort_state {
     return open;
   }
 
-  /// The members that wait, oldest first, linked; their links are to be cleared before they are delivered anything.
+  /// Returns the members that wait, oldest first, linked. The caller clears a link before it
+  /// delivers anything to that member.
   [[nodiscard]] Access *open() noexcept {
     m_lock.lock();
     m_open.set(!mutant(bug::cohort_open_unpublished));
@@ -63,7 +74,7 @@ class cohort_state {
     return first;
   }
 
-  /// Those members, left as they are, while nothing runs.
+  /// Returns those members and leaves them as they are. Called while nothing runs.
   template <class F>
   void for_each_waiting(F f) {
     m_lock.lock();
@@ -72,16 +83,16 @@ class cohort_state {
     m_lock.unlock();
   }
 
-  /// A member. True: the cohort is over, for the caller to end.
+  /// Counts a member that leaves. Returns true if the cohort is over: the caller must end it.
   [[nodiscard]] bool leave() noexcept { return m_left.remove(); }
 
-  /// Registrar: nobody joins any more. True: as from leave().
+  /// Closes the cohort: no member joins any more. Registrar only. Returns what leave() does.
   [[nodiscard]] bool close() noexcept { return m_left.settle(m_admitted.get()) && !mutant(bug::cohort_end_missed); }
 
-  /// Registrar: every member has left.
+  /// Returns whether every member has left. Registrar only.
   [[nodiscard]] bool is_over() const noexcept { return m_left.done(m_admitted.get()); }
 
-  /// For who is to end the cohort, or to open it: which of the two.
+  /// Returns which of the two the caller must do: end the cohort, or open it.
   [[nodiscard]] bool was_opened() noexcept {
     m_lock.lock();
     const bool open = m_open.get();
@@ -90,9 +101,9 @@ class cohort_state {
   }
 
  private:
-  typename P::template var<std::uint32_t> m_admitted{}; // of the registrar, as the next
+  typename P::template var<std::uint32_t> m_admitted{}; // used by the registrar only, as the next one
   typename P::template var<bool> m_seen_open{};
-  char m_apart[k_line]; // what the registrar uses for each member from what those who leave write
+  char m_apart[k_line]; // parts what the registrar uses for each member from what leavers write
   completion_word<P> m_left;
   spin_lock<P> m_lock;
   typename P::template var<bool> m_open{};

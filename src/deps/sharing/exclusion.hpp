@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commutative tasks: any order, one at a time. A task takes all that it needs at once, or waits and holds nothing.
+// Commutative tasks: any order, one at a time. A task takes all exclusions that it needs at once,
+// or waits and holds nothing.
 //
-// Rule        Who waits, waits for one exclusion that it misses, in a queue ordered by age (when the task became ready). When an
-//             exclusion is given up, those who wait for it are tried, oldest first, until one has taken it. Who then misses another
-//             one goes to that queue, and keeps its age.
-//             Tasks that need the same wait as one: behind the oldest of them, which alone is in a queue, the others are in a line of
-//             their own. Where a line is not found, a task begins another.
-// Roles       Any thread: take, for a task that is otherwise ready; give_up, for a task that has taken.
-// Word        holder, the task that has an exclusion, or null. Written under the arbiter's lock.
-// Invariants  I1  A task that waits holds nothing, so those who hold never wait for each other: no deadlock.
-//             I2  A queue is empty or its exclusion is held; so the head of a line is tried again, and who leaves makes the next the head.
-//             I3  Of tasks that need the same nobody overtakes an older one, nor do others overtake one that needs a single exclusion. Who needs several may be overtaken while not
-//                 all are free; keeping one for it could stop a holder that waits for its children.
-//             I4  A line is ordered by age. m_heads[i][k] is null or the head of a line that waits, once.
-// Orders      O1  holder relaxed: the lock orders it; outside of the lock only a task asks whether it is itself the holder.
-// Progress    Blocking for as long as the lock is held: a walk over the task's exclusions and over the heads in a queue, for each head in the
-//             queue of what is given up. So the time depends on how many different needs wait, and not on how many tasks.
-// Reclamation An exclusion outlives who holds it and who waits for it: they are members of its cohort, or of cohorts below.
+// Rule        A waiting task waits for one exclusion that it misses, in a queue ordered by age
+//             (when the task became ready). A task that gives up an exclusion tries the waiting
+//             tasks of that queue, oldest first, until one has taken the exclusion. A waiting task
+//             that then misses another exclusion goes to the queue of that one, and keeps its age.
+//             Tasks that need the same exclusions wait as one: only the oldest of them, the head,
+//             is in a queue, and the others are in a line behind the head. A task that does not
+//             find its line begins another one.
+// Roles       Any thread: take, for a task that is otherwise ready; give_up, for a task that has
+//             taken.
+// Word        holder: the task that has an exclusion, or null. Written under the arbiter's lock.
+// Invariants  I1  A task that waits holds nothing, so holders never wait for each other: no
+//                 deadlock.
+//             I2  A queue is empty, or its exclusion is held. So the head of a line is tried again,
+//                 and a head that leaves makes the next task the head.
+//             I3  Of tasks that need the same exclusions none overtakes an older one. No other task
+//                 overtakes a task that needs a single exclusion. A task that needs several may be
+//                 overtaken while not all of them are free: an exclusion that is kept for it could
+//                 stop a holder that waits for its children.
+//             I4  A line is ordered by age. m_heads[i][k] is null or the head of a line that waits,
+//                 once.
+// Orders      O1  holder relaxed: the lock orders it. Outside of the lock a task asks only whether
+//                 it is itself the holder.
+// Progress    Blocking for as long as the lock is held. The holder of the lock walks over the
+//             exclusions of the task and over the heads in a queue, and so for each head in the
+//             queue of an exclusion that is given up. So the time depends on the number of
+//             different needs that wait, and not on the number of tasks.
+// Reclamation An exclusion outlives its holder and the tasks that wait for it: they are members of
+//             its cohort, or of cohorts below.
 // Checked by  tests/model/cohort_models.cpp: exclusion_*
 #pragma once
 
@@ -29,23 +42,29 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What the commutative tasks of one address take in turns.
+/// Represents the right to an address, which the address's commutative tasks take in turns.
 template <class P, class Task>
 struct exclusion {
   typename P::template atomic<Task *> holder{nullptr};
   typename P::template var<Task *> waiting{}; // oldest first
-  typename P::template var<Task *> youngest{}; // of them, when there are any
+  typename P::template var<Task *> youngest{}; // of the waiting tasks, if there are any
 };
 
-/// Guards the exclusions that one task may need together. Traits tell of tasks: for_each(t, f) calls f(exclusion) for each that `t`
-/// needs, as long as f returns true; need_same(t, u) and a hash of what t needs; next and set_next its link in a queue, behind and
-/// set_behind that in a line, last and set_last, of a head, the end of its line; age and set_age its ticket. All links are null at first.
+/// Guards the exclusions that one task may need together. All links of a task are null at first.
+/// Traits give access to tasks:
+/// - for_each(t, f) calls f(exclusion) for each exclusion that `t` needs, as long as f returns true
+/// - need_same(t, u) compares the needs of two tasks, and there is a hash of the needs of one
+/// - next and set_next: the link of a task in a queue
+/// - behind and set_behind: its link in a line
+/// - last and set_last: the end of the line of a head
+/// - age and set_age: its ticket
 template <class P, class Task, class Traits>
 class arbiter {
  public:
   [[nodiscard]] bool was_used() const noexcept { return m_age.get() != 0; }
 
-  /// True: the task has all that it needs. False: it waits, and who gives up hands over to it.
+  /// Takes all exclusions that the task needs, and returns true; or puts the task into a queue, and
+  /// returns false. A task that gives up later hands over to the waiting one.
   [[nodiscard]] bool take(Task &t) noexcept {
     m_lock.lock();
     Traits::set_age(t, m_age.get());
@@ -59,7 +78,8 @@ class arbiter {
     return !missing;
   }
 
-  /// Calls handed_over(task) for each task that has now all that it needs. Under the lock: it only notes them.
+  /// Gives up the exclusions of a task. Calls handed_over(task) for each task that now has all that
+  /// it needs, under the lock: handed_over must only note the task.
   template <class F>
   void give_up(exclusion<P, Task> &e, F handed_over) noexcept {
     m_lock.lock();
@@ -99,13 +119,13 @@ class arbiter {
     });
   }
 
-  /// The heads that may be of the line of `t`.
+  /// Returns the heads whose line may be that of `t`.
   auto &ways_of(Task &t) noexcept { return m_heads[Traits::hash(t) % Traits::k_sets]; }
 
-  /// False: it is the head of a line now.
+  /// Puts the task into its line. Returns false if the task is now the head of a line.
   bool join_line(Task &t) noexcept {
     auto &ways = ways_of(t);
-    auto *found = &ways[Traits::age(t) % Traits::k_ways]; // some line is found no more, unless there is room
+    auto *found = &ways[Traits::age(t) % Traits::k_ways]; // replaces a line, which is then found no more, unless there is room
     for (auto &way : ways) {
       Task *const head = way.get();
       if (!head) {
@@ -121,7 +141,8 @@ class arbiter {
     return false;
   }
 
-  /// The head `t` holds all that its line needs, `e` among that: the next is the head.
+  /// Makes the next task of the line its head: the head `t` now holds all that its line needs, `e`
+  /// too.
   void leave_line(exclusion<P, Task> &e, Task &t) noexcept {
     Task *const next = Traits::behind(t);
     for (auto &way : ways_of(t))

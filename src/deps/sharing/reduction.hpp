@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private copies of a reduction: made when a task first asks for one, held by one task at a time, combined in the end.
+// The private copies of a reduction: made when a task first asks for one, held by one task at a
+// time, combined in the end.
 //
-// Roles       A holder: a task, or a branch of a join, on the worker that it runs on. Who ends it, on any thread: gives back. Who ends
-//             the cohort: first, when nobody takes a copy any more.
-// Word        holder of a copy: who has it, or null. A copy has a home, the worker that it was made on; what is near to a
-//             home, a hint to one of its copies, is in a table by the number of the worker. The list of all is guarded by m_lock.
-// Invariants  I1  Only the worker that is its home gives out a copy, so of those that find it free nobody else gives it out as well.
-//             I2  Copies are taken out only while nobody holds one, with all hints: a hint is good.
-// Orders      O1  near store release, load acquire, with each other: the copy's home and data are written before it is found.
-//             O2  holder store release when it is given back, load acquire when it is taken: the next holder goes on where the last
-//                 one left. Relaxed when it is taken (I1), and when a holder looks for itself.
-// Progress    To take the copy that is near, and to give back what a task has: wait-free. Else a spin lock, and a walk over all copies.
-// Reclamation With the store, by who ends the cohort.
+// Roles       A holder: a task, or a branch of a join, on the worker that runs it. The ender of a
+//             holder, any thread: gives back the copy. The ender of the cohort: first, when no task
+//             takes a copy any more.
+// Word        holder of a copy: the task that has it, or null. A copy has a home, the worker that
+//             it was made on. near of a home: a hint to one of the home's copies, in a table by the
+//             number of the worker. m_lock guards the list of all copies.
+// Invariants  I1  Only a copy's home gives the copy out, so no two threads that find the copy free
+//                 both give it out.
+//             I2  Copies are taken out of the list only while no task holds one, and all hints are
+//                 cleared with them. So a hint is good.
+// Orders      O1  near store release, load acquire, with each other: the copy's home and data are
+//                 written before a worker finds the copy.
+//             O2  holder store release when the copy is given back, load acquire when it is taken:
+//                 the next holder goes on where the last one left. Relaxed when the copy is taken
+//                 (I1), and when a holder looks for itself.
+// Progress    Wait-free: to take the copy that is near, and to give back what a task has. All else:
+//             a spin lock, and a walk over all copies.
+// Reclamation With the store, by the ender of the cohort.
 // Source      own
 // Checked by  tests/model/cohort_models.cpp: reduction_*
 #pragma once
@@ -24,24 +32,27 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// The two add up in the same way, so their tasks may share copies.
+/// Returns whether the two add up in the same way, so that their tasks may share copies.
 [[nodiscard]] inline bool is_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
   return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && (!a.ops->is_same || a.ops->is_same(a.how, b.how));
 }
-/// The same as far as it can be told without a call.
+/// Does the same as far as that is possible without a call.
 [[nodiscard]] WEFT_INLINE bool is_trivially_same(const detail::reduction_spec &a, const detail::reduction_spec &b) noexcept {
   return a.ops == b.ops && a.count == b.count && a.bytes == b.bytes && !a.ops->is_same;
 }
-/// Throws weft::error when they do not, and the task names both for one address.
+/// Throws weft::error if the two do not add up in the same way, and the task names both for one
+/// address.
 void check_same(const task &t, const detail::reduction_spec &a, const detail::reduction_spec &b);
-/// Throws weft::error for a number of elements that cannot be.
+/// Throws weft::error for an impossible number of elements.
 void check_extent(const task &t, const detail::reduction_spec &r);
 
-/// Copies in the order in which they were made. A copy is held by a task, or is free; P for the models.
+/// Holds copies in the order in which they were made. A task holds a copy, or the copy is free. P
+/// is for the models.
 template <class P, class Copy>
 class copy_shelf {
  public:
-  /// For a holder that has none: a free copy of its home that is known without a look at all. `id`: the number of the home.
+  /// Takes a free copy of the home for a holder that has none, if the hint names one; else returns
+  /// null. `id`: the number of the home.
   [[nodiscard]] Copy *take_near(const void *holder, const void *home, unsigned id) noexcept {
     Copy *c = near(id).load(std::memory_order_acquire); // O1
     if (!c || c->home.get() != home || c->holder.load(std::memory_order_acquire)) // O2
@@ -50,7 +61,8 @@ class copy_shelf {
     return c;
   }
 
-  /// The copy that `holder` has, else a free one of its home; null: there is none.
+  /// Returns the copy that `holder` has, else takes a free one of its home. Returns null if there
+  /// is none.
   [[nodiscard]] Copy *take(const void *holder, const void *home, unsigned id) noexcept {
     m_lock.lock();
     Copy *found = nullptr;
@@ -71,7 +83,7 @@ class copy_shelf {
     return found;
   }
 
-  /// A new copy, held by `holder`.
+  /// Adds a new copy, held by `holder`.
   void add(Copy &c, const void *holder, const void *home, unsigned id) noexcept {
     c.holder.store(holder, std::memory_order_relaxed); // O2
     c.home.set(home);
@@ -88,7 +100,7 @@ class copy_shelf {
   static void give_back(Copy &c) noexcept {
     c.holder.store(nullptr, order_unless(bug::copy_given_back_relaxed, std::memory_order_release)); // O2
   }
-  /// What a holder has whose copy is not known.
+  /// Gives back the copy of a holder whose copy the caller does not know.
   void give_back_of(const void *holder) noexcept {
     m_lock.lock();
     for (Copy *c = m_first.get(); c; c = c->next.get())
@@ -97,14 +109,15 @@ class copy_shelf {
     m_lock.unlock();
   }
 
-  /// When nobody takes a copy any more: the oldest copy.
+  /// Returns the oldest copy. Called when no task takes a copy any more.
   [[nodiscard]] Copy *first() const noexcept { return m_first.get(); }
-  /// When nobody takes a copy for a while: no copy is near, so take() sees which are used from then on. What follows that while sees it.
+  /// Clears all hints, so that take() sees which copies are used from then on. Called while no task
+  /// takes a copy; operations after that time see the change.
   void forget_hints() noexcept {
     for (hint &h : m_near)
       h.store(nullptr, std::memory_order_relaxed); // O1: nothing is passed on
   }
-  /// The copies are gone.
+  /// Forgets all copies, which are gone.
   void clear() noexcept {
     forget_hints();
     m_first.set(nullptr);
@@ -122,14 +135,14 @@ class copy_shelf {
   typename P::template var<Copy *> m_last{};
 };
 
-/// Stands in front of the data, in one block.
+/// Precedes the data of a copy, in one block with them.
 template <class P>
 struct basic_reduction_copy {
   typename P::template var<basic_reduction_copy *> next{};
   typename P::template atomic<const void *> holder{nullptr}; // null: free
   typename P::template var<const void *> home{};            // the worker that it was made on
   void *data = nullptr;
-  typename P::template var<bool> fresh{}; // nobody has taken it since it was filled
+  typename P::template var<bool> fresh{}; // no task has taken it since it was filled
 };
 
 class reduction_store {
@@ -142,15 +155,17 @@ class reduction_store {
 
   [[nodiscard]] const detail::reduction_spec &how() const noexcept { return m_how; }
   [[nodiscard]] bool holds(std::ptrdiff_t count, std::size_t bytes) const noexcept { return m_how.count == count && m_how.bytes == bytes; }
-  /// As in copy_shelf.
+  /// Does what the function of copy_shelf does.
   [[nodiscard]] copy *take_near(const void *holder, const void *home, unsigned id) noexcept { return m_shelf.take_near(holder, home, id); }
-  /// The holder's copy. Throws what the identity throws, or std::bad_alloc.
+  /// Returns the holder's copy, and makes one if needed. Throws what the identity throws, or
+  /// std::bad_alloc.
   [[nodiscard]] copy &copy_for(const void *holder, const void *home, unsigned id);
   void give_back_of(const void *holder) noexcept { m_shelf.give_back_of(holder); }
-  /// Adds all copies to the target, oldest copy first. When nobody takes a copy any more. Throws what the operation throws.
+  /// Adds all copies to the target, oldest copy first. Called when no task takes a copy any more.
+  /// Throws what the operation throws.
   void combine();
-  /// The same, after which the copies begin anew. When nobody takes a copy for a while. Throws also what the identity throws; copies that
-  /// were not added are dropped then.
+  /// Does the same, after which the copies begin anew. Called while no task takes a copy. Throws
+  /// also what the identity throws; copies that were not added are dropped then.
   void combine_and_begin_anew();
 
  private:
@@ -163,29 +178,32 @@ class reduction_store {
   copy_shelf<real_atomics, copy> m_shelf;
 };
 
-/// Everything that reduces has released. An exception is the failure of `parent`, whose children they were.
+/// Combines the copies, after all tasks that reduce have released. An exception is the failure of
+/// `parent`, whose children these tasks were.
 void combine_copies(reduction_store &store, task &parent) noexcept;
-/// All that has reduced so far below `whole` has released; more may come. Throws.
+/// Combines the copies of all tasks that have reduced so far below `whole`. These tasks have
+/// released; more may come. Throws.
 void combine_copies_so_far(reduction_store &store, const task &whole);
 
-/// The copy that a task has taken by a strong access of its own. It is where a weak access has the link to a child: a child
-/// below a strong access is satisfied at once, and needs none.
+/// Returns the copy that a task has taken by a strong access of its own. The copy is kept where a
+/// weak access has the link to a child: a child below a strong access is satisfied at once, and
+/// needs no link.
 [[nodiscard]] inline reduction_store::copy *copy_of(const data_access &a) noexcept {
   return reinterpret_cast<reduction_store::copy *>(a.child.get());
 }
 inline void set_copy(data_access &a, reduction_store::copy *c) noexcept { a.child.set(reinterpret_cast<data_access *>(c)); }
 
-/// Gives back what a task has taken by a strong access to what it reduces.
+/// Gives back the copy that a task has taken by a strong access to what it reduces.
 inline void give_back_copy_of(data_access &a) noexcept {
   if (reduction_store::copy *c = copy_of(a)) {
     set_copy(a, nullptr);
     copy_shelf<real_atomics, reduction_store::copy>::give_back(*c);
   }
 }
-/// By any access; by all of its accesses.
+/// Give back what a task has taken by any access, and by all of its accesses.
 void give_back_copy(data_access &a) noexcept;
 void give_back_copies(task &t) noexcept;
-/// A branch of a join ends that another worker has run.
+/// Gives back the copies of a branch of a join that ends, and that another worker has run.
 void give_back_copies_of_branch(task &branch) noexcept;
 
 } // namespace rt

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many children of a task are queued, for others to enter their accesses. While there are any, the domain of the children belongs
-// to those others.
+// The number of queued children, whose accesses managers will enter. While there are any, the
+// domain of the children belongs to the managers.
 //
-// Roles       The parent's frame: add, take_back; whoever needs the domain, its frame or who ends it: none. Managers: applied, once per
-//             child that was added and not taken back; they are ordered among themselves by the turn of the queue.
-// Word        Children added, plain; children applied.
-// Invariants  I1  Only the parent's frame adds. So once it has seen none there are none, until it adds again.
+// Roles       The parent's frame: add, take_back. A waiter, the thread that needs the domain (the
+//             frame, or the thread that ends it): none. Managers: applied, once per child that was
+//             added and not taken back; the turn of the queue orders the managers among themselves.
+// Word        Children added, plain. Children applied.
+// Invariants  I1  Only the parent's frame adds. So once the frame has seen none, there are none
+//                 until it adds again.
 //             I2  A manager's increase is its last touch of the domain, and of the parent.
-//             I3  All that are queued at one time are in one queue, and its turn orders the managers: who applies is the only one to
-//                 write, and sees what was written before.
-// Orders      O1  applied: store release, with O2: what managers have done to the domain is seen; by the turn, also that of those before.
+//             I3  All children that are queued at one time are in one queue, and the turn of the
+//                 queue orders the managers. So the manager that applies is the only writer, and
+//                 sees what was written before.
+// Orders      O1  applied: store release, with O2: the waiter sees what the manager has done to the
+//                 domain, and by the turn also what earlier managers have done.
 //             O2  none: acquire load, with O1.
 //             add publishes nothing: the message does that.
-// Progress    Wait-free; who waits for none helps (managers.cpp).
+// Progress    Wait-free. A waiter helps until there are none (managers.cpp).
 // Reclamation The domain may be freed once there are none.
 // Checked by  tests/model/manager_models.cpp: registrations_*
 #pragma once
