@@ -36,7 +36,7 @@ data_access *access_of(task &t, const void *address) noexcept {
   return nullptr;
 }
 
-/// The cohort that `t` belongs to by an access, or null.
+/// Returns the cohort that `t` belongs to by an access, or null.
 cohort *joined_by(task &t, const void *address, sharing how) noexcept {
   data_access *a = access_of(t, address);
   return a && !is_finished(*a) && a->joined && a->joined->how == how ? a->joined : nullptr;
@@ -44,8 +44,8 @@ cohort *joined_by(task &t, const void *address, sharing how) noexcept {
 
 bool is_weak(const data_access &a) noexcept { return (kind_of(a) & k_weak) != 0; }
 
-/// Whatever a task may need together is guarded by one arbiter: the children of a weakly commutative task may need what other tasks'
-/// children need, so they inherit its arbiter.
+/// Returns the arbiter that guards all that a task may need together. The children of a weakly
+/// commutative task may need what other tasks' children need, so they inherit its arbiter.
 task_arbiter &arbiter_of_children(task &parent) noexcept {
   if (parent.has(detail::k_special))
     for (std::uint32_t i = 0; i < parent.extent; ++i) {
@@ -92,7 +92,7 @@ cohort &make_cohort(task &parent, const data_access &member) {
   return *c;
 }
 
-/// The cohort at `last` takes `a`.
+/// Returns the cohort at `last` if it takes `a`, else null.
 cohort *open_to(const data_access *last, const data_access &a) noexcept {
   cohort *c = domain::cohort_of(last);
   if (!c || c->how != a.shared || (c->how == sharing::reduction && !is_same(c->copies->how(), *a.wanted)))
@@ -100,7 +100,7 @@ cohort *open_to(const data_access *last, const data_access &a) noexcept {
   return c;
 }
 
-/// Members go: the access that stands for them is satisfied.
+/// Lets the members go: the access that stands for them is satisfied.
 void open_cohort(cohort &c, mailbox &box) noexcept {
   for (data_access *a = c.members.open(); a;) {
     data_access *const next = a->successor.get();
@@ -110,7 +110,7 @@ void open_cohort(cohort &c, mailbox &box) noexcept {
   }
 }
 
-/// All members have left, and nobody joins any more.
+/// Ends the cohort: all members have left, and no task joins any more.
 void end_cohort(cohort &c, mailbox &box) noexcept {
   if (c.combines)
     combine_copies(*c.copies, *c.self().parent);
@@ -197,7 +197,7 @@ bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) no
       (void)c.members.open();
     last = d.tagged(c);
   }
-  const std::uint32_t kind = kind_of(a) | k_next_known; // nobody follows
+  const std::uint32_t kind = kind_of(a) | k_next_known; // no access follows
   a.flags.store(kind, std::memory_order_relaxed);       // O4
   if (!c.members.admit(a))
     return false;

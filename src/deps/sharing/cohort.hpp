@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cohorts: consecutive siblings that share one address as concurrent, commutative or reducing tasks.
+// Cohorts: consecutive siblings that share one address as concurrent, commutative or reducing
+// tasks.
 //
-// To the chain of the address a cohort is one access that writes, of a task without a body. When that access is satisfied its members
-// go, in any order; when the registrar has put something else behind it and all members have released, it is released itself.
-// So the state machine of accesses knows nothing of cohorts. A member's access is in no chain: it starts with its successor
-// known (there is none), and what its end means for the cohort is seen to in mailbox::leave_cohort().
+// In the chain of the address a cohort is one access: a writer, of a task without a body. When that
+// access is satisfied, the members of the cohort go, in any order. When the registrar has put
+// another access behind it and all members have released, the cohort's access is released itself.
+// So the state machine of accesses knows nothing of cohorts.
+//
+// A member's access is in no chain: it starts with its successor known (there is none).
+// mailbox::leave_cohort() does what the end of a member means for the cohort.
 #pragma once
 
 #include "deps/sharing/cohort_state.hpp"
@@ -20,21 +24,22 @@ class mailbox;
 
 using task_exclusion = exclusion<real_atomics, task>;
 
-/// The exclusions of a task are those of its strong commutative accesses.
+/// Gives access to the exclusions of a task: those of its strong commutative accesses.
 struct exclusion_traits {
   static constexpr std::size_t k_sets = 64, k_ways = 4;
   template <class F>
   static void for_each(task &t, F f);
   static bool need_same(task &t, task &u) noexcept;
   static std::size_t hash(task &t) noexcept;
-  // A member's access is in no chain, and has no child before its task runs: the first that takes turns holds the links of a line.
+  // A member's access is in no chain, and has no child before its task runs. So the links of a line
+  // are in the task's first access that takes turns.
   static task *behind(task &t) noexcept { return task_of(first_turn(t).successor.get()); }
   static void set_behind(task &t, task *behind) noexcept { first_turn(t).successor.set(behind ? &first_turn(*behind) : nullptr); }
   static task *last(task &t) noexcept { return task_of(first_turn(t).child.get()); }
   static void set_last(task &t, task *last) noexcept { first_turn(t).child.set(last ? &first_turn(*last) : nullptr); }
   static task *next(const task &t) noexcept { return static_cast<task *>(t.next); }
   static void set_next(task &t, task *next) noexcept { t.next = next; }
-  // A task that is ready counts its unsatisfied accesses no more.
+  // A task that is ready counts its unsatisfied accesses no more, so the age takes their place.
   static std::uint32_t age(const task &t) noexcept { return t.unsatisfied.load(std::memory_order_relaxed); } // O1: under the lock
   static void set_age(task &t, std::uint32_t age) noexcept { t.unsatisfied.store(age, std::memory_order_relaxed); } // O1
 
@@ -45,31 +50,33 @@ struct exclusion_traits {
 };
 using task_arbiter = arbiter<real_atomics, task, exclusion_traits>;
 
-/// The closure of the task that stands for it.
+/// Holds the cohort that a task without a body stands for, as the closure of the task.
 struct cohort {
   explicit cohort(sharing s) noexcept : how(s) {}
 
   const sharing how;
   bool combines = false;
-  // Of reducing ones. Below a task that reduces by the same operation: that of its cohort, which combines.
+  // Of a cohort of reducing tasks. Below a task that reduces by the same operation, the store of
+  // that task's cohort, which combines.
   reduction_store *copies = nullptr;
-  // Of commutative ones. Below a task that is weakly commutative both are those of that task's cohort: children of several such tasks
-  // take turns. Below one that is so strongly they are not: the task itself holds those.
+  // Of a cohort of commutative tasks. Below a weakly commutative task both are those of that task's
+  // cohort, because children of several such tasks take turns. Below a strongly commutative task
+  // they are not: the task itself holds those.
   task_exclusion *turns = &own_turns;
   task_arbiter *guard = nullptr;
   cohort_state<real_atomics, data_access> members;
   task_exclusion own_turns;
 
   [[nodiscard]] task &self() noexcept { return *reinterpret_cast<task *>(reinterpret_cast<char *>(this) - detail::k_storage_offset); }
-  /// In the chain.
+  /// Returns the access of the cohort in the chain.
   [[nodiscard]] data_access &access() noexcept { return self().accesses()[0]; }
 };
 
 extern const body_ops k_cohort_ops;
 [[nodiscard]] inline bool is_cohort(const task &t) noexcept { return t.ops == &k_cohort_ops; }
 
-/// Whose accesses cover what runs as `t`: a branch of a join belongs to its task, and children of a final task are not entered. What a taskiter
-/// records is.
+/// Returns the task whose accesses cover what runs as `t`. A branch of a join belongs to its task.
+/// Children of a final task are not entered, but those that a taskiter records are.
 [[nodiscard]] inline task &covering_task(task &t) noexcept {
   task *covers = &t;
   while (covers->parent && !is_recorded(*covers) &&
@@ -78,7 +85,8 @@ extern const body_ops k_cohort_ops;
   return *covers;
 }
 
-/// The number of the first access from `from` on that takes turns, or how many there are.
+/// Returns the number of the first access from `from` on that takes turns, or the number of
+/// accesses if none does.
 inline std::uint32_t exclusion_traits::next_turn(task &t, std::uint32_t from) noexcept {
   for (; from < t.extent; ++from) {
     const data_access &a = t.accesses()[from];
@@ -97,12 +105,14 @@ void exclusion_traits::for_each(task &t, F f) {
   }
 }
 
-/// The running task has given the access up, by release(); its cohort may be gone.
+/// Returns whether the running task has given the access up, by release(). The cohort may then be
+/// gone.
 [[nodiscard]] inline bool is_finished(const data_access &a) noexcept {
   return (a.flags.load(std::memory_order_relaxed) & k_finished) != 0; // O4: set by the task itself
 }
 
-/// One of its accesses is a member of a cohort: when it ends, it gives back a copy, or its turn.
+/// Returns whether one of the task's accesses is a member of a cohort: when such a task ends, it
+/// gives back a copy, or its turn.
 [[nodiscard]] inline bool shares(task &t) noexcept {
   const data_access *const first = t.accesses();
   for (std::uint32_t i = 0; i < t.extent; ++i)
@@ -111,26 +121,31 @@ void exclusion_traits::for_each(task &t, F f) {
   return false;
 }
 
-/// The task has satisfied accesses: takes what its commutative ones need. False: it waits, and is announced later. A second
-/// call for a task that was handed what it waited for returns true.
+/// Takes what the commutative accesses of a task need, whose accesses are all satisfied. Returns
+/// false if the task waits: it is announced later. A second call for a task that was handed what it
+/// waited for returns true.
 [[nodiscard]] bool take_exclusions(task &t) noexcept;
-/// fork(): who waits for a turn does so in the parent process, and a thread that is gone may have been asking for one.
+/// Resets the arbiters in the child of a fork(). Tasks that wait for a turn wait in the parent
+/// process, and a thread that is gone may have been asking for a turn.
 void forget_turns_in_child() noexcept;
 
-/// The copies that children of `t` use which reduce in this way; null: `t` does not, and they need copies of their own.
+/// Returns the copies that children of `t` use which reduce in this way. Returns null if `t` does
+/// not reduce so: the children then need copies of their own.
 [[nodiscard]] reduction_store *copies_below(task &t, const detail::reduction_spec &how) noexcept;
 
-/// For the new accesses of `t` that share: finds the cohort of each, or makes it. Throws std::bad_alloc or what copying an identity
-/// throws, with nothing changed.
+/// Finds or makes the cohort of each new access of `t` that shares. Throws std::bad_alloc, or what
+/// copying an identity throws, with nothing changed.
 void find_cohorts(task &t, domain &d);
 
-/// Makes `a`, for which find_cohorts() was called, a member; `last` is the slot of its address. True: it is satisfied.
+/// Makes `a`, for which find_cohorts() was called, a member. `last` is the slot of its address.
+/// Returns whether `a` is satisfied.
 [[nodiscard]] bool join_cohort(data_access *&last, data_access &a, domain &d, mailbox &box) noexcept;
 
-/// Registrar: nobody joins any more. Returns the access that stands for the cohort in the chain.
+/// Closes the cohort: no member joins any more. Registrar only. Returns the access that stands for
+/// the cohort in the chain.
 data_access &close_cohort(cohort &c, mailbox &box) noexcept;
 
-/// The access that stands for a cohort was satisfied, by a delivery outside of a mailbox.
+/// Opens a cohort whose access in the chain was satisfied by a delivery outside of a mailbox.
 void serve_cohort(task &t);
 
 } // namespace rt

@@ -122,7 +122,8 @@ class arbiter {
   /// Returns the heads whose line may be that of `t`.
   auto &ways_of(Task &t) noexcept { return m_heads[Traits::hash(t) % Traits::k_sets]; }
 
-  /// Puts the task into its line. Returns false if the task is now the head of a line.
+  /// Puts the task at the end of its line, and returns true; or makes it the head of a line, and
+  /// returns false.
   bool join_line(Task &t) noexcept {
     auto &ways = ways_of(t);
     auto *found = &ways[Traits::age(t) % Traits::k_ways]; // replaces a line, which is then found no more, unless there is room

@@ -102,7 +102,7 @@ namespace {
 
 constexpr const char *k_combining = "the operation of a reduction below task";
 
-/// What it calls neither waits nor suspends.
+/// Marks the thread while it combines copies: code that it calls neither waits nor suspends.
 class combining {
  public:
   explicit combining(const task &below) noexcept

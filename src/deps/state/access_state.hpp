@@ -1,39 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 // The atomic state machine of one access: when it may touch its data, and what it passes on.
 //
-// Roles: the registrar (the parent's frame) links accesses; any thread delivers messages; nobody owns an access.
-// Word: `flags`, what the access does with its data, fixed at creation, and bits that are only ever set:
-//     R  satisfied for reading: all earlier writers have released
-//     W  satisfied for writing: everything earlier has released
-//     F  finished: the task gave the access up (end of body, or release)
-//     K  the chain of its children has released (set with F when there is none)
-//     N  what comes next is known: `successor` is valid, or the chain is closed (successor null)
-//     NR the successor only reads          NP `successor` is the parent's access: the chain ends there
-//     L  `child` is valid: the first access of the children's chain, waiting for what this access gets
-// Transitions (released = R & W & F & K). What an access has given is a function of its flags, tabulated as k_given, which only grows
-// with them; a delivery causes what the flags after it have given and the flags before it had not:
-//     N, not NP:  next gets R and W when released; a reader hands R to a reading successor as soon as it has R
-//     N, NP:      the parent's access gets K when released
-//     L:          the child gets R and W as this access gets them
-//     R (reader) or W (writer) newly set: the task has one unsatisfied access less, unless the access is weak
-//     R & W & F & K & N: dead, the task's block has one reference less
-// Invariants: I1 every bit is delivered at most once (each message carries bits that no other message carries), so an access
-//   takes at most 8 deliveries. What a reader is known to get when it is linked (known_to_reader) it has from the beginning: the
-//   message that the link causes is sent without it. I2 the links that a delivery reads are valid because the flags that say so were loaded (acquire)
-//   first. I3 while a delivery has not published, its own bits are missing, so the access is not dead: it may be read. After
-//   publishing, nothing of the access is touched. I4 no other delivery can be on its way to an access that this one completes, nor
-//   to a strong one whose successor is known and that gets R and W at once: its task has not run, so F, K and L come after it.
-//   Such a delivery (comes_alone) publishes with a store.
-// Orders: O1 load: acquire, pairs with O2's release: links and what earlier deliverers wrote are visible. O2 publish: release for
-//   the same reason, and so that data written by a finished task reaches its successor; it need not acquire, because no value
-//   of the word comes twice (I1): O1 or O3 has acquired the very one that it replaces. O3 failure: acquire, as O1. O4 relaxed: the
-//   word before it is published with a link. O5 relaxed: after a delivery that came alone only who runs the task looks at the word.
-// Progress: wait-free: a compare-exchange fails only when another message arrived, at most 7 times (the paper's Lemma 2.3).
-// Reclamation: the deliverer that completes R & W & F & K & N.
-// Source: Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for Task-based Runtime Systems, PPoPP 2021,
-//   section 2. There a delivery is followed by a second message that tells the originator; here links are read before
-//   publishing and the second message is not needed (I3).
-// Checked by: tests/model/access_models.cpp
+// Roles       The registrar (the parent's frame) links accesses. A deliverer, any thread, delivers
+//             messages. No thread owns an access.
+// Word        `flags`: what the access does with its data, fixed at creation, and bits that are
+//             only ever set:
+//               R  satisfied for reading: all earlier writers have released
+//               W  satisfied for writing: everything earlier has released
+//               F  finished: the task gave the access up (end of body, or release)
+//               K  the chain of its children has released (set with F when there is none)
+//               N  what comes next is known: `successor` is valid, or the chain is closed (null)
+//               NR the successor only reads
+//               NP `successor` is the parent's access: the chain ends there
+//               L  `child` is valid: the first access of the children's chain, which waits for what
+//                  this access gets
+// Transitions An access is released when R & W & F & K. What it has given is a function of its
+//             flags, tabulated as k_given, which only grows with the flags. A delivery causes what
+//             the flags after it have given and the flags before it had not:
+//               N, not NP:  the successor gets R and W when the access is released; a reader hands
+//                           R to a reading successor as soon as the reader has R
+//               N, NP:      the parent's access gets K when the access is released
+//               L:          the child gets R and W as this access gets them
+//               R (reader) or W (writer) newly set: the task has one unsatisfied access less,
+//                           unless the access is weak
+//               R & W & F & K & N: dead, the task's block has one reference less
+// Invariants  I1  Every bit is delivered at most once, because each message carries bits that no
+//                 other message carries. So an access takes at most 8 deliveries. A reader has from
+//                 the beginning what it is known to get when it is linked (known_to_reader): the
+//                 message that the link causes is sent without those bits.
+//             I2  The links that a delivery reads are valid, because the deliverer first loaded
+//                 (acquire) the flags that say so.
+//             I3  While a delivery has not published, its own bits are missing, so the access is
+//                 not dead and the deliverer may read it. After publishing, the deliverer touches
+//                 nothing of the access.
+//             I4  No other delivery can be on its way to an access that this one completes. Nor can
+//                 one be to a strong access whose successor is known and that gets R and W at once:
+//                 its task has not run, so F, K and L come after this delivery. Such a delivery
+//                 (comes_alone) publishes with a store.
+// Orders      O1  load: acquire, pairs with O2's release: the deliverer sees links, and what
+//                 earlier deliverers wrote.
+//             O2  publish: release for the same reason, and so that data written by a finished task
+//                 reaches its successor. The publish need not acquire, because no value of the word
+//                 comes twice (I1): O1 or O3 has acquired the very value that the publish replaces.
+//             O3  failure: acquire, as O1.
+//             O4  relaxed: the word before it is published with a link.
+//             O5  relaxed: after a delivery that came alone only the thread that runs the task
+//                 reads the word.
+// Progress    Wait-free: a compare-exchange fails only when another message arrived, at most 7
+//             times (the paper's Lemma 2.3).
+// Reclamation The deliverer that completes R & W & F & K & N drops the reference of the access.
+// Source      Alvarez, Sala, Maronas, Roca, Beltran: Advanced Synchronization Techniques for
+//             Task-based Runtime Systems, PPoPP 2021, section 2. There a second message tells the
+//             originator of a delivery. Here the deliverer reads the links before it publishes, so
+//             the second message is not needed (I3).
+// Checked by  tests/model/access_models.cpp
 #pragma once
 
 #include "atomic/atomic.hpp"
@@ -68,7 +88,7 @@ enum access_flag : std::uint32_t {
 
 struct cohort;
 
-/// How siblings share an address beyond reading and writing it; see cohort.hpp.
+/// Says how siblings share an address beyond reading and writing it; see cohort.hpp.
 enum class sharing : std::uint32_t { none, concurrent, commutative, reduction };
 
 template <class P, class Task>
@@ -87,10 +107,11 @@ struct basic_data_access {
 
 constexpr bool is_released(std::uint32_t flags) noexcept { return (flags & k_released) == k_released; }
 
-/// What an access of this kind has already, when it is linked behind one in this state: a reader passes on what it has to read.
+/// Returns what an access of this kind already has when it is linked behind one in this state: a
+/// reader passes R on to a reader.
 constexpr std::uint32_t known_to_reader(std::uint32_t state, std::uint32_t kind) noexcept { return state & kind & k_reads ? state & k_read_ok : 0u; }
 
-/// What a delivery causes. The first three are the bits of the successor, then come those of the child.
+/// Names what a delivery causes: first the bits of the successor, then those of the child.
 enum caused : std::uint32_t {
   k_to_next = k_read_ok | k_write_ok | k_children_done,
   k_child_shift = 4,
@@ -99,7 +120,7 @@ enum caused : std::uint32_t {
   k_died = 128, // the access has no further use
 };
 
-/// All that an access has caused whose word is `flags`.
+/// Returns all that an access has caused whose word is `flags`.
 constexpr std::uint32_t given(std::uint32_t flags) noexcept {
   std::uint32_t g = 0;
   if (flags & k_next_parent)
@@ -122,7 +143,7 @@ inline constexpr auto k_given = [] {
   return table;
 }();
 
-/// Bits that go in one message never take back what was given.
+/// Returns whether the bits of a message never take back what was given.
 constexpr bool given_only_grows() noexcept {
   constexpr std::uint32_t messages[] = {
       k_read_ok, k_write_ok, k_finished, k_children_done, k_next_known, k_next_known | k_next_reads, k_next_known | k_next_parent, k_child_link};
@@ -135,7 +156,7 @@ constexpr bool given_only_grows() noexcept {
 }
 static_assert(given_only_grows());
 
-/// What the bits of a message can cause at most: nobody is satisfied by an end, for instance.
+/// Returns what the bits of a message can cause at most: an end, for instance, satisfies no task.
 constexpr std::uint32_t possible(std::uint32_t bits) noexcept {
   const bool grants = (bits & k_both_ok) != 0;
   std::uint32_t c = bits & ~std::uint32_t{k_child_link} ? k_to_next | k_died : 0u;
@@ -147,14 +168,15 @@ constexpr std::uint32_t possible(std::uint32_t bits) noexcept {
 template <class Access>
 struct delivery {
   std::uint32_t caused;
-  Access *next; // with bits of k_to_next; null: the chain is closed, nobody follows
+  Access *next; // with bits of k_to_next; null: the chain is closed, no access follows
   Access *child; // with bits of k_to_child
 };
 
-/// What going from `before` to `after` by `bits` causes. Reads the links that `after` makes valid.
+/// Returns what the step from `before` to `after` by `bits` causes. Reads the links that `after`
+/// makes valid.
 template <class Access>
 WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before, std::uint32_t after, std::uint32_t bits) noexcept {
-  std::uint32_t caused = k_given[after] ^ k_given[before]; // it only grows
+  std::uint32_t caused = k_given[after] ^ k_given[before]; // k_given only grows
   if (__builtin_constant_p(possible(bits)))
     caused &= possible(bits); // folds what follows
   if (mutant(bug::access_child_forgotten))
@@ -164,12 +186,12 @@ WEFT_INLINE delivery<Access> consequences(const Access &a, std::uint32_t before,
   return {caused, caused & k_to_next ? a.successor.get() : nullptr, caused & k_to_child ? a.child.get() : nullptr};
 }
 
-/// Whether nobody else delivers to the access at the same time (I4).
+/// Returns whether no other thread delivers to the access at the same time (I4).
 constexpr bool comes_alone(std::uint32_t before, std::uint32_t bits, std::uint32_t caused) noexcept {
   return caused & k_died || ((bits & k_both_ok) == k_both_ok && (before & (k_next_known | k_weak)) == k_next_known);
 }
 
-/// Delivers `bits` to `a`.
+/// Delivers `bits` to `a`, and returns what that causes.
 template <class Access>
 WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: pairs with the publish below
@@ -187,7 +209,8 @@ WEFT_INLINE delivery<Access> deliver(Access &a, std::uint32_t bits) noexcept {
   }
 }
 
-/// Delivers `bits` to `a` if that causes exactly `likely`, which no other access gets anything of. False: nothing was delivered.
+/// Delivers `bits` to `a` if that causes exactly `likely`, of which no other access gets anything.
+/// Returns false if nothing was delivered.
 template <class Access>
 WEFT_INLINE bool try_deliver(Access &a, std::uint32_t bits, std::uint32_t likely) noexcept {
   std::uint32_t before = a.flags.load(std::memory_order_acquire); // O1: what the task's end will follow
