@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering and releasing one access; inlined into the way of tasks that have no more.
+// Enters and releases one access; inlined into the way of tasks that have no more.
 #pragma once
 
 #include "deps/domain.hpp"
@@ -12,7 +12,7 @@
 namespace weft::inline v0 {
 namespace rt {
 
-inline constexpr std::uint32_t k_shares = 1024; // beside the flags of an access: its mode makes it the member of a cohort
+inline constexpr std::uint32_t k_shares = 1024; // beside the flags of an access: its mode makes the access a member of a cohort
 
 WEFT_INLINE std::uint32_t kind_of(access_mode mode) noexcept {
   static constexpr std::uint16_t kinds[] = {k_reads,           0,        0,
@@ -30,7 +30,7 @@ WEFT_INLINE sharing sharing_of(access_mode mode) noexcept {
   return ways[static_cast<std::size_t>(mode)];
 }
 
-/// Record `i` of `t`, to be entered.
+/// Fills record `i` of `t`, and returns it. The caller enters it.
 WEFT_INLINE data_access &fill(task &t, std::uint32_t i, const void *address, std::uint32_t kind) noexcept {
   auto *a = ::new (static_cast<void *>(t.accesses() + i)) data_access;
   a->address = address;
@@ -39,18 +39,20 @@ WEFT_INLINE data_access &fill(task &t, std::uint32_t i, const void *address, std
   return *a;
 }
 
-/// The flags of an access that is not entered yet: its kind.
+/// Returns the flags of an access that is not entered yet: its kind.
 inline std::uint32_t kind_of(const data_access &a) noexcept { return a.flags.load(std::memory_order_relaxed); } // O4
 
 enum class entered { satisfied, linked };
 
-/// Of a running task's own access: it has all that there is, or was released. What a released one still gets may come alone.
+/// Returns whether a running task's own access holds no child back: it has R and W, or the task
+/// released it. What a released access still gets may come alone.
 WEFT_NOINLINE inline bool holds_no_child(const data_access &parent) noexcept {
   const std::uint32_t held = parent.flags.load(std::memory_order_acquire); // O1: acquire, pairs with the delivery that satisfied it
   return (held & k_both_ok) == k_both_ok || held & k_finished;
 }
 
-/// Makes `a` the last access to its address, whose slot is `last`. `satisfied`: nothing holds its task, and that is counted nowhere.
+/// Makes `a` the last access to its address, whose slot is `last`. Returns `satisfied` if the
+/// access does not hold its task back; the caller must count that.
 WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noexcept {
   data_access *before = last;
   last = &a;
@@ -82,12 +84,13 @@ WEFT_INLINE entered enter(data_access *&last, data_access &a, mailbox &box) noex
   const std::uint32_t known = mailbox::locks() ? 0 : known_to_reader(state, kind);
   a.flags.store(kind | known, std::memory_order_relaxed); // O4
   before->successor.set(&a);
-  // One message for both kinds: the table tells them apart.
+  // One message for both kinds: the table distinguishes them.
   box.link(*before, k_next_known | (kind & k_reads ? k_next_reads : 0u), known);
   return known ? entered::satisfied : entered::linked;
 }
 
-/// The slot of an access that can be entered by enter_common(); else null. `general`: something is to be done that this does not do.
+/// Returns the slot of an access that enter_common() can enter, else null. `general`: something is
+/// to be done that enter_common() does not do.
 WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a, bool general = mailbox::needs_general_path()) noexcept {
   domain *d = parent.children_domain;
   if (!d || kind_of(a.mode) & (k_weak | k_shares) || general) [[unlikely]]
@@ -96,7 +99,8 @@ WEFT_INLINE data_access **slot_for_common(const task &parent, const access &a, b
   return last && domain::is_plain(*last) ? last : nullptr;
 }
 
-/// The cohort that a task with this one access, and nothing uncommon else, can join, and its address; null: none takes it.
+/// Returns the cohort that a task with this one access, and nothing uncommon else, can join, and
+/// the address. Returns null if no cohort takes the task.
 struct common_cohort {
   cohort *joined;
   const void *address;
@@ -106,7 +110,7 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
   static constexpr sharing ways[] = {none, none, none, none, none, none, concurrent, commutative, none, none, reduction, none};
   domain *d = parent.children_domain;
   const sharing how = ways[static_cast<std::size_t>(only.mode)];
-  if (!d || how == none || mailbox::needs_general_path_without_messages() || !only.address) [[unlikely]] // what shares is not posted
+  if (!d || how == none || mailbox::needs_general_path_without_messages() || !only.address) [[unlikely]] // accesses that share are not posted
     return {};
   const detail::reduction_spec *const wanted = how == reduction ? static_cast<const detail::reduction_spec *>(only.address) : nullptr;
   const void *const address = wanted ? wanted->address : only.address;
@@ -117,36 +121,40 @@ WEFT_INLINE common_cohort cohort_for_common(const task &parent, const access &on
   return {c, address};
 }
 
-/// Makes such a task a member of an open cohort, or one that waits to be admitted.
+/// Makes such a task a member of an open cohort, or one that waits to be admitted. Returns its
+/// access.
 WEFT_INLINE data_access &join_open_cohort(task &t, cohort &c, const void *address) noexcept {
-  data_access &a = fill(t, 0, address, k_next_known); // nobody follows
+  data_access &a = fill(t, 0, address, k_next_known); // no access follows
   a.shared = c.how;
   a.joined = &c;
   t.extent = 1;
-  t.set(detail::k_special); // does not end as one whose access is in a chain
-  t.unsatisfied.store(1, std::memory_order_relaxed); // O5: before it is known to who opens the cohort
+  t.set(detail::k_special); // the task does not end as one whose access is in a chain
+  t.unsatisfied.store(1, std::memory_order_relaxed); // O5: before the opener of the cohort knows the task
   t.references.store(t.references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // O5
   return a;
 }
 
-/// `t` has one access and no domain, and by that access it is one of those that run at once with others.
+/// Returns whether the one access of `t`, which has no domain, makes it a member of a cohort whose
+/// tasks run at the same time.
 WEFT_INLINE bool is_lone_member(task &t) noexcept {
   const data_access &a = t.accesses()[0];
   return t.extent == 1 && a.joined && a.flags.load(std::memory_order_relaxed) == (k_next_known | k_both_ok) && // O4
          a.joined->how != sharing::commutative;
 }
 
-/// Delivers a link to `a`, an access of `before` in a chain, that causes something at once. True: `t` is satisfied by it.
+/// Delivers a link to `a`, an access of `before` in a chain, that causes something at once. Returns
+/// whether that satisfies `t`.
 bool continue_entering(task &t, data_access &a, task &before, std::uint32_t bits) noexcept;
 
-/// What came of entering a common access.
+/// Says what came of entering a common access.
 struct common_entry {
-  data_access *behind; // null: the task may run; else the link to this access is to be delivered by continue_entering(), if it is not yet
-  task *before;        // of the access that came before; null: the address was free. A reference of it is to be dropped when the task may run
-  std::uint32_t link;  // to be delivered; 0: it has been
+  data_access *behind; // null: the task may run; else continue_entering() delivers the link to this access, unless it was delivered
+  task *before;        // of the access before; null: the address was free. The caller drops a reference of it when the task may run
+  std::uint32_t link;  // to be delivered; 0: it was delivered
 };
 
-/// enter_accesses() for a task with one strong access, `a`, to an address that is known and not the parent's.
+/// Does what enter_accesses() does for a task with one strong access, `a`, to an address that is
+/// known and not the parent's.
 WEFT_INLINE common_entry enter_common(task &t, data_access &a, std::uint32_t kind, data_access *&last) noexcept {
   data_access *const before = std::exchange(last, &a);
   task *const task_before = before ? before->task : nullptr;
@@ -157,7 +165,8 @@ WEFT_INLINE common_entry enter_common(task &t, data_access &a, std::uint32_t kin
     a.flags.store(kind | k_both_ok, std::memory_order_relaxed); // O4
     return {nullptr, task_before, 0};
   }
-  // As in enter_accesses, but without the one for entering: nothing is done to the task after its only link.
+  // As in enter_accesses, but without an extra count for entering: the registrar does nothing to
+  // the task after its only link.
   t.unsatisfied.store(1, std::memory_order_relaxed); // O5
   before->successor.set(&a);
   const std::uint32_t link = k_next_known | (kind & k_reads ? k_next_reads : 0u);
@@ -168,8 +177,8 @@ WEFT_INLINE common_entry enter_common(task &t, const access &only, data_access *
   return enter_common(t, fill(t, 0, only.address, kind), kind, last);
 }
 
-/// Delivers to `a`, an access of `t`, what causes more than that `t` has one unsatisfied access less. Returns a task that may run now,
-/// or null; others are enqueued.
+/// Delivers bits to `a`, an access of `t`, that cause more than one unsatisfied access less of `t`.
+/// Returns a task that may run now, or null; other such tasks are enqueued.
 runnable *continue_releasing(data_access &a, task &t, std::uint32_t bits) noexcept;
 
 struct released {
@@ -191,7 +200,8 @@ WEFT_INLINE released release_common(task &t) noexcept {
   return {next, caused & k_died ? 1u : 0u};
 }
 
-/// Releases all accesses of a task that has no domain, where no access is looked at more closely. Returns what release_accesses() does.
+/// Releases all accesses of a task that has no domain, and looks at none of them more closely.
+/// Returns what release_accesses() does.
 WEFT_INLINE std::uint32_t release_records(task &t, ready_list &ready) noexcept {
   mailbox box(ready, &t);
   for (data_access *a = t.accesses(), *const end = a + t.extent; a != end; ++a)
@@ -203,14 +213,15 @@ WEFT_INLINE std::uint32_t release_records(task &t, ready_list &ready) noexcept {
   return box.own_released_refs();
 }
 
-/// Gives up all accesses of a task whose body has ended: closes the domain of its children, then releases. Tasks
-/// that may run now are appended to `ready`. Returns how many references of `t` were released with it here (for the caller to drop).
+/// Gives up all accesses of a task whose body has ended: closes the domain of its children, then
+/// releases the accesses. Appends tasks that may run now to `ready`. Returns the number of
+/// references of `t` that this released; the caller drops them.
 std::uint32_t release_accesses(task &t, ready_list &ready);
 
-/// Whether the task has entered an access to this object.
+/// Returns whether the task has entered an access to this object.
 [[nodiscard]] bool has_access(task &t, const access &a) noexcept;
-/// The running task gives up accesses that it has, before its body ends. Those that it has given up already are passed over.
-/// Throws std::bad_alloc; those of the list before it are given up then.
+/// Gives up accesses of the running task before its body ends. Passes over accesses that the task
+/// has given up already. Throws std::bad_alloc; the accesses earlier in the list are given up then.
 void release_some(task &t, const access *list, std::size_t count, ready_list &ready);
 
 } // namespace rt

@@ -20,7 +20,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// An access of a task that is, or is about to be, entered.
+/// Describes an access of a task that is entered, or about to be.
 struct declaration {
   std::uint32_t kind;
   sharing how;
@@ -42,7 +42,8 @@ const char *name_of(const declaration &d) noexcept {
   return k_names[static_cast<std::size_t>(d.how)][weak];
 }
 
-/// A strongly commutative task has its turn, so its children may do as they like.
+/// Returns whether an access of the parent covers one of a child. A strongly commutative task has
+/// its turn, so its children may do as they like.
 bool covers(const declaration &parent, const declaration &child) noexcept {
   if (parent.kind & k_reads)
     return (child.kind & k_reads) != 0;
@@ -51,7 +52,8 @@ bool covers(const declaration &parent, const declaration &child) noexcept {
   return parent.how == child.how && (!parent.reduction || is_same(*parent.reduction, *child.reduction));
 }
 
-/// True for the first call with such a pair of tasks; some pairs are taken for others when there are very many.
+/// Returns true for the first call with such a pair of tasks. With very many pairs some are taken
+/// for others.
 bool is_new(const task &parent, const task &child) noexcept {
   constexpr std::size_t k_pairs = 1024;
   static std::atomic<std::uintptr_t> seen[k_pairs];
@@ -60,7 +62,8 @@ bool is_new(const task &parent, const task &child) noexcept {
   return seen[(key * 0x9E3779B97F4A7C15u) >> 54].exchange(key, std::memory_order_relaxed) != key; // a number, which guards nothing
 }
 
-/// `declared`: how the parent names it; null: not at all.
+/// Reports an access that the parent does not cover. `declared`: how the parent names it; null: not
+/// at all.
 void report(const task &parent, const task &child, const void *address, const char *how, const char *declared) noexcept {
   if (!declared)
     warn("task '%s' names %p (%s), which its parent '%s' does not declare, so it is ordered among its siblings only; name it in the "
@@ -76,7 +79,8 @@ const char *name_of(const region_piece &p) noexcept {
   return k_names[static_cast<std::size_t>(p.kind)][p.weak];
 }
 
-/// The first byte of the piece that the parent's accesses do not cover, and the access that has it, if one has; `end`: all is covered.
+/// Names the first byte of a piece that the parent's accesses do not cover, and the access that has
+/// the byte, if one has. `at` is the end of the piece if all is covered.
 struct uncovered {
   std::uintptr_t at;
   const region_piece *declared;
@@ -129,7 +133,7 @@ void report_undeclared(const task &t, const region_scope &its) noexcept {
 
 namespace {
 
-/// That a child has named, from its address on.
+/// Describes an object that a child has named, from its address on.
 struct named_object {
   std::uintptr_t end;
   bool written;
@@ -141,17 +145,19 @@ struct named_objects {
 };
 
 std::mutex g_lock;
-// By the parent; guarded by the lock. Never destroyed: tasks may outlive static destructors.
+// By the parent; guarded by the lock. Never destroyed, because tasks may outlive static
+// destructors.
 std::unordered_map<const task *, named_objects> *g_named = nullptr;
 
-/// Another object than that at `low` which has bytes in common with it, and one of the two is written.
+/// Finds an object other than the one at `low` that has bytes in common with it, where one of the
+/// two is written.
 auto find_overlap(const named_objects &all, std::uintptr_t low, std::uintptr_t end, bool written) {
   const auto &objects = all.by_address;
   for (auto i = objects.lower_bound(end); i != objects.begin();) {
     --i;
     if (i->first != low && i->second.end > low && (written || i->second.written))
       return i;
-    if (i->first < low && low - i->first >= all.longest) // nor does any before it reach as far
+    if (i->first < low && low - i->first >= all.longest) // no object before this one reaches as far
       break;
   }
   return objects.end();
@@ -180,7 +186,7 @@ void report_overlaps(const task &t, const access *list, std::size_t count) noexc
     at->second.end = std::max(at->second.end, end);
     at->second.written = at->second.written || written;
   }
-} catch (const std::bad_alloc &) { // this once, nothing is found
+} catch (const std::bad_alloc &) { // this call finds nothing
 }
 
 void forget_objects(const task &parent) noexcept {
@@ -190,7 +196,7 @@ void forget_objects(const task &parent) noexcept {
 }
 
 void forget_objects_in_child() noexcept {
-  ::new (&g_lock) std::mutex; // a thread that is gone may hold it, amid a change
+  ::new (&g_lock) std::mutex; // a thread that is gone may hold the lock, amid a change
   ignore_leak(std::exchange(g_named, nullptr));
 }
 

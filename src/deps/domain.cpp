@@ -8,7 +8,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-constexpr std::size_t k_ahead = 8;        // entries of a table: a line from another cache takes as long as some of them
+constexpr std::size_t k_ahead = 8;        // entries of a table: to fetch a line from another cache takes as long as to look at some of them
 constexpr std::size_t k_own_scanned = 16; // own accesses that prune() is willing to look through per entry
 
 } // namespace
@@ -43,11 +43,12 @@ void domain::erase(const void *address) noexcept {
     e.last = nullptr;
 }
 
-/// True when the entry has no use any more; its access then loses its last reference here.
+/// Drops the last access of an entry if it has released. Returns whether the entry has no use any
+/// more; its access then loses its last reference here.
 bool domain::drop_if_released(entry &e) noexcept {
   if (!is_plain(e.last))
     return false;
-  // O1: acquire: who released the access touches it no more
+  // O1: acquire: the thread that released the access touches it no more
   if (!is_released(e.last->flags.load(std::memory_order_acquire)))
     return false;
   if (m_parent->extent > k_own_scanned)
@@ -62,7 +63,8 @@ bool domain::drop_if_released(entry &e) noexcept {
   return back_to == nullptr;
 }
 
-/// What drop_if_released() of an entry will read was written by others: the access, and later its task.
+/// Prefetches what drop_if_released() of an entry will read, and other threads wrote: the access,
+/// and later its task.
 void domain::fetch(std::size_t i) const noexcept {
   if (data_access *a = m_table.entries[(i + 2 * k_ahead) & m_table.mask].last; is_plain(a))
     __builtin_prefetch(a);
@@ -70,7 +72,7 @@ void domain::fetch(std::size_t i) const noexcept {
     __builtin_prefetch(a->task, 1);
 }
 
-/// Drops what is not needed any more. Returns how many entries are left.
+/// Drops entries that are not needed any more. Returns the number of entries left.
 std::size_t domain::sweep() noexcept {
   std::size_t kept = 0;
   for (std::size_t i = 0; i <= m_table.mask; ++i) {
@@ -81,7 +83,8 @@ std::size_t domain::sweep() noexcept {
   return kept;
 }
 
-/// Moves what is still needed to a table of at least `capacity`, a power of two, that has room for `room` more.
+/// Moves the entries that are still needed to a table of at least `capacity`, a power of two, with
+/// room for `room` more.
 void domain::rebuild(std::size_t room, std::size_t capacity) {
   const std::size_t kept = m_table.entries ? sweep() : 0;
   while (capacity < kept * 2 + room * 3 / 2 + 2)
@@ -91,7 +94,7 @@ void domain::rebuild(std::size_t room, std::size_t capacity) {
     throw std::bad_alloc();
   entry *const old = m_table.entries;
   m_table = {fresh, capacity - 1, static_cast<unsigned>(64 - __builtin_ctzll(capacity))};
-  if (!is_hidden()) // else it is for the parent's frame alone to change what that sees
+  if (!is_hidden()) // else only the parent's frame may change what it sees
     show();
   m_used = m_kept = kept;
   const entry *next = old;

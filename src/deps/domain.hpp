@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accesses of one task's children, by address: which access came last, so that the next one follows it.
+// The accesses of one task's children, by address: which access came last to each address, so that
+// the next access follows it.
 #pragma once
 
 #include "deps/state/pending_registrations.hpp"
@@ -12,30 +13,34 @@ namespace rt {
 
 struct outbox;
 
-/// An open-addressing table from address to the last access. Only the frame of the parent task touches it, or, while messages
-/// about children are queued, who applies those. An entry whose
-/// lowest bit is set names the parent's own access: no child has used that address yet; one whose second bit is set a cohort that
-/// takes members.
+/// Maps each address to its last access, in an open-addressing table. Only the frame of the parent
+/// task touches the table. While messages about children are queued, only the managers that apply
+/// them do. An entry whose lowest bit is set names the parent's own access: no child has used that
+/// address yet. An entry whose second bit is set names a cohort that takes members.
 class domain {
  public:
   explicit domain(task &parent);
-  /// Of children whose accesses are regions: the base of region_scope. Knows no address.
+  /// Makes the domain of children whose accesses are regions: the base of region_scope. This domain
+  /// knows no address.
   domain() noexcept : m_table(no_table()), m_seen(no_table()), m_parent(nullptr) {}
   [[nodiscard]] bool regional() const noexcept { return !m_parent; }
   ~domain();
   domain(const domain &) = delete;
   domain &operator=(const domain &) = delete;
 
-  /// Makes room for `count` new addresses; may drop entries that nobody needs. Throws std::bad_alloc, with nothing changed.
+  /// Makes room for `count` new addresses, and may drop entries that no task needs. Throws
+  /// std::bad_alloc, with nothing changed.
   void reserve(std::size_t count);
-  /// The slot of an address, for which room was reserved: null when it is new. Valid until the next call.
+  /// Returns the slot of an address, for which room was reserved. The slot holds null if the
+  /// address is new, and is valid until the next call.
   data_access *&slot(const void *address) noexcept {
     entry &e = m_table.entry_of(address);
     return e.address ? e.last : add(e, address);
   }
-  /// Null when the address is new, or no address.
+  /// Returns the slot of an address, or null if the address is new, or null itself.
   [[nodiscard]] data_access **find_slot(const void *address) const noexcept { return m_table.slot_of(address); }
-  /// The same for the parent's frame alone; null also while the entries are hidden from it.
+  /// Does the same for the parent's frame alone; returns null also while the entries are hidden
+  /// from the frame.
   [[nodiscard]] data_access **find_slot_in_sight(const void *address) const noexcept { return m_seen.slot_of(address); }
   [[nodiscard]] data_access *find(const void *address) const noexcept;
   void erase(const void *address) noexcept;
@@ -47,9 +52,10 @@ class domain {
         f(m_table.entries[i].address);
   }
 
-  /// Forgets every address whose last access has released; their tasks' memory becomes free.
+  /// Forgets every address whose last access has released, so that the memory of the accesses'
+  /// tasks becomes free.
   void prune();
-  /// The same, when that many have come since the last time that it may be worth it.
+  /// Does the same if so many addresses have come since the last time that it may be worthwhile.
   void prune_when_grown();
 
   template <class F>
@@ -59,7 +65,8 @@ class domain {
         f(m_table.entries[i].last);
   }
 
-  /// f(last) for the cohorts that take members; what f returns is the last access from now on.
+  /// Calls f(last) for each cohort that takes members. What f returns is the last access from then
+  /// on.
   template <class F>
   void replace_cohorts(F &&f) {
     if (!m_has_cohorts)
@@ -76,30 +83,32 @@ class domain {
     return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(&c) | 2);
   }
   static bool is_cohort(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 2) != 0; }
-  /// Null when it is none.
+  /// Returns the cohort that `a` names, or null if it names none.
   static cohort *cohort_of(const data_access *a) noexcept {
     return is_cohort(a) ? reinterpret_cast<cohort *>(reinterpret_cast<std::uintptr_t>(a) & ~std::uintptr_t{3}) : nullptr;
   }
   static bool is_plain(const data_access *a) noexcept { return (reinterpret_cast<std::uintptr_t>(a) & 3) == 0; }
 
   static data_access *own(data_access *a) noexcept { return reinterpret_cast<data_access *>(reinterpret_cast<std::uintptr_t>(a) | 1); }
-  // Children whose accesses somebody else will enter: docs/design/managers.md.
+  // Children whose accesses managers will enter: docs/design/managers.md.
   pending_registrations<> queued;
-  outbox *queued_in = nullptr; // of the parent's frame: where the newest of them stands
-  /// Of the parent's frame: the entries belong to others, and the common way of a task, which asks for nothing but an address, finds none.
+  outbox *queued_in = nullptr; // used by the parent's frame: the outbox that the newest of them is in
+  /// Hides the entries, which now belong to managers: the common way of a task, which only looks
+  /// for an address, finds none. Called by the parent's frame.
   void hide() noexcept {
-    if (m_hidden) // managers look, and the message before has told them
+    if (m_hidden) // managers look, because of the message before
       return;
     m_seen = no_table();
     m_hidden = true;
   }
-  /// None is queued any more.
+  /// Shows the entries again, when no child is queued any more.
   void show() noexcept {
     m_seen = m_table;
     m_hidden = false;
   }
   [[nodiscard]] bool is_hidden() const noexcept { return m_hidden; }
-  /// Of the parent's frame: whether it may touch the entries, and the common way may.
+  /// Returns whether the parent's frame, and the common way, may touch the entries. Called by the
+  /// parent's frame.
   [[nodiscard]] bool comes_into_sight() noexcept {
     if (m_hidden && queued.none())
       show();
@@ -123,7 +132,7 @@ class domain {
     [[nodiscard]] std::size_t home(const void *address) const noexcept {
       return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> shift);
     }
-    /// Of the address, or the free one where it belongs.
+    /// Returns the entry of the address, or the free entry where the address belongs.
     [[nodiscard]] entry &entry_of(const void *address) const noexcept {
       std::size_t i = home(address);
       while (entries[i].address != address && entries[i].address)
@@ -150,36 +159,41 @@ class domain {
   static entry s_no_entries[2]; // never written
   static table no_table() noexcept { return {s_no_entries, 1, 63}; }
   table m_table;
-  table m_seen; // by the common way: m_table, or none
+  table m_seen; // what the common way sees: m_table, or none
   std::size_t m_used = 0; // slots that hold an address, erased ones too
-  std::size_t m_kept = 0; // of them, when the table was made
+  std::size_t m_kept = 0; // of these slots, when the table was made
   bool m_has_cohorts = false; // some entry may name one
-  bool m_hidden = false;      // of the parent's frame
+  bool m_hidden = false;      // used by the parent's frame
   task *m_parent; // null: the children's accesses are regions
 };
 
-/// Throws weft::error when `parent` runs the destructor of its callable.
+/// Throws weft::error if `parent` runs the destructor of its callable.
 void refuse_accesses_when_over(const task &parent);
 
-/// The children's domain of a task, made on first use. Throws std::bad_alloc, and weft::error when the task is over.
+/// Makes the domain of a task's children; domain_of() does so on first use. Throws std::bad_alloc,
+/// and weft::error if the task is over.
 domain &make_domain(task &parent);
 inline domain &domain_of(task &parent) { return parent.children_domain ? *parent.children_domain : make_domain(parent); }
 
-/// Enters the accesses of a new task into its parent's domain. True: all are satisfied, the task may run. False: the delivery that satisfies
-/// the last one will put it on a ready list; or a manager will enter them. Throws weft::error for accesses that cannot be; std::bad_alloc, and
-/// what copying an identity throws, before anything is linked.
+/// Enters the accesses of a new task into its parent's domain. Returns true if all of them are
+/// satisfied: the task may run. After false a manager will enter the accesses, or the delivery that
+/// satisfies the last one will put the task on a ready list. Throws weft::error for impossible
+/// accesses. Throws std::bad_alloc, and what copying an identity throws, before anything is linked.
 bool enter_accesses(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count);
-/// The same for a manager: they are named already, and none of them shares its address.
+/// Does the same for a manager: the accesses are named already, and none of them shares its
+/// address.
 bool enter_posted(task &t);
 
-/// Called by the parent's frame when no child is left: ends cohorts, and frees what the domain still holds.
+/// Ends cohorts, and frees what the domain still holds. Called by the parent's frame when no child
+/// is left.
 void children_are_complete(task &parent) noexcept;
 
-/// Called by the parent's frame after a wait for some children: ends the cohorts that have no member left, so that what
-/// they reduce is combined.
+/// Ends the cohorts that have no member left, so that what they reduce is combined. Called by the
+/// parent's frame after a wait for some children.
 void end_cohorts(task &parent) noexcept;
 
-/// Called when memory is short: frees what finished children hold; `all` of it, or when it may be much.
+/// Frees what finished children hold. `all`: all of it, else only if it may be much. Called when
+/// memory is short.
 void trim_domain(task &parent, bool all) noexcept;
 
 } // namespace rt

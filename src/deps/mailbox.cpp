@@ -17,7 +17,7 @@ struct alignas(k_line) striped_lock {
 };
 striped_lock g_locks[k_locks];
 
-/// The same transition as deliver(), made atomic by the lock of the address.
+/// Makes the same transition as deliver(), atomic by the lock of the address.
 delivery<data_access> deliver_locked(data_access &a, std::uint32_t bits) noexcept {
   auto &stripe = g_locks[(reinterpret_cast<std::uintptr_t>(a.address) * 0x9E3779B97F4A7C15u) >> 54];
   stripe.lock.lock();
@@ -29,10 +29,10 @@ delivery<data_access> deliver_locked(data_access &a, std::uint32_t bits) noexcep
   return d;
 }
 
-/// Messages that wait for their delivery by this thread, newest first; almost never more than a few.
+/// Holds messages that this thread has yet to deliver, newest first; almost never more than a few.
 class message_stack {
  public:
-  /// False: there is no memory to put it off.
+  /// Puts off a message. Returns false if there is no memory for that.
   [[nodiscard]] bool push(message m) noexcept {
     if (!m.to)
       return true;

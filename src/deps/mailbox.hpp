@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivering messages between accesses, and those that they cause, without recursion.
+// Delivers messages between accesses, and the messages that they cause, without recursion.
 #pragma once
 
 #include "deps/sharing/cohort.hpp"
@@ -9,11 +9,13 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// Chooses how deliveries are made atomic: wait-free, or by a lock per address (an ablation of the paper). Before any task.
+/// Chooses what makes deliveries atomic: wait-free operations, or a lock per address (an ablation
+/// of the paper). Called before any task.
 void use_locked_dependencies(bool on) noexcept;
-/// Setting deps.check. Before any task.
+/// Sets whether declarations are checked, the setting deps.check. Called before any task.
 void check_declarations(bool on) noexcept;
-/// Whether what tasks do to accesses may be posted as messages: docs/design/managers.md. At any time.
+/// Sets whether tasks may post what they do to accesses as messages: docs/design/managers.md.
+/// Called at any time.
 void use_messages(bool on) noexcept;
 
 struct message {
@@ -21,10 +23,12 @@ struct message {
   std::uint32_t bits;
 };
 
-/// A delivery mostly causes one more at most, which needs no place to wait in.
+/// Delivers messages, one after the other. A delivery mostly causes at most one more, which needs
+/// no place to wait in.
 class mailbox {
  public:
-  /// Tasks that may run now are appended to `ready`. The counters of `self` are left to the caller, to be settled in one go.
+  /// Makes a mailbox that appends tasks that may run now to `ready`. Leaves the counters of `self`
+  /// to the caller, which settles them in one go.
   mailbox(ready_list &ready, task *self) noexcept : m_ready(ready), m_self(self) {}
   mailbox(const mailbox &) = delete;
   mailbox &operator=(const mailbox &) = delete;
@@ -34,14 +38,14 @@ class mailbox {
     if (const message m = deliver_one(a, bits); m.to)
       deliver_chain(m);
   }
-  /// Delivers to `a` that an access follows it which was granted `known` beforehand.
+  /// Delivers to `a` that another access follows, which was granted `known` beforehand.
   WEFT_INLINE void link(data_access &a, std::uint32_t bits, std::uint32_t known) noexcept {
     if (message m = deliver_one(a, bits); m.bits & ~known) {
       m.bits &= ~known;
       deliver_chain(m);
     }
   }
-  /// An access of `self` ends; there is no domain.
+  /// Ends an access of `self`, which has no domain.
   WEFT_INLINE void end(data_access &a) noexcept {
     const std::uint32_t flags = a.flags.load(std::memory_order_relaxed); // O4: set by the task itself, or before it ran
     if (flags & k_finished)
@@ -49,11 +53,13 @@ class mailbox {
     if (!a.joined || flags & k_weak)
       return send(a, k_finished | k_children_done);
     leave_cohort(a);
-    // Nobody else delivers to a member that runs. Who looks at a task with children left sees that the cohort may be gone.
+    // No other thread delivers to a member that runs. An observer of a task with children left sees
+    // that the cohort may be gone.
     a.flags.store(flags | k_finished | k_children_done, std::memory_order_relaxed); // O4
     ++m_own_released_refs;
   }
-  /// The same of an access in a chain, where nobody locks. Mostly it satisfies at most the access behind it.
+  /// Does the same for an access in a chain, without locks. Mostly the end satisfies at most the
+  /// access behind it.
   WEFT_INLINE void end_in_chain(data_access &a) noexcept {
     const auto [caused, next, nobody] = deliver(a, k_finished | k_children_done);
     if (caused & k_died)
@@ -66,13 +72,14 @@ class mailbox {
     else
       deliver_chain({next, caused & k_to_next});
   }
-  /// Goes on with a delivery to `a`, an access of `t`, that has been made: `a` may be gone, unless it ended by this.
+  /// Goes on with a delivery to `a`, an access of `t`, that has been made. `a` may be gone, unless
+  /// this delivery ended it.
   void continue_delivery(data_access &a, task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_died && a.joined)
       leave_cohort(a);
     continue_delivery(t, d);
   }
-  /// The same for an access of `t` that is in a chain.
+  /// Does the same for an access of `t` that is in a chain.
   void continue_delivery(task &t, const delivery<data_access> &d) noexcept {
     if (d.caused & k_satisfied)
       satisfied(t);
@@ -85,7 +92,7 @@ class mailbox {
   [[nodiscard]] std::uint32_t own_satisfied() const noexcept { return m_own_satisfied; }
 
  private:
-  /// Returns the one message that follows, if one does.
+  /// Delivers a message. Returns the one message that follows, if one does.
   WEFT_INLINE message deliver_one(data_access &a, std::uint32_t bits) noexcept {
     if (s_locked) [[unlikely]] {
       deliver_many({&a, bits}, {nullptr, 0});
@@ -117,7 +124,7 @@ class mailbox {
       (is_cohort(t) ? m_cohorts : m_ready).push_back(&t);
   }
 
-  /// `a` is still referred to: by the reference that is dropped here.
+  /// Drops the reference of a dead access. Until then this reference keeps `a`.
   WEFT_INLINE void dead(data_access &a, task &t) noexcept {
     if (a.joined) [[unlikely]]
       leave_cohort(a);
@@ -131,16 +138,17 @@ class mailbox {
   }
 
  public:
-  /// Something is to be done with every access that the common way does not do.
+  /// Returns whether every access needs something that the common way does not do.
   [[nodiscard]] static bool needs_general_path() noexcept {
     return s_general.load(std::memory_order_acquire); // O1 of messages.hpp
   }
-  /// The same where messages are the only reason that there may be.
+  /// Does the same, but ignores messages as a reason.
   [[nodiscard]] static bool needs_general_path_without_messages() noexcept { return s_general_always; }
   [[nodiscard]] static bool checks() noexcept { return s_checks; }
   [[nodiscard]] static bool locks() noexcept { return s_locked; }
 
-  // What has become of cohorts is done last, one after the other: chains of them may be long.
+  // The mailbox serves changed cohorts last, one after the other, because chains of them may be
+  // long.
   void has_changed(task &cohort) noexcept { m_cohorts.push_back(&cohort); }
   void serve_cohorts() noexcept {
     if (!m_cohorts.empty()) [[unlikely]]
@@ -159,9 +167,9 @@ class mailbox {
   }
   static inline bool s_locked = false;
   static inline bool s_checks = false;
-  static inline bool s_general_always = false; // one of the two
+  static inline bool s_general_always = false; // one of the two above
   static inline bool s_messages = false;
-  static inline std::atomic<bool> s_general{false}; // any of these
+  static inline std::atomic<bool> s_general{false}; // any of the above
 
   ready_list m_cohorts; // opened by their predecessor, or left by their last member
   ready_list &m_ready;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering and releasing the accesses of a task that has several, or whose children have some.
+// Enters and releases the accesses of a task that has several, or whose children have some.
 #include "base/error.hpp"
 #include "deps/access.hpp"
 #include "deps/check.hpp"
@@ -14,7 +14,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// What a task names, before it is entered.
+/// Describes an access that a task names, before it is entered.
 struct named {
   const void *address;
   std::uint32_t kind;
@@ -56,7 +56,8 @@ void check_same(const task &t, const detail::reduction_spec &a, const detail::re
 
 namespace {
 
-/// Of a null address when it is to be left out.
+/// Reads an access that a task names. The address of the result is null if the access is to be left
+/// out.
 named read_access(const task &t, const access &a) {
   named n{a.address, kind_of(a.mode) & k_kind, sharing_of(a.mode), nullptr};
   if (n.how != sharing::reduction || !a.address)
@@ -67,8 +68,8 @@ named read_access(const task &t, const access &a) {
   return n;
 }
 
-/// Two accesses of one task to one address are one access: it writes if either writes, and it is weak if both are. It shares if
-/// both do so in the same way, else it keeps to itself.
+/// Merges two accesses of one task to one address. The result writes if either writes, and is weak
+/// if both are. It shares if both share in the same way, else it does not share.
 named merged(const task &t, const named &a, const named &b) {
   named both{a.address, a.kind & b.kind, a.how, a.wanted};
   if (a.how != b.how)
@@ -80,10 +81,10 @@ named merged(const task &t, const named &a, const named &b) {
 
 struct filled {
   std::uint32_t count = 0;
-  std::uint32_t kinds = 0; // of any of them
+  std::uint32_t kinds = 0; // of all of them together
 };
 
-/// Fills the records of `t`; null addresses are left out.
+/// Fills the records of `t`, and leaves out null addresses.
 WEFT_INLINE filled fill_records(task &t, const access *list, std::size_t count, filled so_far) {
   // children of a final task run in place and wait for nothing, so their parent waits for them
   const std::uint32_t mask = t.has(detail::k_final) ? ~std::uint32_t{k_weak} : ~std::uint32_t{0};
@@ -140,8 +141,9 @@ std::uint32_t merge_repetitions(const task &t, data_access *a, std::uint32_t cou
   return count;
 }
 
-/// A task that takes a turn begins with all that its children may need: its weak accesses count as strong ones. Else a child could wait, in
-/// that turn, for an earlier task that waits for it: docs/design/sharing.md. Returns whether it was such a task.
+/// Makes the weak accesses of a task that takes a turn strong, and returns whether the task was
+/// one. Such a task begins with all that its children may need. Else a child could wait, in that
+/// turn, for an earlier task that waits for the turn: docs/design/sharing.md.
 WEFT_COLD bool strengthen(data_access *a, std::uint32_t count) noexcept {
   const auto takes_turns = [](const data_access &x) { return x.shared == sharing::commutative && !(kind_of(x) & k_weak); };
   if (std::none_of(a, a + count, takes_turns))
@@ -184,7 +186,8 @@ domain &make_domain(task &parent) {
 
 namespace {
 
-/// The named accesses of `t`, one at least and of no other `kinds`. Throws std::bad_alloc before anything is linked.
+/// Enters the named accesses of `t`, at least one and of no other `kinds`. Throws std::bad_alloc
+/// before anything is linked.
 WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
   const std::uint32_t count = t.extent;
   d.reserve(count);
@@ -196,7 +199,7 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
     find_cohorts(t, d);
   // O5: before the first link; each delivery to a linked access takes one away
   t.unsatisfied.store(strong + 1, std::memory_order_relaxed);
-  // O5: likewise: each access that ends takes one away
+  // O5: likewise; each access that ends takes one away
   t.references.store(t.references.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   ready_list none; // entering can satisfy no task but this one
   mailbox box(none, &t);
@@ -215,12 +218,14 @@ WEFT_INLINE bool enter_named(task &t, domain &d, std::uint32_t kinds) {
   if (!linked)
     return true;
   const std::uint32_t mine = 1 + satisfied + box.own_satisfied();
-  return take_away(t.unsatisfied, mine); // who takes the last one sees the data of all predecessors, and the task as it was entered
+  return take_away(t.unsatisfied, mine); // the thread that takes the last one sees the data of all predecessors, and the task as entered
 }
 
-/// With managers. True: one of them will enter the accesses of `t`. False: nobody does anything to the domain but the caller.
+/// Posts `t` to the managers if that is possible. Returns true if a manager will enter the accesses
+/// of `t`. After false no thread but the caller uses the domain.
 WEFT_COLD bool leave_to_managers(task &t, domain &d, std::uint32_t kinds) {
-  // A task that has a domain before it runs is between addresses and regions: nothing comes behind it before it is entered.
+  // A task that has a domain before it runs is between addresses and regions: nothing comes behind
+  // it before it is entered. So it is not posted.
   if (sends_messages() && !(kinds & k_shares) && !t.has(detail::k_undeferred) && !t.children_domain && post_new(t, d))
     return true;
   if (d.is_hidden())
@@ -243,7 +248,7 @@ bool enter_accesses(task &t, const access *first, std::size_t first_count, const
   constexpr std::uint32_t both = k_shares | k_weak;
   if ((all.kinds & both) == both && strengthen(t.accesses(), count)) [[unlikely]]
     all.kinds &= ~std::uint32_t{k_weak};
-  domain &d = domain_of(*t.parent); // which forgets what is noted below
+  domain &d = domain_of(*t.parent); // making a domain forgets what is noted below
   if (mailbox::checks()) [[unlikely]] {
     report_undeclared(t);
     report_overlaps(t, first, first_count);
@@ -273,7 +278,8 @@ bool enter_posted(task &t) {
 
 namespace {
 
-/// No further child with this address can come. Tells the children's last access to it what follows.
+/// Gives up an access of the parent: no further child with its address can come. Delivers to the
+/// children's last access to the address what follows.
 void give_up(domain &d, data_access &own, mailbox &box) noexcept {
   data_access *last = d.find(own.address);
   if (cohort *c = domain::cohort_of(last))
@@ -286,7 +292,8 @@ void give_up(domain &d, data_access &own, mailbox &box) noexcept {
   box.send(own, k_finished);
 }
 
-/// Body ended: no further child can come. Tells the last access to each address what follows it.
+/// Closes the domain of a task whose body has ended: no further child can come. Delivers to the
+/// last access to each address what follows.
 void close_domain(task &t, mailbox &box) noexcept {
   if (mailbox::checks()) [[unlikely]]
     forget_objects(t);
@@ -352,7 +359,7 @@ void release_some(task &t, const access *list, std::size_t count, ready_list &re
     for (std::size_t i = 0; i < count; ++i)
       if (const auto low = reinterpret_cast<std::uintptr_t>(list[i].address); low && !find_record(t, list[i].address))
         release_region(t, low, low + list[i].bytes, ready);
-    return; // objects of a task whose children use regions go when these are complete
+    return; // objects of a task whose children use regions go when the children are complete
   }
   apply_registrations_below(t);
   mailbox box(ready, &t);
@@ -387,7 +394,7 @@ void trim_domain(task &parent, bool all) noexcept {
       forget_objects(parent);
     end_cohorts(parent);
     d->prune();
-  } catch (const std::bad_alloc &) { // the table stays as it is: it only keeps memory longer
+  } catch (const std::bad_alloc &) { // the table stays as it is, and only keeps memory longer
   }
 }
 

@@ -97,7 +97,7 @@ region_map::~region_map() {
     delete[] m_noted;
 }
 
-/// An empty one; the old one stays without memory.
+/// Replaces the table by an empty one. Without memory the old table stays.
 void region_map::make_table(unsigned shift) noexcept {
   auto *const fresh = new (std::nothrow) noted[std::size_t{1} << (64 - shift)];
   if (!fresh)
@@ -143,7 +143,7 @@ region_map::iterator region_map::find(std::uintptr_t low) noexcept {
   return at;
 }
 
-/// The second half.
+/// Splits a fragment, and returns its second half.
 region_map::iterator region_map::split(iterator at, std::uintptr_t where) {
   const iterator half = m_fragments.emplace_hint(std::next(at), where, at->second);
   at->second.end = where;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that the children of a task have touched, in fragments: who came last to each of them.
+// The bytes that the children of a task have touched, in fragments: which tasks came last to each
+// of them.
 #pragma once
 
 #include <weft/config.hpp>
@@ -16,11 +17,13 @@ namespace rt {
 
 class region_scope;
 
-/// What a task does with a byte. Accesses of one kind other than `write` do not wait for each other.
+/// Says what a task does with a byte. Accesses of one kind other than `write` do not wait for each
+/// other.
 enum class touch : std::uint8_t { write, read, concurrent };
 inline bool shares(touch a, touch b) noexcept { return a == b && a != touch::write; }
 
-/// A part of what a task accesses. Those of one task are sorted, and have no byte in common.
+/// Describes a part of what a task accesses. The pieces of one task are sorted, and have no byte in
+/// common.
 struct region_piece {
   std::uintptr_t low, end; // end: the first byte behind it
   touch kind;
@@ -28,7 +31,7 @@ struct region_piece {
   bool released = false; // given up by the running task
 };
 
-/// The pieces of one task; most have one, which needs no memory of its own.
+/// Holds the pieces of one task. Most tasks have one piece, which needs no memory of its own.
 class piece_list {
  public:
   void push_back(const region_piece &p) { // may throw std::bad_alloc
@@ -45,7 +48,7 @@ class piece_list {
       m_one = all.front();
     m_more = std::move(all);
   }
-  /// Of more than one: all of them, for assign().
+  /// Takes all pieces, if there is more than one, for assign().
   [[nodiscard]] std::vector<region_piece> take() noexcept { return std::exchange(m_more, {}); }
   [[nodiscard]] bool empty() const noexcept { return m_count == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return m_count; }
@@ -60,11 +63,12 @@ class piece_list {
     m_more.push_back(p);
   }
   region_piece m_one{};
-  std::vector<region_piece> m_more; // all of them when there is more than one
+  std::vector<region_piece> m_more; // all pieces when there is more than one
   std::size_t m_count = 0;
 };
 
-/// Tasks that a fragment names. Naming one keeps its memory, not its place in the order: those that have ended count as gone.
+/// Holds the tasks that a fragment names. To name a task keeps its memory, not its place in the
+/// order: tasks that have ended count as gone.
 class accessor_set {
  public:
   accessor_set() noexcept = default;
@@ -74,7 +78,8 @@ class accessor_set {
   accessor_set &operator=(const accessor_set &) = delete;
   ~accessor_set() { clear(); }
 
-  /// Makes room for one more; may drop those that have ended. Throws std::bad_alloc, with nothing changed.
+  /// Makes room for one more task, and may drop tasks that have ended. Throws std::bad_alloc, with
+  /// nothing changed.
   void reserve_one();
   void add(region_scope &s) noexcept; // room was reserved
   void remove(region_scope &s) noexcept;
@@ -85,28 +90,30 @@ class accessor_set {
   [[nodiscard]] std::size_t size() const noexcept { return m_first ? 1 + m_more.size() : 0; }
   [[nodiscard]] bool has_more() const noexcept { return !m_more.empty(); }
   [[nodiscard]] region_scope *first() const noexcept { return m_first; }
-  /// In place of the only one, whose naming passes to the caller.
+  /// Puts `s` in the place of the only task, and returns that task: its naming passes to the
+  /// caller.
   region_scope *replace_first(region_scope &s) noexcept { return std::exchange(m_first, &s); }
 
-  /// f(scope) for those that have not ended.
+  /// Calls f(scope) for each task that has not ended.
   template <class F>
   void for_each(F &&f) const;
 
  private:
-  region_scope *m_first = nullptr; // most have one
+  region_scope *m_first = nullptr; // most sets have one task
   std::vector<region_scope *> m_more;
 };
 
-/// One run of bytes with one history.
+/// Describes one run of bytes with one history.
 struct fragment {
   std::uintptr_t end = 0;
   touch kind = touch::write; // of `last`
-  accessor_set last;                 // who touched it last: one writer, or all that share it; who does not share waits for these
-  accessor_set before;               // who came before those that share it; who joins them waits for these
+  accessor_set last;                 // the last tasks: one writer, or all that share the bytes; a task that does not share waits for these
+  accessor_set before;               // the tasks before the sharing ones; a task that joins in sharing waits for these
 };
 
-/// Fragments by their first byte; they have no byte in common. Beside the tree stands a table of fragments by the hash of their first
-/// byte, which knows some of them: regions that do not overlap partly are found there.
+/// Holds fragments by their first byte; they have no byte in common. Beside the tree there is a
+/// table of some fragments, by the hash of their first byte: a lookup finds regions that do not
+/// overlap partly there.
 class region_map {
  public:
   region_map() noexcept = default;
@@ -122,30 +129,32 @@ class region_map {
   [[nodiscard]] iterator begin() noexcept { return m_fragments.begin(); }
   [[nodiscard]] iterator end() noexcept { return m_fragments.end(); }
 
-  /// To be called before fragments are added: forgets some when they have become many.
+  /// Forgets some fragments if they have become many. Called before fragments are added.
   void reserve_one() noexcept {
     if (m_fragments.size() >= m_prune_at) [[unlikely]]
       prune();
   }
-  /// The fragment of exactly these bytes; null when there is none, or the table does not know it.
+  /// Returns the fragment of exactly these bytes, or null if there is none, or the table does not
+  /// know the fragment.
   [[nodiscard]] fragment *exact(std::uintptr_t low, std::uintptr_t high) const noexcept {
     const noted &n = m_noted[slot_of(low)];
     return n.low == low && n.at->second.end == high ? &n.at->second : nullptr;
   }
-  /// Lets the table know it.
+  /// Enters a fragment into the table.
   void note(iterator at) noexcept;
-  /// Adds one behind all others.
+  /// Adds a fragment behind all others.
   void append(std::uintptr_t low, fragment &&f) { m_fragments.emplace_hint(m_fragments.end(), low, std::move(f)); }
-  /// Lets fragments begin at `low` and end at `high`, and fills what is free in between: the first of them. Throws std::bad_alloc;
-  /// what was split until then stays split, which means the same.
+  /// Lets fragments begin at `low` and end at `high`, fills the free bytes in between, and returns
+  /// the first fragment. Throws std::bad_alloc; fragments that were split until then stay split,
+  /// which means the same.
   iterator cover(std::uintptr_t low, std::uintptr_t high);
-  /// The same without filling: the first fragment at or behind `low`.
+  /// Does the same without filling, and returns the first fragment at or behind `low`.
   iterator cut(std::uintptr_t low, std::uintptr_t high);
-  /// The first fragment with a byte at or behind `low`.
+  /// Returns the first fragment with a byte at or behind `low`.
   [[nodiscard]] iterator find(std::uintptr_t low) noexcept;
-  /// Makes one of those from `first` up to `high`.
+  /// Makes one fragment of those from `first` up to `high`.
   void unite(iterator first, std::uintptr_t high) noexcept;
-  /// Forgets what nobody waits for any more.
+  /// Forgets fragments that no task can wait for any more.
   void prune() noexcept;
   void clear() noexcept {
     if (!m_fragments.empty())
@@ -171,7 +180,7 @@ class region_map {
   noted *m_noted = s_nothing_noted;
   unsigned m_shift = k_most_shift;
   map m_fragments;
-  std::size_t m_prune_at = k_least_to_prune; // doubles with what is needed, so that a look at all costs little per fragment
+  std::size_t m_prune_at = k_least_to_prune; // doubles with the fragments needed, so that a look at all of them costs little per fragment
 };
 
 } // namespace rt

@@ -7,7 +7,7 @@ namespace weft::inline v0 {
 namespace rt {
 namespace {
 
-/// Room for one more; `gone` says which need not be kept.
+/// Makes room for one more scope; `gone` says which scopes need not be kept.
 template <class Gone>
 void reserve_one(std::vector<region_scope *> &list, Gone gone) {
   if (list.size() < list.capacity())
@@ -17,7 +17,7 @@ void reserve_one(std::vector<region_scope *> &list, Gone gone) {
     list.reserve(std::max<std::size_t>(4, list.capacity() * 2));
 }
 
-constexpr std::size_t k_kept = 64; // of what a scope has room for when it is used again
+constexpr std::size_t k_kept = 64; // elements that a scope keeps room for when it is used again
 
 /// Keeps some capacity for the next task that uses the scope.
 template <class List>
@@ -37,7 +37,7 @@ void tree_guard::fell() noexcept {
   delete &m_tree;
 }
 
-/// What only some scopes have to forget.
+/// Forgets what only some scopes hold.
 void region_scope::forget() noexcept {
   m_map.clear();
   for (region_scope *s : m_copies)
@@ -59,7 +59,8 @@ void region_scope::abandon() noexcept {
 
 namespace {
 
-/// Two accesses of one task to one byte are one access: it writes if they differ, it is weak if both are.
+/// Merges two accesses of one task to one byte. The result writes if the two differ, and is weak if
+/// both are.
 void merge(region_piece &into, const region_piece &other) noexcept {
   into.kind = into.kind == other.kind ? into.kind : touch::write;
   into.weak = into.weak && other.weak;
@@ -67,7 +68,7 @@ void merge(region_piece &into, const region_piece &other) noexcept {
 
 bool is_alike(const region_piece &a, const region_piece &b) noexcept { return a.kind == b.kind && a.weak == b.weak; }
 
-/// Pieces that have bytes in common, sorted, as pieces that have none.
+/// Returns pieces that have bytes in common, sorted, as pieces that have none in common.
 std::vector<region_piece> taken_apart(const std::vector<region_piece> &pieces) {
   std::vector<std::uintptr_t> borders;
   for (const region_piece &p : pieces) {
@@ -135,7 +136,7 @@ bool region_scope::writes(std::uintptr_t low, std::uintptr_t end) const noexcept
 
 // ---- entering -----------------------------------------------------------------------------------------------------
 
-/// `successor` waits for this one.
+/// Makes `successor` wait for this scope.
 void region_scope::gain(region_scope &successor) {
   if (!m_successors.empty() && m_successors.back() == &successor)
     return;
@@ -143,7 +144,7 @@ void region_scope::gain(region_scope &successor) {
   ++successor.m_missing;
 }
 
-/// The map of `where` may name this one.
+/// Notes that the map of `where` may name this scope.
 void region_scope::note_copy(region_scope &where) {
   if (&where == m_in || (!m_copies.empty() && m_copies.back() == &where))
     return;
@@ -157,7 +158,7 @@ void region_scope::note_copy(region_scope &where) {
   where.retain();
 }
 
-/// A weak access: what the task would wait for, its children wait for.
+/// Lets the children of a task with a weak access wait for what the task itself would wait for.
 void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
   const accessor_set &last = joins ? f.before : f.last;
   if (!last.any_live())
@@ -174,7 +175,7 @@ void region_scope::inherit(const fragment &f, std::uintptr_t low, bool joins) {
   m_map.append(low, std::move(mine));
 }
 
-/// All of linking that may fail.
+/// Does all of linking that may fail.
 void region_scope::reserve_links(const fragment &f, const region_piece &p) {
   const accessor_set &earlier = shares(f.kind, p.kind) ? f.before : f.last;
   if (!p.weak)
@@ -248,7 +249,8 @@ bool region_scope::enter(region_scope &parents) {
 
 // ---- leaving ------------------------------------------------------------------------------------------------------
 
-/// A part of what the task accessed that its children, or those that they wait for, still hold.
+/// Describes a part of what the task accessed that its children, or tasks that these wait for,
+/// still hold.
 struct region_scope::remainder {
   std::uintptr_t low, end;
   const fragment *mine;
@@ -265,8 +267,8 @@ std::vector<region_scope::remainder> region_scope::remainders() {
   return left;
 }
 
-/// Whether this one, which waited for the task, has to wait for that part of it. A reader may stand for a writer before it, so the
-/// kinds do not matter.
+/// Returns whether this scope, which waited for the task, has to wait for that part of the task. A
+/// reader may represent a writer before it, so the kinds do not matter.
 bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t which) const noexcept {
   const remainder &r = left[which];
   auto p = std::partition_point(m_pieces.begin(), m_pieces.end(), [&](const region_piece &x) { return x.end <= r.low; });
@@ -276,7 +278,7 @@ bool region_scope::waits_on(const std::vector<remainder> &left, std::size_t whic
   return false;
 }
 
-/// In a fragment that names this one, its heirs, or nobody, take its place.
+/// Puts the heirs of this scope, if there are any, in its place in a fragment that names it.
 void region_scope::replace_me_in(fragment &f, const fragment &mine, region_scope &where) {
   const auto add = [&](accessor_set &to, const accessor_set &from) {
     from.for_each([&](region_scope &s) {
@@ -323,8 +325,9 @@ void region_scope::pass_to_successors(const std::vector<remainder> &left) {
     replace_me_in(*where, left);
 }
 
-/// What the children still hold takes the place of the task. False: there is no memory for all of that. Whoever waits for an heir as well
-/// waits longer than it must, and to go on later harms nobody.
+/// Puts what the children still hold in the place of the task. Returns false if there is no memory
+/// for all of that. A successor that already waits for an heir, too, then waits longer than it
+/// must; to go on later does no harm.
 bool region_scope::pass_to_successors() noexcept {
   try {
     if (const std::vector<remainder> left = remainders(); !left.empty())
@@ -335,7 +338,8 @@ bool region_scope::pass_to_successors() noexcept {
   }
 }
 
-/// The fewer hold something, the less is to be passed on: with the last of them nothing is, which needs no memory.
+/// Ends scopes that there was no memory to end. The fewer tasks hold something, the less is to be
+/// passed on: with the last of them nothing is, which needs no memory.
 void region_scope::end_deferred(region_tree &tree, ready_list &ready) {
   for (bool one_has_ended = true; one_has_ended && tree.deferred;) {
     one_has_ended = false;
@@ -374,7 +378,7 @@ std::vector<region_piece> with_released(const piece_list &pieces, std::uintptr_t
 
 } // namespace
 
-/// As remainders(), but of these bytes only, and also of those that nobody holds.
+/// Does what remainders() does, but for these bytes only, and also for those that no task holds.
 std::vector<region_scope::remainder> region_scope::all_of(std::uintptr_t low, std::uintptr_t end) {
   std::vector<remainder> all;
   for (const region_piece &p : m_pieces) {
@@ -387,7 +391,8 @@ std::vector<region_scope::remainder> region_scope::all_of(std::uintptr_t low, st
   return all;
 }
 
-/// Whether one that waits has bytes of what was not given up. What the two do with them does not matter, as in waits_on().
+/// Returns whether a waiting successor has bytes that were not given up. What the two do with the
+/// bytes does not matter, as in waits_on().
 bool region_scope::holds_back(const region_scope &successor) const noexcept {
   const auto concerns = [&](const region_piece &mine) {
     return !mine.released && std::any_of(successor.m_pieces.begin(), successor.m_pieces.end(),

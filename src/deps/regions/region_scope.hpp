@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second system of dependencies: accesses are sets of bytes, and tasks are ordered where their bytes overlap.
-// What it means, and why it is right, is in docs/design/regions.md.
+// The second system of dependencies: accesses are sets of bytes, and tasks are ordered where their
+// bytes overlap. docs/design/regions.md says what that means, and why it is right.
 #pragma once
 
 #include "deps/domain.hpp"
@@ -14,12 +14,13 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// What is guarded by one lock: a task whose own accesses are no regions, and all tasks below it whose accesses are.
+/// Holds what one lock guards: a task whose own accesses are no regions, and all tasks below it
+/// whose accesses are.
 struct region_tree {
   spin_lock<> lock;
   region_scope *spare = nullptr; // scopes to be used again
-  region_scope *deferred = nullptr; // scopes whose task is over, and which there was no memory to end
-  std::size_t live = 0;          // scopes that are in use; with the last the tree goes
+  region_scope *deferred = nullptr; // scopes whose task is over, and that there was no memory to end
+  std::size_t live = 0;          // scopes that are in use; with the last one the tree goes
 };
 
 /// Holds the lock of a tree.
@@ -36,20 +37,22 @@ class tree_guard {
   tree_guard &operator=(const tree_guard &) = delete;
 
  private:
-  WEFT_NOINLINE void fell() noexcept; // nobody is left below the task
+  WEFT_NOINLINE void fell() noexcept; // no scope is left below the task
   region_tree &m_tree;
 };
 
-/// A task as this system sees it: what it accesses, who waits for it, and what its children have touched. All of it is guarded by
-/// the lock of the tree. It is the domain of the task's children, one without addresses, so that whoever asks for an address is
-/// sent the slow way.
+/// Represents a task in this system: what it accesses, which tasks wait for it, and what its
+/// children have touched. The lock of the tree guards all of this. The scope is the domain of the
+/// task's children, one without addresses, so that a thread that looks for an address takes the
+/// slow way.
 class region_scope : public domain {
  public:
   explicit region_scope(region_tree &tree) noexcept : m_tree(tree) {}
 
   [[nodiscard]] region_tree &tree() const noexcept { return m_tree; }
   [[nodiscard]] bool has_ended() const noexcept { return m_ended; }
-  /// No child that named a region is left, and none of the task's own accesses is one.
+  /// Returns whether no child that named a region is left, and none of the task's own accesses is a
+  /// region.
   [[nodiscard]] bool is_idle_root() const noexcept { return !m_in && m_map.empty(); }
   void retain() noexcept { ++m_uses; }
   void drop() noexcept {
@@ -57,7 +60,7 @@ class region_scope : public domain {
       put_back();
   }
 
-  /// A scope for the task; it is dropped by end(). Throws std::bad_alloc.
+  /// Makes a scope for the task, which end() drops. Throws std::bad_alloc.
   static region_scope &take(region_tree &tree, task &owner) {
     region_scope *const s = tree.spare ? tree.spare : new region_scope(tree);
     tree.spare = s->m_next_spare;
@@ -70,29 +73,33 @@ class region_scope : public domain {
     s->addresses_before = nullptr;
     return *s;
   }
-  void abandon() noexcept; // one that was not entered
+  void abandon() noexcept; // drops a scope that was not entered
 
-  /// Adds an access of the task, then, after the last of them, makes pieces of them. Throws std::bad_alloc.
+  /// Adds an access of the task. After the last access sort_pieces() makes pieces of them. Throws
+  /// std::bad_alloc.
   void add(std::uintptr_t low, std::uintptr_t end, touch kind, bool weak) { m_pieces.push_back({low, end, kind, weak}); }
   void sort_pieces();
-  /// Of the running task: it writes all of these bytes itself, and nobody else touches them meanwhile.
+  /// Returns whether the running task writes all of these bytes itself, so that no other task
+  /// touches them meanwhile.
   [[nodiscard]] bool writes(std::uintptr_t low, std::uintptr_t end) const noexcept;
-  /// Its accesses, for who looks while they do not change.
+  /// Returns the accesses of the task, for an observer that looks while they do not change.
   [[nodiscard]] const piece_list &pieces() const noexcept { return m_pieces; }
-  /// The one that has the byte; null: none.
+  /// Returns the access that has the byte, or null if none has.
   [[nodiscard]] const region_piece *piece_at(std::uintptr_t byte) const noexcept;
-  /// Of the running task: its accesses have all of these bytes, given up or not.
+  /// Returns whether the accesses of the running task have all of these bytes, given up or not.
   [[nodiscard]] bool covers(std::uintptr_t low, std::uintptr_t end) const noexcept;
   [[nodiscard]] bool touches_nothing() const noexcept { return m_pieces.empty(); }
 
-  /// Puts the task behind the earlier children in `parents`, the scope of its parent. True: it waits for nobody. Throws std::bad_alloc
-  /// with nothing changed.
+  /// Puts the task behind the earlier children in `parents`, the scope of its parent. Returns
+  /// whether it waits for no task. Throws std::bad_alloc with nothing changed.
   bool enter(region_scope &parents);
-  /// enter() in the common shape: one access, a writer of bytes that one writer before it had, and nobody else. False: nothing was done.
+  /// Does what enter() does in the common shape: one access, a writer of bytes that one writer
+  /// before it had, and no other task. Returns false if nothing was done.
   bool enter_exactly(region_scope &parents) noexcept;
   [[nodiscard]] bool waits() const noexcept { return m_missing != 0; }
-  /// The task has given up its accesses: what its children still hold takes their place. Tasks that may run now are appended to `ready`.
-  /// Where that needs memory that there is not, it holds them until others of the tree have ended.
+  /// Ends the scope of a task that has given up its accesses: what its children still hold takes
+  /// their place. Appends tasks that may run now to `ready`. If there is no memory for that, the
+  /// scope holds the accesses until other scopes of the tree have ended.
   void end(ready_list &ready) {
     region_tree &tree = m_tree;
     if (!try_to_end(ready)) [[unlikely]]
@@ -100,7 +107,8 @@ class region_scope : public domain {
     else if (tree.deferred) [[unlikely]]
       end_deferred(tree, ready);
   }
-  /// False: there is no memory, and it holds what it has not passed on.
+  /// Tries to end the scope. Returns false if there is no memory: the scope then holds what it has
+  /// not passed on.
   [[nodiscard]] bool try_to_end(ready_list &ready) {
     if (m_in && !m_map.empty() && !pass_to_successors()) [[unlikely]]
       return false;
@@ -117,10 +125,11 @@ class region_scope : public domain {
     drop();
     return true;
   }
-  /// The running task gives up what it has of these bytes. Tasks that may run now are appended to `ready`. Throws std::bad_alloc with
-  /// nothing given up.
+  /// Gives up what the running task has of these bytes. Appends tasks that may run now to `ready`.
+  /// Throws std::bad_alloc with nothing given up.
   void give_up(std::uintptr_t low, std::uintptr_t end, ready_list &ready);
-  /// Those that wait until the task has given up its accesses. While nothing runs.
+  /// Calls f for each task that waits until this task has given up its accesses. Called while
+  /// nothing runs.
   template <class F>
   void for_each_successor(F &&f) const {
     for (const region_scope *s : m_successors)
@@ -134,7 +143,7 @@ class region_scope : public domain {
       f(reinterpret_cast<const void *>(low));
   }
 
-  /// Forgets what nobody waits for any more.
+  /// Forgets what no task can wait for any more.
   void prune() noexcept { m_map.prune(); }
 
   domain *addresses_before = nullptr; // what the task's children had entered by address before the first region came
@@ -170,12 +179,12 @@ class region_scope : public domain {
   region_tree &m_tree;
   region_scope *m_next_spare = nullptr; // or the next deferred one
   task *m_task = nullptr;
-  region_scope *m_in = nullptr; // of the parent; null: the task's own accesses are no regions
+  region_scope *m_in = nullptr; // scope of the parent; null: the task's own accesses are no regions
   std::uint32_t m_uses = 0;
   std::uint32_t m_missing = 0; // edges that lead to the task
   bool m_ended = false;
   piece_list m_pieces;
-  std::vector<region_scope *> m_successors; // they wait for this one, so they are alive
+  std::vector<region_scope *> m_successors; // they wait for this scope, so they are alive
   std::vector<region_scope *> m_copies;     // scopes beside m_in whose map may name this one; retained
   region_map m_map;
 };
@@ -189,41 +198,45 @@ void accessor_set::for_each(F &&f) const {
       f(*s);
 }
 
-/// Setting deps.system: whether the accesses of all tasks are regions. Before any task.
+/// Sets whether the accesses of all tasks are regions, the setting deps.system. Called before any
+/// task.
 void use_regions(bool on) noexcept;
 
 [[nodiscard]] bool all_are_regions() noexcept;
 
-/// Whether the next child's accesses are regions.
+/// Returns whether the next child's accesses are regions.
 [[nodiscard]] bool orders_regions(const task &parent) noexcept;
-/// From now on they are. What was entered by address before stays as it is; the caller sees to it that nobody needs it.
+/// Makes the accesses of the next children regions. What was entered by address before stays as it
+/// is; the caller makes sure that no task needs it.
 region_scope &begin_regions(task &parent);
 
 struct region_entry {
   const region_shape *shape;
   access_mode mode;
 };
-/// enter_accesses() for a child of a parent that orders regions.
+/// Does what enter_accesses() does, for a child of a parent that orders regions.
 bool enter_regions(task &t, const access *first, std::size_t first_count, const access *second, std::size_t second_count,
                    const region_entry *regions = nullptr, std::size_t region_count = 0);
-/// The same for one access to all bytes there are.
+/// Does the same for one access to all bytes there are.
 void enter_everything(task &t);
-/// A task that runs has entered these bytes as a region, and nobody else touches them.
+/// Returns whether a running task has entered these bytes as a region that no other task touches.
 [[nodiscard]] bool writes_region(const task &t, const void *address, std::size_t bytes) noexcept;
-/// The running task has declared all of these bytes as regions.
+/// Returns whether the running task has declared all of these bytes as regions.
 [[nodiscard]] bool has_region(const task &t, std::uintptr_t low, std::uintptr_t end) noexcept;
-/// It gives them up, before its body ends. Throws std::bad_alloc with nothing given up.
+/// Gives up these bytes of the running task, before its body ends. Throws std::bad_alloc with
+/// nothing given up.
 void release_region(task &t, std::uintptr_t low, std::uintptr_t end, ready_list &ready);
-/// One run of bytes, which is all that a task names.
+/// Describes one run of bytes, which is all that a task names.
 struct region_run {
   std::uintptr_t low, end;
   access_mode mode;
 };
-/// enter_regions() for a child of a parent that has a region_scope, with less ado.
+/// Does what enter_regions() does, for a child of a parent that has a region_scope, in fewer steps.
 bool enter_run(task &t, const region_run &run);
-/// Gives up the regions of a task, and those of its children that matter to nobody else.
+/// Gives up the regions of a task, and those of its children that matter to no other task.
 void release_regions(task &t, ready_list &ready);
-/// Forgets what finished children hold. Where no region is left, the next child's accesses are entered as the setting says.
+/// Forgets what finished children hold. If no region is left, the next child's accesses are entered
+/// as the setting says.
 void prune_regions(task &parent) noexcept;
 
 } // namespace rt

@@ -20,7 +20,8 @@ const char *name_of(access_mode mode) noexcept {
   return i < std::size(names) ? names[i] : "access";
 }
 
-/// "inout [20;10][0;10] of [100][10] at 0x7f00", in the notation [first;count]
+/// Returns a text such as "inout [20;10][0;10] of [100][10] at 0x7f00", in the notation
+/// [first;count].
 std::string text_of(const region_access &a) {
   const region &r = a.part;
   char text[96];
@@ -43,7 +44,7 @@ std::string text_of(const region_access &a) {
   return all + text;
 }
 
-/// What is said about a region that is none.
+/// Throws the errors about a region that is none.
 class complaint {
  public:
   complaint(const region_access &a, const char *label, std::size_t place) : m_access(a), m_label(label), m_place(place) {}
@@ -93,7 +94,7 @@ std::size_t sum(std::size_t a, std::size_t b, const complaint &c) {
   return s;
 }
 
-/// Bytes from one element of each dimension to the next.
+/// Finds the bytes from one element of each dimension to the next.
 void find_steps(const region &r, std::size_t (&step)[k_most], const complaint &c) {
   std::size_t inner = r.element_bytes();
   for (unsigned i = r.dimensions(); i-- > 0;) {

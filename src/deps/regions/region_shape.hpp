@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a region of an array means: runs of bytes.
+// The runs of bytes that a region of an array means.
 #pragma once
 
 #include "weft/region.hpp"
@@ -10,7 +10,8 @@
 namespace weft::inline v0 {
 namespace rt {
 
-/// A region that was checked, as loops around runs of bytes. Dimensions that are taken in full, and follow each other, are one run.
+/// Describes a region that was checked, as loops around runs of bytes. Dimensions that are taken in
+/// full, and follow each other, are one run.
 struct region_shape {
   struct loop {
     std::size_t count = 1;
@@ -20,7 +21,7 @@ struct region_shape {
   std::size_t run = 0;        // bytes; 0: the region is empty
   loop loops[detail::k_region_dimensions]; // outermost first
 
-  /// f(low, end) for every run, in the order of the addresses unless strides overlap.
+  /// Calls f(low, end) for every run, in the order of the addresses unless strides overlap.
   template <class F>
   void for_each_run(F &&f) const {
     if (run == 0)
@@ -34,7 +35,8 @@ struct region_shape {
   }
 };
 
-/// Whether `r` is one run of bytes of one dimension, without strides: then shape_of() need not be asked. False for all that is wrong.
+/// Returns whether `r` is one run of bytes of one dimension, without strides: the caller then need
+/// not call shape_of(). Returns false for all that is wrong.
 inline bool is_one_run(const region &r, std::uintptr_t &low, std::uintptr_t &end) noexcept {
   const detail::region_dimension &d = r.dimension(0);
   if (r.dimensions() != 1 || r.named() > 1 || r.stride_count() != 0 || d.first < 0 || d.count <= 0 || d.extent < d.count ||
@@ -46,7 +48,8 @@ inline bool is_one_run(const region &r, std::uintptr_t &low, std::uintptr_t &end
          !__builtin_add_overflow(address, end, &end);
 }
 
-/// Throws weft::error, invalid_argument, when `a` is none; the sentence names the task, and the access by its place and its shape.
+/// Returns the shape of a region. Throws weft::error, invalid_argument, if `a` is none; the message
+/// names the task, and the access by its place and its shape.
 region_shape shape_of(const region_access &a, const char *label, std::size_t place);
 
 } // namespace rt

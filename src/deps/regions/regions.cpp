@@ -33,7 +33,7 @@ meaning meaning_of(access_mode mode) noexcept {
     return {touch::concurrent, true};
   case access_mode::out:
   case access_mode::inout:
-  case access_mode::commutative: // in the order of creation, which is one of those allowed
+  case access_mode::commutative: // in the order of creation, which is one of the allowed orders
   case access_mode::reduction:   // into the object itself
     return {touch::write, false};
   case access_mode::weak_out:

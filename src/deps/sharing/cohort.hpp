@@ -39,7 +39,7 @@ struct exclusion_traits {
   static void set_last(task &t, task *last) noexcept { first_turn(t).child.set(last ? &first_turn(*last) : nullptr); }
   static task *next(const task &t) noexcept { return static_cast<task *>(t.next); }
   static void set_next(task &t, task *next) noexcept { t.next = next; }
-  // A task that is ready counts its unsatisfied accesses no more, so the age takes their place.
+  // A ready task counts its unsatisfied accesses no more, so its age takes the place of that count.
   static std::uint32_t age(const task &t) noexcept { return t.unsatisfied.load(std::memory_order_relaxed); } // O1: under the lock
   static void set_age(task &t, std::uint32_t age) noexcept { t.unsatisfied.store(age, std::memory_order_relaxed); } // O1
 
@@ -59,9 +59,9 @@ struct cohort {
   // Of a cohort of reducing tasks. Below a task that reduces by the same operation, the store of
   // that task's cohort, which combines.
   reduction_store *copies = nullptr;
-  // Of a cohort of commutative tasks. Below a weakly commutative task both are those of that task's
-  // cohort, because children of several such tasks take turns. Below a strongly commutative task
-  // they are not: the task itself holds those.
+  // Of a cohort of commutative tasks. Below a weakly commutative task `turns` and `guard` are those
+  // of that task's cohort, because children of several such tasks take turns. Below a strongly
+  // commutative task they are not, because the task itself holds those.
   task_exclusion *turns = &own_turns;
   task_arbiter *guard = nullptr;
   cohort_state<real_atomics, data_access> members;
