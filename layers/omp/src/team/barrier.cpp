@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers of a team, inside of a region and at its end. The protocol is in barrier_words.hpp.
+// Barriers of a team, inside of a region and at its end. barrier_words.hpp describes the protocol.
 #include "team/oversubscribed.hpp"
 #include "team/task_queue.hpp"
 #include "team/team.hpp"
@@ -30,7 +30,7 @@ namespace {
 bool wake_after(thread &me, omp_team &c, barrier_end e) noexcept {
   if (e == barrier_end::not_yet)
     return false;
-  wake_range(&me, c, 0, e == barrier_end::of_region ? 1 : c.size); // at the end the others wait for their next region
+  wake_range(&me, c, 0, e == barrier_end::of_region ? 1 : c.size); // at the region's end the others wait for their next region
   return true;
 }
 
@@ -47,7 +47,8 @@ bool may_sleep(const parker::reason &r) noexcept {
   return c.goes_on(r.number, r.flag) && !has_work(c);
 }
 
-/// With has_tasks unset nobody looks for sleepers.
+/// Returns whether a member that found has_tasks unset may sleep. While it is unset no thread looks
+/// for sleepers.
 bool may_sleep_without_tasks(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_without_tasks() && may_sleep(r); }
 
 void sleep(thread &t, omp_team &c, const episode &s) noexcept {
@@ -58,7 +59,7 @@ void sleep(thread &t, omp_team &c, const episode &s) noexcept {
   c.end_to_park();
 }
 
-/// The member is no longer idle, for the region is cancelled or there is work.
+/// Withdraws the member from the barrier, because the region is cancelled or there is work.
 outcome cease(omp_team &c, const episode &s, bool leaves) noexcept {
   if (!c.take_back(s.number, s.unit))
     return outcome::over;
@@ -74,7 +75,7 @@ outcome idle(thread &t, omp_team &c, const episode &s, int spins, steal_policy &
       return outcome::over;
     }
     const bool leaves = s.cancellable && c.is_cancelled();
-    if (!leaves && policy.abstains()) { // awake: nobody looks for it
+    if (!leaves && policy.abstains()) { // it stays awake: no thread needs to wake it
       cpu_pause();
       continue;
     }
@@ -88,7 +89,8 @@ outcome idle(thread &t, omp_team &c, const episode &s, int spins, steal_policy &
   }
 }
 
-/// One that the thread has, or else of others; null: there is none, or none that it should take.
+/// Returns a task of the thread's own, or else one of another member. Null: there is none, or none
+/// that it should take.
 omp_task *next_task(thread &t, omp_team &c, steal_policy &policy) noexcept {
   if (omp_task *const x = take_own(t, c))
     return x;
@@ -97,7 +99,8 @@ omp_task *next_task(thread &t, omp_team &c, steal_policy &policy) noexcept {
 }
 
 bool is_released(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->is_released(r.number); }
-/// Nobody looks for sleepers while there are no tasks.
+/// Returns whether a waiter of an oversubscribed team without tasks may sleep. While there are no
+/// tasks no thread looks for sleepers.
 bool is_missing(const parker::reason &r) noexcept {
   const omp_team &c = *static_cast<const omp_team *>(r.object);
   return !c.is_released(r.number) && c.is_without_tasks() && !c.is_to_leave(r.flag);
@@ -166,13 +169,13 @@ bool wait_for_others(thread &t, omp_team &c, std::uint64_t unit, bool cancellabl
   if (c.oversubscribed)
     return wait_oversubscribed(t, c, unit, cancellable);
   const int spins = unit == omp_team::k_ended ? c.spins : spins_for(c);
-  for (steal_policy policy(spins != 0);;) { // a member that abstains keeps its cpu meanwhile
+  for (steal_policy policy(spins != 0);;) { // a member that abstains from stealing keeps its cpu
     if (c.has_tasks.load(std::memory_order_relaxed))
       run_tasks(t, c, policy);
     const std::uint64_t seen = c.arrive(unit);
     if (wake_after(t, c, c.try_to_end(seen))) {
       if (spins == 0 && unit == omp_team::k_arrived)
-        yield_to_pinned(t); // who was woken first may be the one that nobody else can go on with
+        yield_to_pinned(t); // the member that was woken first may be one that only this kernel thread can continue
       return true;
     }
     const outcome o = idle(t, c, {omp_team::passed_of(seen), unit, cancellable}, spins, policy);

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The regions that the members of a team are sent to, one after the other. All of them look at one cache line.
+// The mailbox through which the members of a team receive their regions, one after the other. All
+// members read one cache line.
 //
-// Roles       One sender at a time. Members, which look, and sleep while no message is for them; more of them than the region has, perhaps.
-// Words       m_sent: regions so far (44 bits), threads of the last one (20 bits). m_message: what the last one is, in the same line.
-// Invariants  I1  Who sleeps is parked before it looks for a message, who sends one looks for who is parked afterwards: one of the two sees the other (parker_word.hpp).
-//             I2  The next message is sent when the threads of the last one are done with it. A member that is none of them does not look at m_message.
-// Orders      O1  m_sent store seq_cst; load acquire: the message; load seq_cst: I1.
+// Roles       The sender: sends a message. There is one at a time. A member: looks, and sleeps
+//             while no message is for it. There may be more members than the region has threads.
+// Words       m_sent: regions so far (44 bits), threads of the last one (20 bits). m_message: the
+//             last region, in the same line.
+// Invariants  I1  A member is parked before it looks for a message for the last time. The sender
+//                 looks for parked members after it has sent. So one of the two sees the other
+//                 (parker_word.hpp).
+//             I2  The sender sends the next message when the threads of the last region are done
+//                 with theirs. A member outside of the last region does not read m_message.
+// Orders      O1  m_sent store seq_cst. load acquire: a member sees the message. load seq_cst: I1.
 // Progress    Wait-free.
 // Checked by  tests/model/omp_wait_models.cpp: omp_fork_*
 #pragma once
@@ -23,19 +29,21 @@ class basic_fork_mailbox {
  public:
   static constexpr std::uint64_t k_none = ~std::uint64_t{0};
 
-  /// Then members are to be woken.
+  /// Sends a message to the first `threads` members. The caller wakes them afterwards.
   void send(const Message &message, unsigned threads) noexcept {
     m_message = message; // I2
     const std::uint64_t before = m_sent.load(std::memory_order_relaxed) / k_one;
     m_sent.store((before + 1) * k_one + threads, order_unless(bug::omp_fork_unseen, std::memory_order_seq_cst)); // O1
   }
-  /// `known`: regions that member `i` knows of, k_none of one that is new; changed. True: it is sent to the last one.
+  /// Returns whether there is a region that member `i` does not know and belongs to. `known`: the
+  /// regions that the member knows of, which is updated; k_none for a new member.
   [[nodiscard]] bool is_for(unsigned i, std::uint64_t &known) const noexcept {
     const std::uint64_t seen = m_sent.load(std::memory_order_acquire); // O1
     return seen / k_one != std::exchange(known, seen / k_one) && (i < seen % k_one || mutant(bug::omp_fork_of_others));
   }
   [[nodiscard]] Message last() const noexcept { return m_message; }
-  /// Of who is about to sleep, after it has published itself.
+  /// Returns whether no region was sent since `known`. A member calls it when it is about to sleep,
+  /// after it has published itself.
   [[nodiscard]] bool is_unchanged(std::uint64_t known) const noexcept { return m_sent.load(std::memory_order_seq_cst) / k_one == known; } // O1
 
  private:

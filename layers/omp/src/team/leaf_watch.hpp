@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a member of a team looks on for those that are parked on its kernel thread: then who brings about what they wait for leaves their wake-up to it.
+// Whether a member watches a condition in place of the parked members of its worker's leaf. The
+// notifier then leaves their wake-up to that member.
 //
-// Roles       Watchers: watch. Who brings about what they watch for: is_for, afterwards.
-// Word        What is watched for: a number that never comes again; 0: nothing.
-// Invariants  I1  Who sees what it watches for, at the last look too, wakes those parked on its kernel thread. Who brings that about wakes them unless the word tells of
-//                 a watch for just that, which therefore sees it: one of the two does, and both may.
-//             I2  Who leaves for any other reason ends its watch first, and looks once more.
-// Orders      O1  store of 0 seq_cst, then a look at what is watched for; that is brought about, then the word is loaded: all seq_cst, one of the two sees the
-//                 other.
+// Roles       The watching member, on the leaf's worker: watch. The notifier: makes the condition
+//             true, then calls is_for.
+// Word        The condition that is watched, as a number that is never used again. 0: none.
+// Invariants  I1  A watching member that sees that the condition is true, even at its last look,
+//                 wakes the leaf's parked members. A notifier wakes them unless the word names its
+//                 condition: then the watching member will see that it is true. So one of the two
+//                 wakes them, and both may.
+//             I2  A watching member that stops for another reason ends its watch first, and looks
+//                 once more.
+// Orders      O1  store of 0 seq_cst, then a look at the condition; the write that makes it true,
+//                 then a load of the word: all seq_cst, so one of the two threads sees the other's
+//                 write.
 // Progress    Wait-free.
 // Checked by  tests/model/omp_barrier_models.cpp: omp_oversubscribed_*
 #pragma once
@@ -22,10 +28,12 @@ namespace weft_omp {
 template <class P = real_atomics>
 class basic_leaf_watch {
  public:
-  /// Looks for as long as `goes_on()` says. True: what is watched for is there, and the leaf is to be woken. False: others will, or the caller sees it when it is parked.
+  /// Watches the condition `what` while `goes_on()` returns true. Returns true if the condition is
+  /// true: the caller then wakes the leaf. False: the notifier will wake the leaf, or the caller
+  /// sees that the condition is true when it parks.
   template <class There, class GoesOn>
   [[nodiscard]] bool watch(std::uint64_t what, There is_there, GoesOn goes_on) noexcept {
-    m_what.store(what, std::memory_order_relaxed); // who does not see it yet wakes the leaf: I1
+    m_what.store(what, std::memory_order_relaxed); // a notifier that does not see it yet wakes the leaf: I1
     bool there = false;
     while (!(there = is_there()) && goes_on()) {
     }

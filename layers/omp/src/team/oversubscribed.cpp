@@ -24,7 +24,7 @@ bool others_are_ready(thread &me) noexcept {
   return any;
 }
 
-/// False: it has not come.
+/// Watches for what the leaf of the caller's worker waits for. Returns false if that has not come.
 bool watch(thread &t, omp_team &c, const expected &x) noexcept {
   if (g_globals.spins < k_part_of_spins)
     return false;
@@ -63,7 +63,7 @@ void rest(thread &t, omp_team &c, const expected &x) noexcept {
 }
 
 void wake_leaves(thread &me, omp_team &c, std::uint64_t what) noexcept {
-  for (unsigned i = 1; i <= c.leaf_count; ++i) // its own at last, for a worker goes on with what became ready last
+  for (unsigned i = 1; i <= c.leaf_count; ++i) // the leaf of the own worker last, because a worker goes on with what became ready last
     if (const barrier_leaf &l = leaf_below(me, c, i); !l.watch.is_for(what))
       wake_leaf(me, c, l);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How members wait of a team that has more of them than there are workers: see docs/design/openmp.md. Each worker has a leaf of the barrier, a part of the members by their numbers, that it
-// wakes when it has nothing else to do than to watch for what they wait for.
+// How the members of an oversubscribed team wait: see docs/design/openmp.md. Each worker has a leaf
+// of the barrier: a range of the members, by their numbers.
+// A member that finds nothing else to run on its worker watches for what the worker's leaf waits
+// for, and wakes the leaf.
 #pragma once
 
 #include "team/team.hpp"
@@ -8,19 +10,20 @@
 namespace weft_omp {
 
 [[nodiscard]] unsigned leaves_wanted() noexcept;
-/// Which members are on which.
+/// Divides the members among the leaves.
 void lay_out_leaves(omp_team &c);
 
-/// What is waited for in an oversubscribed team, and watched for by one on each leaf.
+/// Describes a condition that members of an oversubscribed team wait for, and that one member on
+/// each worker watches.
 struct expected {
-  std::uint64_t what; // never comes again; not 0
+  std::uint64_t what; // never used again; not 0
   bool (*is_there)(const parker::reason &); // seq_cst
-  parker::reason missing; // likewise; there may be something else to look at, too
-  bool wakes; // who sees it wakes its leaf
+  parker::reason missing; // likewise; it also ends when there is something else to look at
+  bool wakes; // a watching member that sees it come true wakes the leaf
 };
-/// Until it is there, or something else is to be looked at.
+/// Waits until the condition is true, or there is something else to look at.
 void rest(thread &t, omp_team &c, const expected &x) noexcept;
-/// It is there: for those on leaves where nobody watches for it.
+/// Wakes the leaves for which no member watches the condition `what`, which is true now.
 void wake_leaves(thread &me, omp_team &c, std::uint64_t what) noexcept;
 
 } // namespace weft_omp

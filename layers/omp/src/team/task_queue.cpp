@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ready tasks stand, and who takes them.
+// The queues of ready tasks, and which thread takes a task from them.
 #include "team/task_queue.hpp"
 
 #include "helper/helpers.hpp"
@@ -14,9 +14,11 @@
 namespace weft_omp {
 namespace {
 
-constexpr std::size_t k_most_per_member = 64; // tasks with dependences that are not over, in big teams
+constexpr std::size_t k_most_per_member = 64; // tasks with dependences that are not complete, in big teams
 
-/// Who sleeps and may run the task: its creator, and who waits for its group. While nobody can take it, for afterwards these may be gone.
+/// Holds the sleeping threads that may run a task: its creator, and the thread that waits for its
+/// group. look() is called before any thread can take the task, because afterwards these may be
+/// gone.
 struct sleepers {
   thread *of_parent = nullptr, *of_group = nullptr;
   void look(const omp_task &x) noexcept {
@@ -34,7 +36,7 @@ struct sleepers {
 };
 
 void insert_by_priority(omp_team &c, omp_task &x) noexcept {
-  omp_task *above = c.last; // the last that goes first
+  omp_task *above = c.last; // the last task that goes before this one
   while (above && above->priority < x.priority)
     above = above->older;
   x.older = above;
@@ -49,7 +51,7 @@ void take_out(omp_team &c, omp_task &x) noexcept {
   c.listed.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// To the list of the team. `me` null: inside of Weft.
+/// Puts a task into the team's list. `me` null: the caller is inside Weft.
 void offer_to_all(thread *me, omp_task &x) {
   if (x.priority == k_for_helpers)
     return give_to_helpers(me, x);
@@ -73,21 +75,21 @@ void offer_to_all(thread *me, omp_task &x) {
   wake_idle(&t, c);
 }
 
-/// To the thread's own.
+/// Puts a task into the thread's own stack, if it belongs there.
 void offer(thread &t, omp_task &x) {
   if (x.priority != 0 || t.team != x.team) [[unlikely]]
     return offer_to_all(&t, x);
   offer_at(slot_of(t), t, x);
 }
 
-/// For who waits in its creator, on another thread perhaps.
+/// Wakes the creator of an undeferred task, which waits for it, perhaps on another thread.
 void notify_creator(omp_task &x) noexcept {
   thread *const creator = x.on.load(std::memory_order_relaxed);
-  x.ready.store(true, std::memory_order_release); // O4 of task.hpp; its creator may go on, and end it
+  x.ready.store(true, std::memory_order_release); // O4 of task.hpp; from here on its creator may run and end it
   creator->own_parker.signal(nullptr);
 }
 
-/// What Weft says of a task that nobody has asked for.
+/// Takes a task that became ready outside of release(). Weft calls it.
 void became_ready(void *p) {
   auto &x = *static_cast<omp_task *>(p);
   if (x.undeferred)
@@ -96,7 +98,7 @@ void became_ready(void *p) {
     offer_to_all(nullptr, x);
 }
 
-/// What a task's end makes ready, for the thread to offer when it is back.
+/// Collects what a task's end makes ready. The thread offers it when it has left Weft.
 void collect(void *list, void *p) {
   auto &x = *static_cast<omp_task *>(p);
   if (x.undeferred)
@@ -121,7 +123,8 @@ bool is_below(const omp_task &x, const omp_task &above) noexcept {
   return false;
 }
 
-/// Of a thread that has made a task with dependences. One that waits for others takes as much memory as one that is ready: so of many the thread runs those that are.
+/// Runs some ready tasks if the creator has many open ones. A thread calls it after it has created
+/// a task with dependences: a task that waits for others takes as much memory as a ready one.
 void run_some(thread &t) {
   omp_task &creator = *t.task;
   const auto most = std::max<std::size_t>(g_globals.most_tasks, k_most_per_member * t.team->size);
@@ -173,9 +176,9 @@ namespace {
   if (failed) [[unlikely]]
     fatal("no memory for the dependences of a task");
   if (!is_ready)
-    return; // it may be over by now
+    return; // it may have ended by now
   if (x.undeferred)
-    x.ready.store(true, std::memory_order_relaxed); // O4 of task.hpp: by who waits for it
+    x.ready.store(true, std::memory_order_relaxed); // O4 of task.hpp: this thread is the waiter
   else
     offer(t, x);
 }
@@ -200,7 +203,7 @@ void submit(thread &t, omp_task &x, const task_clauses &clauses) {
 void submit_plain(thread &t, omp_task &x) {
   task_stack &mine = count_in(t, x).ready;
   if (mine.size() >= g_globals.most_tasks) [[unlikely]]
-    return run_task(t, x); // of many, the newest
+    return run_task(t, x); // there are many: run the newest
   mine.push(x, [] {});
   wake_idle(&t, *t.team);
 }
@@ -233,7 +236,7 @@ omp_task *take_own(thread &t, omp_team &c) noexcept {
 
 omp_task *steal(thread &t, omp_team &c, steal_policy &policy) noexcept {
   const member_slot *const last = policy.owner();
-  unsigned v = last && policy.has_abstained() ? static_cast<unsigned>(last - c.slots) : t.number; // another one, if there is
+  unsigned v = last && policy.has_abstained() ? static_cast<unsigned>(last - c.slots) : t.number; // begin at another victim, if there is one
   for (unsigned i = 0; i < c.size; ++i) {
     v = v + 1 == c.size ? 0 : v + 1;
     if (v == t.number)
@@ -260,7 +263,7 @@ omp_task *take_below(thread &t, const omp_task &above) noexcept {
     return x;
   if (omp_task *x = take_listed(c, below))
     return x;
-  for (unsigned i = 0, v = t.number; i < c.size; ++i) { // its own, too: what dependences made ready may be lower
+  for (unsigned i = 0, v = t.number; i < c.size; ++i) { // the own stack, too: what dependences made ready may be lower in it
     if (omp_task *x = c.slots[v].ready.take(below))
       return x;
     v = v + 1 == c.size ? 0 : v + 1;

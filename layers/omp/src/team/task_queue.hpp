@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What running a task, and waiting, ask of the places where ready tasks stand.
+// What running a task, and waiting, need from the queues of ready tasks.
 #pragma once
 
 #include "team/team.hpp"
 
 namespace weft_omp {
 
-/// Counts a task where it is waited for: with its parent, its group and its team. By the thread that makes it, whose place in the team is returned.
+/// Counts a task with its parent, its group and its team, which may wait for it. The creator's
+/// thread calls it, and gets its slot in the team.
 inline member_slot &count_in(thread &t, omp_task &x) noexcept {
   ++x.parent->made;
   if (task_group *const g = x.group) {
@@ -22,26 +23,31 @@ inline member_slot &count_in(thread &t, omp_task &x) noexcept {
     begin_tasks(t, c);
   return mine;
 }
-/// Enters the accesses; when they allow it, the task is offered: to the team or, where it is undeferred, to its creator.
+/// Enters the accesses. When they allow it, offers the task: to the team or, if it is undeferred,
+/// to its creator.
 void hold(thread &t, omp_task &x, const task_clauses &clauses);
-/// A task with a place in the dependency system is over: what this makes ready is offered, but for a sibling that the caller is to run, where it has a
-/// place for it.
+/// Ends a task's part in the dependency system, and offers the tasks that this makes ready. If
+/// `next` is not null, one sibling may be left there instead: the caller runs it.
 void release(thread &me, omp_task &x, omp_task **next = nullptr);
-/// The next part of an untied task.
+/// Offers the next part of an untied task.
 void offer_again(thread &t, omp_task &x);
 
 void wait_until_ready(thread &t, omp_task &x);
 void wait_until_complete(thread &t, omp_task &x);
 
-/// For a member at a barrier: of the team's, or its own; null: none.
+/// Returns a task of the team's list, or of the member's own, for a member at a barrier. Null:
+/// there is none.
 omp_task *take_own(thread &t, omp_team &c) noexcept;
-/// Some that are with another member.
+/// Steals some tasks of another member, and returns one of them. Null: there is none.
 omp_task *steal(thread &t, omp_team &c, steal_policy &policy) noexcept;
-/// Tasks of others that still are with the thread, and `next`, which may be null, go to where it took the last ones.
+/// Gives the stolen tasks that the thread still has, and `next`, which may be null, back to its
+/// last victim.
 void give_back(thread &t, omp_team &c, const steal_policy &policy, omp_task *next);
-/// For a thread that waits in `x`: a descendant of it, for no other may begin above a tied task.
+/// Returns a descendant of `x`, for a thread that waits in `x`: above a tied task only its
+/// descendants may begin.
 omp_task *take_below(thread &t, const omp_task &x) noexcept;
-/// Whether somebody could take a task. Of a member that is about to sleep.
+/// Returns whether there is a task that a member could take. A member calls it when it is about to
+/// sleep.
 [[nodiscard]] bool has_work(const omp_team &c) noexcept;
 
 } // namespace weft_omp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in a task: for its children, for a taskgroup, for its own dependences. Meanwhile the thread runs descendants of the task.
+// Waiting in a task: for its children, for a taskgroup, for its own dependences. The thread runs
+// descendants of the task meanwhile.
 #include "team/task_queue.hpp"
 #include "team/team.hpp"
 
@@ -8,7 +9,8 @@
 namespace weft_omp {
 namespace {
 
-/// Sleeps, unless there is a descendant to run; `settle` adds up what the thread has counted, and tells whether there is something to wait for.
+/// Sleeps, unless there is a descendant to run. `settle` adds up what the thread has counted, and
+/// returns whether there is something to wait for.
 template <class Settle>
 void sleep_in(thread &t, omp_task &x, wait_flag *also, Settle settle) {
   x.waits.raise();

@@ -25,7 +25,7 @@ void reserve_members(omp_team &c, unsigned size) {
     members[i] = static_cast<thread *>(c.members[i]);
   ignore_leak(static_cast<published_value<thread *> *>(c.members));
   ignore_leak(static_cast<member_slot *>(c.slots));
-  c.members = members; // O8: the former stay, for who is late
+  c.members = members; // O8: the former array stays, for late readers
   c.slots = new member_slot[room]; // O8: the same
   c.laid_out_for = 0;
   delete[] c.implicit;
@@ -39,21 +39,21 @@ void begin_oversubscribed(omp_team &c) {
   c.begin_releasing();
 }
 
-/// What members read all the time is written only when it changes.
+/// Writes a word only if that changes it, because members read it all the time.
 template <class Word, class T>
 void change(Word &to, T v) noexcept {
   if (to != v)
     to = v;
 }
 
-/// Where the team that a thread begins next is kept.
+/// Returns the place that keeps the team of the thread's next region.
 omp_team *&slot_of_hot(thread &t) noexcept { return t.team->members[0] == &t ? t.team->hot : t.hot; }
 
 int next_level_threads(const omp_team &c) noexcept {
   if (const level_list *levels = c.settings.levels)
     return levels->threads[std::min<std::size_t>(c.level - levels->first + 1, levels->threads.size() - 1)];
   const auto &all = g_globals.threads_by_level;
-  const std::size_t next = c.level; // what regions inside of this one get
+  const std::size_t next = c.level; // what regions inside this one get
   return next < all.size() ? all[next] : -1;
 }
 
@@ -93,7 +93,7 @@ void set_up(omp_team &c, thread &t, unsigned bind) {
     compare_placements(c);
 }
 
-/// Of the member itself.
+/// Enters the team. The member itself calls it.
 void join_team(omp_team &c, thread &m, unsigned number, bool in_workshare) noexcept {
   m.team = &c;
   m.number = number;
@@ -110,7 +110,7 @@ void join_team(omp_team &c, thread &m, unsigned number, bool in_workshare) noexc
 namespace {
 
 free_list<omp_team> g_free_teams;
-std::atomic<unsigned> g_leaving{0}; // members of all teams that were dismissed and have not left; a count
+std::atomic<unsigned> g_leaving{0}; // a count: dismissed members, of all teams, that have not left
 
 omp_team &some_team() {
   omp_team *const c = g_free_teams.take();
@@ -152,13 +152,13 @@ omp_team *make_initial_team(thread &t) {
 
 namespace {
 
-/// Up to `n` threads, the caller among them, are counted as busy; how many there may be.
+/// Counts up to `n` threads, the caller among them, as busy, and returns how many there may be.
 unsigned take_threads(const thread &t, unsigned n, unsigned limit) noexcept {
   if (n <= 1)
     return 1;
   if (limit != UINT_MAX && t.team->level != 0)
     return g_busy.take(n, limit);
-  n = std::min(n, std::max(limit, 1u)); // the count is of nested threads, or nobody asks for it
+  n = std::min(n, std::max(limit, 1u)); // only nested regions with a limit look at the count
   g_busy.add(n - 1);
   return n;
 }
@@ -182,7 +182,7 @@ namespace {
 
 bool has_no_message(const parker::reason &r) noexcept { return static_cast<const omp_team *>(r.object)->fork_mailbox.is_unchanged(r.number); }
 
-/// `known`: see basic_fork_mailbox.
+/// Waits until the member has a message. `known`: see basic_fork_mailbox.
 void wait_for_fork(thread &me, omp_team &c, unsigned number, std::uint64_t &known, int spins) noexcept {
   adaptive_spin s(me, spins);
   bool spun = false;
@@ -197,11 +197,11 @@ void wait_for_fork(thread &me, omp_team &c, unsigned number, std::uint64_t &know
     s.end(true);
 }
 
-/// What a member does for all of its life.
+/// Runs a member for all of its life.
 void serve(thread &me) {
   omp_team &c = *me.team;
   const unsigned number = me.number;
-  std::uint64_t known = c.fork_mailbox.k_none; // the last one is not for it, nor was any before
+  std::uint64_t known = c.fork_mailbox.k_none; // no message that was sent before is for this member
   for (int spins = 0;;) {
     wait_for_fork(me, c, number, known, spins);
     const fork_message o = c.fork_mailbox.last();
@@ -213,7 +213,7 @@ void serve(thread &me) {
     settle(me);
     show_affinity(me);
     o();
-    spins = c.spins; // after the barrier the team is another region's
+    spins = c.spins; // read now: after the barrier the team is another region's
     final_barrier(me);
   }
 }
@@ -283,7 +283,7 @@ namespace {
 void drop_team(omp_team &c) noexcept {
   if (!c.leaving.leave())
     return;
-  c.fork_mailbox.send({}, 0); // the last one is not for those who come
+  c.fork_mailbox.send({}, 0); // members that come later do not take the last message for theirs
   put_free_team(c);
 }
 
@@ -294,7 +294,7 @@ void leave_team(omp_team &c) noexcept {
   g_leaving.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// And the members of teams that they keep.
+/// Also dismisses the members of teams that the team's members keep.
 void dismiss(thread &t, omp_team *c) {
   if (!c)
     return;
@@ -311,16 +311,17 @@ void dismiss(thread &t, omp_team *c) {
   for (unsigned i = 1; members != 0 && i < c->capacity; ++i)
     if (thread *const m = c->members[i]) {
       c->members[i] = nullptr;
-      m->own_parker.signal(&t); // perhaps it has left, and another one has its place: a wait may end for no reason
+      m->own_parker.signal(&t); // perhaps it has left and another thread has its data: a wait may end for no reason
     }
   drop_team(*c);
 }
 
-/// The next threads begin with what they leave. Where threads come and go faster than members find a worker these would be more and more.
+/// The next threads begin with what the dismissed members leave. Where threads come and go faster
+/// than members find a worker, there would be more and more members.
 void let_members_leave(thread &t) noexcept {
   constexpr unsigned k_most = 64;
   while (g_leaving.load(std::memory_order_relaxed) > k_most && !runtime_is_gone()) {
-    yield_now(t); // some run here
+    yield_now(t); // some members run here
     yield_kernel_thread();
   }
 }

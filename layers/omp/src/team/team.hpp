@@ -18,29 +18,31 @@
 
 namespace weft_omp {
 
-/// Slots for worksharing regions that are open at once. More hang on these when a thread runs further ahead of the slowest.
+/// Counts the slots for worksharing regions that are open at once. Further slots are linked
+/// to these when a member runs further ahead of the slowest one.
 inline constexpr unsigned k_open_workshares = 8;
 
 inline constexpr unsigned k_most_members = (1u << 19) - 1; // see barrier_words::phase
 
 using task_stack = basic_task_stack<omp_task>;
 
-/// A leaf of the barrier of an oversubscribed team: members that share a worker; see oversubscribed.hpp.
+/// A leaf of the barrier of an oversubscribed team: the members that one worker counts and
+/// wakes; see oversubscribed.hpp.
 struct alignas(64) barrier_leaf {
   basic_leaf_watch<> watch;
-  alignas(64) barrier_words<>::leaf_word arrivals{0}; // on a line that others leave alone
+  alignas(64) barrier_words<>::leaf_word arrivals{0}; // on a line of its own
   unsigned first = 0, members = 0; // changed between regions
 };
 
-/// What a member has to itself of its team's tasks and loops.
+/// Holds a member's own part of its team's tasks and loops.
 struct alignas(64) member_slot {
   task_stack ready;
-  relaxed_value<std::int64_t> made, ended; // tasks that it made, and that ended on it
-  std::int64_t published = 0;      // of the difference, to the team
+  relaxed_value<std::int64_t> made, ended; // tasks that the member created, and that ended on it
+  std::int64_t published = 0;      // the part of the difference that the team knows
   barrier_leaf *leaf = nullptr;         // of an oversubscribed team
 
   [[nodiscard]] std::int64_t activity() const noexcept { return made + ended; }
-  /// Of the member.
+  /// Returns what the member has to publish, and notes it as published. Only the member calls it.
   [[nodiscard]] std::int64_t take_unpublished() noexcept {
     const std::int64_t open = made - ended;
     return open - std::exchange(published, open);
@@ -50,37 +52,49 @@ struct alignas(64) member_slot {
 
 using steal_policy = basic_steal_policy<member_slot>;
 
-/// What the members of a region need of it at once.
+/// Holds what the members of a region need to begin it.
 struct fork_message : region_body {
   unsigned teams = 1, teams_number = 0;
-  bool in_workshare = false; // they begin in a worksharing region that is set up
+  bool in_workshare = false; // the members begin in a worksharing region that is set up
 
-  fork_message() = default; // their lives end
+  fork_message() = default; // the members end
   fork_message(const region_body &b, const thread &first, bool s) noexcept
       : region_body(b), teams(first.teams), teams_number(first.teams_number), in_workshare(s) {}
 };
 
-/// Lives as long as the process; the next region of the same thread uses it again, and when that thread has ended another one does. The protocol of its barrier is in barrier_words.hpp.
+/// A team, which lives as long as the process. The same thread uses it for its next region; when
+/// that thread has ended, another thread uses it. barrier_words.hpp describes its barrier.
 //
-// Who is late Somebody may still look at the team when a region is over, and another one has begun or its threads were given up: a member that has just seen the end of the barrier, the kernel
-//             thread on which one went to sleep there, an external thread whose call made the team's last task ready or ended it. It finds what it wakes or looks for in `members` and `slots`, as many
-//             of them as `size` said. So these never shrink, and what they pointed to before they grew is kept. No OpenMP thread's own data are ever freed: who ends leaves its data, and its teams, to who comes, as the end of a
-//             region leaves a team to the next one. A team is left when all members that were dismissed have gone.
-// Orders      O5  copied store release, load acquire: the data that it points to.
-//             O8  members and slots store release, and then size; size load acquire, and then those: there are as many as the size says. What each of them holds was written before.
+// Roles       Late readers: read the team when a region is over, and its threads have begun another
+//             one or were dismissed. Such a reader is one of these:
+//             - a member that has just seen the end of the barrier;
+//             - the kernel thread on which a member went to sleep at the barrier;
+//             - an external thread whose call made the team's last task ready or ended it.
+// Reclamation A late reader looks in `members` and `slots` for the members that it wakes, and for
+//             their tasks. It reads as many entries as `size` said.
+//             So these arrays never shrink, and a smaller array is kept after the team has grown.
+//             The data of an OpenMP thread are never freed, either: a thread that ends leaves its
+//             data and its teams to later threads, as a region leaves a team to the next region.
+//             Another thread may take the team when all dismissed members have left it.
+// Orders      O5  copied store release, load acquire: a member that reads the pointer sees the
+//                 data.
+//             O8  members and slots store release, then size; size load acquire, then those: a
+//                 reader finds as many entries as the size says, and what was written to them
+//                 before.
 //             leaving: free_list.hpp.
 struct omp_team : barrier_words<> {
   bool shows_affinity = false;
-  relaxed_value<int> spins{0}; // before a member is parked at the end: as of the begin, or none, once regions inside want the cpus
+  relaxed_value<int> spins{0}; // before a member parks at the end: as many as at the begin, or none once nested regions want the
+ // cpus
   unsigned capacity = 0;
-  published_value<published_value<thread *> *> members; // O8. [capacity]; the first is who began the region
+  published_value<published_value<thread *> *> members; // O8. [capacity]; the first one began the region
   omp_task *implicit = nullptr; // [capacity]
   published_value<member_slot *> slots; // O8. [capacity]
 
   alignas(64) basic_fork_mailbox<fork_message> fork_mailbox; // one line brings a member all that it needs
   static_assert(sizeof(fork_mailbox) <= 64);
 
-  alignas(64) omp_team *outer = nullptr; // from here on written in every region, and seldom read by other members
+  alignas(64) omp_team *outer = nullptr; // from here on: written in every region, and seldom read by other members
   std::atomic<bool> used_workshares{false};
   unsigned number_in_outer = 0;
   omp_task *outer_task = nullptr;
@@ -95,7 +109,7 @@ struct omp_team : barrier_words<> {
   alignas(64) std::atomic<std::uint32_t> woken_last{0}; // number of the member
   std::atomic<std::uint32_t> listed{0};
   spin_lock lock;
-  omp_task *first = nullptr, *last = nullptr; // ready ones that no member has to itself, by priority; with the lock
+  omp_task *first = nullptr, *last = nullptr; // ready tasks in no member's slot, by priority; with the lock
 
   alignas(64) std::atomic<std::uint64_t> singles{0};
   std::atomic<void *> copied{nullptr};
@@ -107,52 +121,60 @@ struct omp_team : barrier_words<> {
   unsigned leaf_count = 0, laid_out_for = 0; // members
 };
 
-/// Of level 0, for a thread by itself.
+/// Makes a team of level 0, which has the thread as its only member.
 omp_team *make_initial_team(thread &t);
-/// It is no longer used; its threads wait for the next who gets it.
+/// Puts away a team that is no longer used, for the next thread that needs one.
 void put_free_team(omp_team &c) noexcept;
-/// Of a member that was dismissed, and has used the team for the last time.
+/// Leaves the team. A member that was dismissed calls it when it has used the team for the last
+/// time.
 void leave_team(omp_team &c) noexcept;
-/// In the child of a fork. `t`: the thread that forked, if OpenMP knows it; all others are the parent's.
+/// Forgets the parent's teams, in the child of a fork. `t`: the thread that forked, if OpenMP knows
+/// it; the child has no other thread.
 void forget_teams_of_parent(const thread *t) noexcept;
 
-/// Threads of a region that asks for `asked` (0: as the ICVs say). They count as busy from now on; begin_team() is to follow.
+/// Returns the number of threads of a region that asks for `asked` (0: as the ICVs say). They count
+/// as busy from now on; the caller calls begin_team() next.
 unsigned resolve_threads(thread &t, unsigned asked, unsigned most_useful = 0) noexcept;
-/// The calling thread becomes member 0 of a team of `threads` or, if they cannot be had, fewer.
+/// Makes the calling thread member 0 of a team of `threads`, or of fewer if not all can be started.
 omp_team &begin_team(thread &t, unsigned threads, unsigned bind = 0);
-/// The others begin.
+/// Lets the other members begin.
 void launch(thread &t, omp_team &team, const region_body &body, bool in_workshare = false);
-/// The end of the region, of member 0: the other members are done with it afterwards.
+/// Ends the region. Member 0 calls it; afterwards the other members are done with the region.
 void end_team(thread &t);
-/// The threads kept for the next region end; the next one gets new ones, with new thread-local blocks. False: inside of a region.
+/// Ends the threads that are kept for the next region; that region gets new ones, with new
+/// thread-local blocks. Returns false inside a region, and does nothing.
 bool forget_threads(thread &t);
-/// The same of a team that a member kept.
+/// Ends the members of a team that a member kept, and those of the teams that they keep.
 void dismiss(thread &t, omp_team *kept);
-/// Waits while many that were dismissed, of any thread's teams, have not ended.
+/// Waits while many dismissed members, of any thread's teams, have not ended.
 void let_members_leave(thread &t) noexcept;
-/// Of this process.
+/// Returns the number of this process's threads in teams.
 unsigned threads_in_teams() noexcept;
 void run_parallel(thread &t, const region_body &body, unsigned threads, unsigned bind = 0);
-/// The teams of a teams region, one after the other. `limit`: threads of each; 0: as the ICVs say.
+/// Runs the teams of a teams region, one after the other. `limit`: threads of each; 0: as the ICVs
+/// say.
 void run_league(thread &t, const region_body &body, unsigned teams, unsigned limit);
 
-/// False: the region was cancelled (only where `cancellable`).
+/// Waits at a barrier inside the region. Returns false if the region was cancelled (only where
+/// `cancellable`).
 bool team_barrier(thread &t, bool cancellable = false);
-/// A member comes to the end of the region, and does not go on.
+/// Waits at the barrier at the region's end, after which the member leaves the region.
 void final_barrier(thread &t);
 void end_barrier_if_due(thread &me, omp_team &team) noexcept;
 void cancel_team(thread &t) noexcept;
-/// The first task of the region.
+/// Prepares the team for the first task of the region, and wakes the members that wait.
 [[gnu::cold]] void begin_tasks(thread &me, omp_team &team) noexcept;
 [[gnu::cold]] void wake_one_idle(thread *me, omp_team &team) noexcept;
-/// Those of [first, end) that are parked.
+/// Wakes the members of [first, end) that are parked.
 void wake_range(thread *me, omp_team &team, unsigned first, unsigned end) noexcept;
-/// A task was made ready: somebody who sleeps at the barrier may take it. `me` null: inside of Weft.
+/// Wakes a member that sleeps at the barrier, so that it can take a task that was made ready. `me`
+/// null: the caller is inside Weft.
 inline void wake_idle(thread *me, omp_team &team) noexcept {
   if (team.may_have_sleepers()) [[unlikely]]
     wake_one_idle(me, team);
 }
-/// A chunk of the member's own range of a static_steal loop, which is what most calls for the next chunk come to. False: see next_chunk().
+/// Takes a chunk of the member's own range of a static_steal loop, as most calls for the next chunk
+/// do. Returns false if there is none: the caller calls next_chunk().
 [[nodiscard]] inline bool take_own_chunk(const thread &t, std::uint32_t &chunk) noexcept {
   chunk_range *const mine = t.workshare.range;
   return mine && !t.team->workshare_cancelled.load(std::memory_order_relaxed) && mine->take(chunk);
@@ -160,7 +182,8 @@ inline void wake_idle(thread *me, omp_team &team) noexcept {
 inline member_slot &slot_of(const thread &t) noexcept { return t.team->slots[t.number]; }
 
 enum cancel_kind : int { k_cancel_parallel = 1, k_cancel_loop = 2, k_cancel_sections = 4, k_cancel_group = 8 };
-/// Whether the innermost region of that kind is cancelled; `cancel_here` cancels it first, where `doit`, and where OMP_CANCELLATION allows it.
+/// Returns whether the innermost region of that kind is cancelled. `cancel_here` cancels it first
+/// if `doit` is true and OMP_CANCELLATION allows it.
 [[nodiscard]] bool is_cancelled_here(int which) noexcept;
 [[nodiscard]] bool cancel_here(int which, bool doit) noexcept;
 
