@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weft's watcher tells which kernel thread has passed no scheduling point for a time slice while something else was ready. It gets a signal;
-// the handler runs on the stack of the OpenMP thread that it interrupted, with its thread-local block, and yields there as if the
-// program had called taskyield. So the thread's registers lie in the signal's frame, and it goes on, anywhere, by returning from the handler.
+// Interrupting OpenMP threads that compute for too long.
 //
-// It declines where a thread cannot be left: in Weft (the block in use is the worker's then), in this library, under one of its
-// spin locks, in the C library, the loader, the unwinder and the allocator, whose locks Weft may need; and on a kernel thread's own stack, which nobody
-// else could continue; and for a task that has asked for the number of its CPU, which holds until it waits (weft/layer/task_source.hpp). The watcher asks again soon.
+// Weft's watcher finds a kernel thread that has passed no scheduling point for a time slice while
+// something else was ready, and this layer sends that kernel thread a signal.
+// The handler runs on the stack of the OpenMP thread that it interrupted, with that thread's
+// thread-local block. It yields there as if the program had called taskyield.
+// So the thread's registers lie in the signal's frame, and the thread goes on, on any worker, when
+// it returns from the handler.
 //
-// A thread that waits in the kernel for a lock (a mutex, pthread_once, the guard of a static) is left as well, wherever it called from, when a program's own thread can go on only below it: the
-// kernel has taken it back to the call, which it makes again wherever it goes on. What it holds meanwhile it would hold asleep, too. Where SIGURG is the program's, or ignored, these waits, and nothing
-// else, are interrupted by another signal.
+// The handler declines to yield where a thread cannot be left, and the watcher asks again soon:
+// - in Weft, where the block in use is the worker's;
+// - in this library, and under one of its spin locks;
+// - in the C library, the loader, the unwinder and the allocator, whose locks Weft may need;
+// - on a kernel thread's own stack, which no other kernel thread could continue;
+// - in a task that has asked for the number of its cpu, which holds until the task waits
+//   (weft/layer/task_source.hpp).
+//
+// The handler also leaves a thread that waits in the kernel for a lock (a mutex, pthread_once, the
+// guard of a static), wherever the call came from, if a program's own thread can go on only on that
+// kernel thread.
+// The kernel has taken the waiting thread back to its system call, which it makes again wherever it
+// goes on. Locks that it holds meanwhile it would also hold asleep.
+// If SIGURG is the program's, or ignored, the layer interrupts only these waits, by another signal.
 #include "thread/preempt.hpp"
 
 #include "placement/posix.hpp"
@@ -34,11 +46,14 @@ constinit thread_local volatile unsigned t_times_asked = 0;
 
 namespace {
 
-// What nothing else uses it for is why Go chose it, too: ignored by default, so a stray one does no harm.
+// SIGURG is ignored by default, so a stray one does no harm, and other code hardly uses it. Go uses
+// it for the same reasons.
 constexpr int k_signal = SIGURG;
 constexpr std::size_t k_kernel_mask_bytes = 8;
 
-// A real-time signal that would have ended the program when the first region began, which shows that the program does not use it; 0: there is none. It interrupts waits for locks where k_signal is not to be had.
+// A real-time signal that interrupts waits for locks where the layer cannot use k_signal; 0: there
+// is none. When the first region began its action was to end the program, so the program does not
+// use it.
 std::atomic<int> g_second_signal{0};
 std::atomic<bool> g_second_listens{false};
 
@@ -47,13 +62,14 @@ struct range {
   [[nodiscard]] bool has(std::uintptr_t at) const noexcept { return at >= low && at < high; }
 };
 
-/// Code that is not to be left, and a function in it that may be: programs spin with it.
+/// The code in which a thread cannot be left, and one function in it, sched_yield(), in which it
+/// can be: programs spin with it.
 struct map_of_code {
   static constexpr unsigned k_most = 12;
   range closed[k_most];
   unsigned count = 0;
   range yield;
-  std::uintptr_t marks[6] = {}; // addresses in the libraries meant
+  std::uintptr_t marks[6] = {}; // an address in each of these libraries
 
   [[nodiscard]] bool may_leave(std::uintptr_t at) const noexcept {
     if (yield.has(at))
@@ -68,13 +84,13 @@ map_of_code g_code;
 constinit thread_local int t_spin_locks __attribute__((tls_model("initial-exec"))) = 0;
 std::atomic<bool> g_listens{false};
 constinit thread_local unsigned t_called_off = 0; // of a kernel thread
-thread_local bool t_is_open = false; // of a kernel thread
-thread_local unsigned t_number = 0; // likewise; 0: it has none yet
-thread_local int t_tid = 0; // likewise, the kernel's; known with t_number
+thread_local bool t_is_open = false; // of a kernel thread: it does not block the signal
+thread_local unsigned t_number = 0; // of a kernel thread; 0: it has none yet
+thread_local int t_tid = 0; // of a kernel thread, the kernel's number; set with t_number
 
 std::uintptr_t address_of(const char *symbol) noexcept { return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, symbol)); }
 
-/// For dl_iterate_phdr: closes the code of a library with a mark in it.
+/// Closes the code of a library with a mark in it. A callback of dl_iterate_phdr.
 int note_library(dl_phdr_info *info, std::size_t, void *p) {
   auto &m = *static_cast<map_of_code *>(p);
   bool meant = false;
@@ -100,7 +116,8 @@ std::uintptr_t instruction_of(const ucontext_t &u) noexcept {
 #endif
 }
 
-/// Whether the interrupted code is to call futex() next, to wait without a limit: as the kernel leaves who waited there.
+/// Returns whether the next instruction calls futex() to wait without a time limit. The kernel
+/// leaves a thread there when it interrupts such a wait.
 bool waits_for_word(const ucontext_t &u) noexcept {
   const auto *const at = reinterpret_cast<const unsigned char *>(instruction_of(u));
 #if defined(__x86_64__)
@@ -117,20 +134,24 @@ bool waits_for_word(const ucontext_t &u) noexcept {
   return calls && (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET) && unlimited;
 }
 
-/// With the kernel thread's block.
+/// Counts a thread that was called off this kernel thread. The caller uses the kernel thread's
+/// block.
 [[gnu::noinline]] void count_called_off() noexcept { ++t_called_off; }
 
-/// The kernel gives back what is in the frame to the thread that returns, which may be another one than was interrupted.
+/// Writes the mask and the alternate stack of this kernel thread into the frame. The kernel
+/// restores them from there when the handler returns, perhaps on another kernel thread than it
+/// interrupted.
 void adopt_kernel_thread(ucontext_t &u) noexcept {
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &u.uc_sigmask, k_kernel_mask_bytes);
   sigaltstack(nullptr, &u.uc_stack);
 }
 
-constexpr std::uintptr_t k_reach = 64; // bytes: of a loop that does nothing but look
-constexpr unsigned k_looks_to_tell = 3; // at the same place: it spins
+constexpr std::uintptr_t k_reach = 64; // bytes: the size of a loop that only looks at a variable
+constexpr unsigned k_looks_to_tell = 3; // times at the same place: the thread spins
 constexpr std::uint64_t k_longest_suspension_ns = 20'000'000;
 
-/// A thread of the program's, outside of each region: one that spins suspends itself where it was asked to. Those that compute are left to the kernel.
+/// Suspends a program's own thread that spins outside all regions, if the watcher has asked for
+/// that. The kernel schedules those that compute.
 void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
   const bool same = at - t.spot + k_reach < 2 * k_reach;
   t.seen_there = same ? t.seen_there + 1 : 1;
@@ -142,7 +163,7 @@ void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
 
 void on_signal(int number, siginfo_t *, void *p) {
   t_times_asked = t_times_asked + 1;
-  thread *const t = self_or_null(); // null or a thread of the program's where the block is a worker's
+  thread *const t = self_or_null(); // where the block is a worker's: null, or a thread of the program
   auto &u = *static_cast<ucontext_t *>(p);
   if (t && t->is_of_program() && !t->in_weft && spin_locks_held() == 0)
     take_signals(*t);
@@ -168,10 +189,11 @@ bool is_ours(int signal) noexcept {
   return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_signal;
 }
 
-/// False: the program has a handler of its own, or was started with the signal ignored, which is how a user says no.
+/// Installs the handler. Returns false if the program has a handler of its own, or was started with
+/// the signal ignored, by which a user can forbid it.
 bool install(int signal) noexcept {
   if (k_under_tsan)
-    return false; // it delivers signals late, at calls that it knows
+    return false; // ThreadSanitizer delivers signals late, at calls that it knows
   struct sigaction before{}, ours{};
   if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL)
     return false;
@@ -180,11 +202,12 @@ bool install(int signal) noexcept {
   return sigaction(signal, &ours, nullptr) == 0;
 }
 
-/// With the caller's mask: who waits for a signal by other means than a handler blocks it.
+/// Returns a real-time signal that the program does not use, or 0. It skips what the caller's mask
+/// blocks, because a program that waits for a signal without a handler blocks the signal.
 int find_second_signal() noexcept {
   sigset_t blocked;
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
-  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) { // the first and the last are what programs and tools use
+  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) { // programs and tools use the first and the last one
     struct sigaction now{};
     if (!sigismember(&blocked, signal) && sigaction(signal, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
       return signal;
@@ -192,21 +215,22 @@ int find_second_signal() noexcept {
   return 0;
 }
 
-/// k_signal is the program's.
+/// Uses the second signal from now on, because k_signal is the program's.
 void give_up_signal() noexcept {
   g_listens.store(false, std::memory_order_relaxed);
   const int second = g_second_signal.load(std::memory_order_relaxed);
   g_second_listens.store(second != 0 && install(second), std::memory_order_relaxed);
 }
 
-/// Only one that waits in the kernel. False: it is not told.
+/// Interrupts a kernel thread only if it waits in the kernel. Returns false if it sent no signal.
 bool call_off(int tid) {
   const int second = g_second_signal.load(std::memory_order_relaxed);
   return g_second_listens.load(std::memory_order_relaxed) && weft::layer::has_gone_to_sleep(tid) && is_ours(second) &&
          syscall(SYS_tgkill, getpid(), tid, second) == 0;
 }
 
-/// False: it is not told, for the signal is the program's.
+/// Asks a kernel thread to yield. Returns false if it sent no signal, because the signal is the
+/// program's.
 bool ask(int tid) {
   if (!g_listens.load(std::memory_order_relaxed))
     return call_off(tid);
@@ -234,12 +258,12 @@ void install_preemption() noexcept {
     g_listens.store(true, std::memory_order_relaxed);
   else
     give_up_signal();
-  weft::layer::on_preempt(&ask); // who cannot be asked gets a thread to stand in
+  weft::layer::on_preempt(&ask); // a worker that cannot be asked gets a spare
 }
 
 namespace {
 
-/// Weft's threads block all signals.
+/// Unblocks the layer's signal on this kernel thread, because Weft's threads block all signals.
 [[gnu::cold]] void open_kernel_thread() noexcept {
   sigset_t just_it;
   sigemptyset(&just_it);

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP threads that spin for what another one does: programs may, as long as every thread gets its turn.
+// Interrupting OpenMP threads. A program may let a thread spin until another one does something, as
+// long as every thread gets its turn.
 #pragma once
 
 namespace weft_omp {
 
-/// From now on a lightweight thread that keeps others waiting is interrupted where it may be left, and others go first. Once.
+/// Lets the watcher interrupt lightweight threads that keep others waiting, wherever they can be
+/// left. The layer calls it once.
 void install_preemption() noexcept;
-/// How often that was asked of the thread whose block is in use.
+/// Counts how often the thread whose block is in use was asked to yield.
 extern constinit thread_local volatile unsigned t_times_asked;
 
-/// The signal that does it, or 0.
+/// Returns the signal that interrupts threads, or 0.
 [[nodiscard]] int own_signal() noexcept;
-/// The caller's kernel thread may block it from now on: it is let in when an OpenMP thread comes there next.
+/// Notes that the caller's kernel thread may block the signal. It unblocks the signal when an
+/// OpenMP thread comes there next.
 void close_kernel_thread() noexcept;
 
-/// Whether one that computes can be.
+/// Returns whether a thread that computes can be interrupted.
 [[nodiscard]] bool others_can_be_interrupted() noexcept;
-/// How often one that did was called off the caller's kernel thread. With its block.
+/// Returns how often a thread that waited for a lock was called off the caller's kernel thread. The
+/// caller uses the kernel thread's block.
 [[nodiscard]] unsigned times_called_off() noexcept;
 
-/// The caller's kernel thread has a number of the kernel's that is not known, in the child of a fork too.
+/// Notes the kernel's number of the caller's kernel thread, which is new or in the child of a fork.
 void note_kernel_thread() noexcept;
 
 } // namespace weft_omp

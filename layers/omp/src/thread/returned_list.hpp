@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that others bring back to the thread that made them, in batches.
+// Records that other threads bring back to the thread that made them, in batches.
 //
-// Roles       Owner: take_all. Others: push.
-// Orders      O1  compare_exchange release, with O2: the records are no longer used, and their links are written.
-//             O2  exchange acquire, with O1 of every batch: each is a read-modify-write behind the older ones, so it continues their release sequences.
-// Progress    Lock-free; take_all wait-free.
-// Reclamation The owner takes the whole list at once, so nobody meets a record that was taken and came back.
+// Roles       The owner: take_all. Another thread: push.
+// Orders      O1  compare_exchange release, with O2: the owner finds the links written, and the
+//                 records no longer in use.
+//             O2  exchange acquire, with O1 of every batch: each O1 is a read-modify-write after
+//                 the older ones, so it continues their release sequences.
+// Progress    push is lock-free, take_all is wait-free.
+// Reclamation The owner takes the whole list at once, so no thread meets a record that was taken
+//             and came back.
 // Checked by  tests/model/omp_task_models.cpp: omp_returned_*
 #pragma once
 
@@ -17,7 +20,7 @@ namespace weft_omp {
 template <class Record, class P = real_atomics>
 class returned_list {
  public:
-  /// A batch that is linked by `newer`, but for its last.
+  /// Brings back a batch of records, which `newer` links, except for the last one.
   void push(Record &first, Record &last) noexcept {
     Record *seen = m_first.load(std::memory_order_relaxed);
     do

@@ -19,9 +19,10 @@ struct copying {
   char *from, *to; // thread pointers
 };
 
-/// For dl_iterate_phdr: of a library's thread-local variables those words that name the fiber. Where they are is the runtime's own affair.
+/// Copies those words of a library's thread-local variables that name the fiber, wherever the
+/// sanitizer's runtime keeps them. A callback of dl_iterate_phdr.
 __attribute__((no_sanitize("thread"))) int copy_words(dl_phdr_info *info, std::size_t, void *p) {
-  constexpr std::ptrdiff_t k_most = 1 << 20; // below the thread pointer: further away stands nothing that was loaded at the start
+  constexpr std::ptrdiff_t k_most = 1 << 20; // below the thread pointer: no library that was loaded at the start has variables further away
   const auto &c = *static_cast<const copying *>(p);
   auto *const variables = static_cast<char *>(info->dlpi_tls_data);
   if (!variables || variables >= c.from || c.from - variables > k_most)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of tasks, kept by the thread that made them. Those that are over on another thread go back in batches.
+// Records of tasks. The thread that made them keeps them. Another thread, on which such a task has
+// ended, gives the record back, in batches.
 //
-// Those that come back are `returned` (returned_list.hpp); all else is the owner's.
+// Other threads put records into `returned` (returned_list.hpp). Only the owner uses the rest.
 #pragma once
 
 #include "thread/returned_list.hpp"
@@ -21,12 +22,12 @@ struct record_pool {
 
   omp_task *free[k_classes] = {};
   alignas(64) returned_list<omp_task> returned;
-  alignas(64) thread *of = nullptr; // whose records are collected here
+  alignas(64) thread *of = nullptr; // the owner of the records that are collected here for their way back
   omp_task *first = nullptr, *last = nullptr;
   unsigned count = 0;
 };
 
-/// What a thread that ends has kept is for others.
+/// Leaves the records that an ending thread has kept to other threads.
 void empty_pool(thread &t) noexcept;
 
 } // namespace weft_omp

@@ -31,11 +31,11 @@ constinit thread_local thread *t_of_block = nullptr;
 
 namespace {
 
-std::atomic<bool> g_gone{
-    false}; // Weft cannot be used: forked inside of a region, the threads that it needs stayed behind; or see look_for_sanitizer()
-std::atomic<std::uint32_t> g_known{0}; // threads; a count
+std::atomic<bool> g_gone{false}; // Weft cannot be used: the process was forked inside a region and lacks Weft's threads; or see look_for_sanitizer()
+std::atomic<std::uint32_t> g_known{0}; // a count of threads
 
-/// The first thread is number 0; then come those that are kept for hidden helpers.
+/// Gives a thread its number. The first thread is number 0; the next numbers are kept for hidden
+/// helpers.
 void give_number(thread &t) noexcept {
   const std::uint32_t before = g_known.fetch_add(1, std::memory_order_relaxed);
   t.gtid = before == 0 ? 0 : before + g_globals.helper_numbers;
@@ -47,7 +47,7 @@ std::size_t known_threads() noexcept { return g_known.load(std::memory_order_rel
 
 namespace {
 
-free_list<thread> g_light, g_of_program; // that have ended
+free_list<thread> g_light, g_of_program; // data of threads that have ended
 
 thread *numbered_thread() noexcept {
   auto *const t = new (std::nothrow) thread;
@@ -58,7 +58,7 @@ thread *numbered_thread() noexcept {
   return t;
 }
 
-/// One that has ended, or a new one; null: no memory.
+/// Returns the data of a thread that has ended, or new data. Null: no memory.
 thread *acquire_thread(free_list<thread> &ended) noexcept {
   thread *const t = ended.take();
   if (!t)
@@ -68,7 +68,7 @@ thread *acquire_thread(free_list<thread> &ended) noexcept {
   return t;
 }
 
-/// Not a lightweight one.
+/// Sets up a thread that is not a lightweight thread.
 thread &begin_thread(thread *t, const weft::layer::stack_range &stack) noexcept {
   if (!t)
     fatal("no memory for the data of a thread");
@@ -80,7 +80,8 @@ thread &begin_thread(thread *t, const weft::layer::stack_range &stack) noexcept 
   return *t;
 }
 
-/// The calling thread's own stack; where it is not known a page of it, and who runs elsewhere is found by its block.
+/// Returns the calling thread's own stack. If its bounds are not known, returns one page of it: a
+/// thread that runs elsewhere on it is found by its block.
 weft::layer::stack_range stack_of_thread() noexcept {
   pthread_attr_t a;
   weft::layer::stack_range all{reinterpret_cast<void *>(stack_pointer() & ~std::uintptr_t{4095}), 4096};
@@ -91,7 +92,8 @@ weft::layer::stack_range stack_of_thread() noexcept {
   return all;
 }
 
-/// Those that stand for tasks of Weft's own, by the stacks that these run on. Never freed: stacks are used again.
+/// The OpenMP threads that represent tasks of Weft's own, by the stacks on which these run. They
+/// are never freed, because stacks are used again.
 struct task_hosts {
   spin_lock lock;
   std::unordered_map<void *, thread *> by_stack;
@@ -117,21 +119,23 @@ thread &become_host(const weft::layer::stack_range &stack) {
   return t;
 }
 
-/// The destructor of a key. What the thread's teams had goes to the next who needs it. Destructors that come later may use OpenMP again: then this one is called again.
+/// Ends the OpenMP part of a program's thread, as the destructor of a key. Leaves what the thread's
+/// teams had to later threads.
+/// Destructors that come later may use OpenMP again: then the C library calls this one again.
 void thread_ends(void *p) noexcept {
   thread &t = *static_cast<thread *>(p);
   t.external.tid.store(0, std::memory_order_relaxed);
   const bool at_rest = t.team->level == 0 && t.task == &t.team->implicit[0] && children_of(*t.task) == 0;
   if (!at_rest || weft::layer::is_over())
-    return; // it was left inside of a region, or tasks of it wait for events: they find what they know
+    return; // the thread ends inside a region, or its tasks wait for events: the tasks still use these data
   forget_threads(t);
   let_members_leave(t);
   omp_team &own = *t.team;
-  if (const std::int64_t n =
-          slot_of(t).take_unpublished()) // of tasks that ended elsewhere: outside of regions there is no barrier before which it publishes
+  if (const std::int64_t n = slot_of(t).take_unpublished()) // tasks that ended elsewhere: outside regions there is no barrier before which the thread
+    // publishes
     own.publish(n);
   if (own.tasks_left() != 0)
-    return; // below its tasks, or on its way to be told
+    return; // this runs inside one of its tasks, or the end of one is not published yet
   t.task->end_implicit(t);
   empty_pool(t);
   t_self = t_of_block = nullptr;
@@ -139,18 +143,21 @@ void thread_ends(void *p) noexcept {
   g_of_program.put(t);
 }
 
-/// Of a thread of the program's: its end is not missed.
+/// Makes Weft know a thread of the program, and its end.
 void be_known(thread &t) noexcept {
   static pthread_key_t key;
   static const int failed = pthread_key_create(&key, &thread_ends);
   if (failed || pthread_setspecific(key, &t))
-    return; // it is never asked to suspend itself
+    return; // the watcher never asks this thread to suspend itself
   t.external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed);
   if (!std::exchange(t.is_known, true))
     weft::layer::add_external_thread(t.external);
 }
 
-/// Its runtime tells threads apart by variables that it sets up itself, and knows nothing of this layer's: the program would end at once.
+/// Runs regions with one thread if the program was built with ThreadSanitizer and this layer was
+/// not. The sanitizer's runtime tells threads apart by thread-local variables that it sets up
+/// itself.
+/// It knows nothing of this layer's blocks, so the program would end at once.
 void look_for_sanitizer() noexcept {
   if (k_under_tsan || !dlsym(RTLD_DEFAULT, "__tsan_init"))
     return;
@@ -195,13 +202,14 @@ thread &find_self() noexcept {
 
 void parker::publish(weft::detail::runnable &parked, void *p) {
   const park_request &v = *static_cast<park_request *>(p);
-  parker &at = *v.at; // all of it lies on the stack that may go on at once
+  parker &at = *v.at; // read now: the request is on the stack that another thread may continue at once
   const reason why = v.why ? *v.why : reason{};
   if (!at.m_word.publish(parked, [&why] { return !why.holds || why.holds(why); }))
     weft::layer::unpark(parked);
 }
 
-/// `if_runnable`: only where the kernel thread has others to run. False: it has not.
+/// Parks the thread. `if_runnable`: only if the kernel thread has another thread to run. Returns
+/// false if it has none.
 bool parker::park(thread &me, const reason *why, bool if_runnable) noexcept {
   bool parked = true;
   me.pinned = false;
@@ -249,7 +257,7 @@ namespace {
 
 constexpr unsigned k_least_skipped = 16, k_most_skipped = 1024; // times that a thread keeps its kernel thread
 
-/// Of a program's own thread.
+/// Returns whether a program's own thread keeps its kernel thread instead of yielding.
 bool keeps_cpu(thread &me) noexcept {
   if (!others_can_be_interrupted())
     return true;
@@ -303,7 +311,8 @@ bool runtime_is_gone() noexcept { return g_gone.load(std::memory_order_relaxed) 
 
 namespace {
 
-/// exit() inside of a region: what Weft does at the end of the process wants the kernel thread's block.
+/// Puts the kernel thread's block in place when exit() is called inside a region, because Weft
+/// needs it at the end of the process.
 void leave_block() {
   if (const thread *const t = t_of_block; t && t->block)
     set_thread_pointer(t->carrier);
@@ -318,15 +327,15 @@ void forget_after_fork() {
   forget_teams_of_parent(t);
   if (!t)
     return;
-  t->signals.store(0, std::memory_order_relaxed); // sent in the parent
+  t->signals.store(0, std::memory_order_relaxed); // they were sent in the parent
   note_kernel_thread();
   if (t->light || t->team->size > 1)
     g_gone.store(true, std::memory_order_relaxed);
   if (t->is_of_program())
-    t->external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the others have ended
+    t->external.tid.store(static_cast<int>(gettid()), std::memory_order_relaxed); // the child has no other thread
   if (!t->light && t->team->level == 0)
     unbind_after_fork(*t);
-  t->hot = nullptr; // its threads are the parent's
+  t->hot = nullptr; // that team's threads are the parent's
   for (omp_team *c = t->team; c; c = c->outer)
     c->hot = nullptr;
 }
@@ -361,7 +370,7 @@ void light_main(void *p) {
   begin_roots(variables.low, variables.bytes);
   omp_team *const serves = t.team;
   t.life(t);
-  end_tls_block(); // as a thread's end would: destructors may use OpenMP
+  end_tls_block(); // as the end of a thread does: destructors may use OpenMP
   dismiss(t, std::exchange(t.hot, nullptr));
   empty_pool(t);
   end_roots(stack.low, stack.bytes);
@@ -389,7 +398,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gti
   static char reason[256];
   in_core(&me, [&] {
     try {
-      (void)weft::layer::workers(); // its handler of exit() is to run after this layer's
+      (void)weft::layer::workers(); // started first, so that Weft's handler of exit() runs after this layer's
       register_with_process();
       weft::layer::start_thread(g_globals.stack_bytes, &light_main, t);
     } catch (const std::exception &e) {
@@ -398,7 +407,7 @@ thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gti
     }
   });
   if (failure) {
-    warn("a thread cannot be made, and others do its work: %s", failure);
+    warn("cannot start a thread (%s); other threads do its work", failure);
     if (gtid == 0)
       g_light.put(*t);
     else

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OpenMP thread: a thread of the program, or a lightweight thread with a thread-local block of its own.
+// An OpenMP thread: a thread of the program, or a lightweight thread with a thread-local block of
+// its own.
 //
-// All of Weft runs with the thread-local block of the kernel thread that carries the caller: in_core() puts it in place and, afterwards, the
-// caller's own. User code, and this layer outside of in_core(), run with the OpenMP thread's block; t_self lies in it.
+// Weft always runs with the thread-local block of the kernel thread that carries the caller.
+// in_core() puts that block in place and, afterwards, the caller's own.
+// User code, and this layer outside in_core(), run with the OpenMP thread's block; t_self is in it.
 #pragma once
 
 #include "config/icv.hpp"
@@ -27,11 +29,12 @@ struct omp_task;
 struct workshare;
 struct thread;
 
-/// Where one thread waits until somebody signals it, or until what it waits for is there. A signal that comes first is kept, one of them; a wait may
-/// end for no reason. The protocol is in parker_word.hpp.
+/// The place where one thread waits until another thread signals it, or until its reason to wait no
+/// longer holds. One signal that comes before the wait is kept. A wait may end for no reason.
+/// parker_word.hpp describes the protocol.
 class parker {
  public:
-  /// What is waited for, copied: it is asked about on another stack.
+  /// A reason to wait. The parker copies it, because it is evaluated on another stack.
   struct reason {
     bool (*holds)(const reason &) = nullptr;
     const void *object = nullptr;
@@ -39,13 +42,16 @@ class parker {
     bool flag = false;
   };
   void wait(thread &me, int spins) noexcept;
-  /// While the reason holds.
+  /// Waits while the reason holds.
   void wait_for(thread &me, const reason &why) noexcept;
-  /// The same, where the kernel thread has others to run. False: it has not.
+  /// Waits as wait_for() does, but only if the kernel thread has another thread to run. Returns
+  /// false if it has none.
   [[nodiscard]] bool park_if_runnable(thread &me, const reason &why) noexcept { return park(me, &why, true); }
-  /// Any thread; `me` is the caller, or null for who is inside of Weft already.
+  /// Signals the thread that waits here. Any thread may call it. `me`: the caller, or null if the
+  /// caller is inside Weft already.
   void signal(thread *me) noexcept;
-  /// Who is parked, for the caller to unpark; null: nobody is, and who comes now sees that its reason holds no more.
+  /// Takes the parked thread, which the caller unparks. Null: no thread is parked, and one that
+  /// parks now sees that its reason no longer holds.
   [[nodiscard]] weft::detail::runnable *take() noexcept { return m_word.take(); }
 
  private:
@@ -58,25 +64,26 @@ class parker {
   parker_word<weft::detail::runnable> m_word;
 };
 
-/// What a worksharing region leaves with each thread.
+/// A thread's own part of its worksharing regions.
 struct workshare_state {
   workshare *current = nullptr;
   std::uint64_t entered = 0;  // regions so far
   std::uint64_t singles = 0;  // single regions so far
   std::uint64_t trip = 0;     // static chunks so far
   std::uint64_t first = 0, end = 0; // iterations of the chunk that runs
-  basic_chunk_range<> *range = nullptr; // of a static_steal loop, once the member has had a chunk of it
-  workshare *nest = nullptr; // of LLVM's doacross loops, and per dimension first value, last, step
+  basic_chunk_range<> *range = nullptr; // of a static_steal loop, once the member has asked for a chunk
+  workshare *nest = nullptr; // of LLVM's doacross loops; nest_shape: first value, last, step of each dimension
   std::int64_t *nest_shape = nullptr;
   bool has_chunk = false;
   bool ordered = false; // of LLVM's loops
 };
 
-/// Where a thread runs: its place, the partition that its regions spread over, and the cpus that it is kept on.
+/// Where a thread runs: its place, the partition over which its regions spread, and the cpus to
+/// which it is bound.
 struct thread_placement {
   int place = -1;                          // number, from 0
   unsigned first = 0, count = 0;           // places; none: all
-  relaxed_value<const std::vector<int> *> cpus;    // null: any. Who is late follows the next region's, perhaps
+  relaxed_value<const std::vector<int> *> cpus;    // null: any. A late reader may see those of the next region
 };
 
 /// The placement that a thread displayed last.
@@ -86,7 +93,7 @@ struct displayed_placement {
   bool operator==(const displayed_placement &) const = default;
 };
 
-/// What clauses say of LLVM's next region.
+/// What clauses ask of LLVM's next region.
 struct asked_region {
   unsigned threads = 0, bind = 0, teams = 0, limit = 0;
   const level_list *levels = nullptr;
@@ -113,13 +120,13 @@ struct region_body {
 
 /// What a lightweight thread has asked of the kernel (posix.hpp).
 struct requests {
-  relaxed_value<const std::vector<int> *> cpus, usual_cpus; // null: none in particular. The latter: a program's thread had them before it used OpenMP
+  relaxed_value<const std::vector<int> *> cpus, usual_cpus; // null: none in particular. usual_cpus: those of a program's thread before it used OpenMP
   int policy = 0, priority = 0; // both 0: as the workers'
   std::uint64_t mask = 0; // blocked signals
-  bool has_mask = false; // else the workers' holds, and `mask` is told
+  bool has_mask = false; // false: the workers' mask holds, and `mask` is what the program sees
 };
 
-/// What a thread begins with, also one whose data another thread has had.
+/// The data that each thread begins with anew, also when a thread that has ended left it the rest.
 struct thread_state {
   omp_team *team = nullptr;
   omp_task *task = nullptr;
@@ -129,17 +136,17 @@ struct thread_state {
   workshare_state workshare;
   thread_placement placement;
   requests asks;
-  relaxed_value<int> tid_below{0}; // of the kernel thread that a lightweight thread was on last; a hint
+  relaxed_value<int> tid_below{0}; // of the last kernel thread of a lightweight thread; a hint
   displayed_placement displayed;
   unsigned teams = 1, teams_number = 0; // of a teams region
   void *carrier = nullptr; // thread pointer of the kernel thread below
   omp_team *hot = nullptr; // of regions that this thread, as a member, begins
   void (*life)(thread &) = nullptr; // of a lightweight thread
   bool light = false;
-  bool hosts_weft_task = false; // stands for a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
-  bool in_weft = false; // of one without a block of its own
-  bool pinned = false; // what runs keeps its kernel thread until it waits: see preempt.cpp
-  std::uintptr_t spot = 0; // where it was seen, and how often in a row
+  bool hosts_weft_task = false; // it represents a task of Weft's own, on a stack that any worker continues (proxy_thread.hpp)
+  bool in_weft = false; // of a thread without a block of its own
+  bool pinned = false; // the running code keeps its kernel thread until it waits: see preempt.cpp
+  std::uintptr_t spot = 0; // where a signal found the thread; seen_there: how often in a row
   unsigned seen_there = 0;
   unsigned fruitless_spins = 0, spins_tried = 0; // see adaptive_spin
   unsigned yields = 0;
@@ -148,29 +155,29 @@ struct thread_state {
   asked_region asked;
 };
 
-/// Never freed: who ends leaves it to who comes (team.hpp).
+/// An OpenMP thread. It is never freed: a thread that ends leaves it to a later thread (team.hpp).
 struct alignas(64) thread : thread_state {
   void *block = nullptr; // thread-local, of a lightweight thread
   std::uint32_t gtid = 0; // LLVM's global thread id
   weft::layer::external_thread external; // of one of the program's
   bool is_known = false; // Weft knows of it
-  std::atomic<std::uint64_t> signals{0}; // O1: sent to it and not delivered; fetch_or and fetch_and acq_rel
+  std::atomic<std::uint64_t> signals{0}; // O1: sent to the thread and not delivered; fetch_or and fetch_and acq_rel
   thread *next_free = nullptr;
   record_pool pool;
-  alignas(64) parker own_parker; // others look here at each region
+  alignas(64) parker own_parker; // other threads read it in each region
   [[nodiscard]] bool is_of_program() const noexcept { return !light && !hosts_weft_task; }
 };
 
-// constinit: nobody asks whether it has been set up.
-extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // who asked last with this block
-extern constinit thread_local thread *t_of_block __attribute__((tls_model("initial-exec"))); // whose the block is
+// constinit: no access asks whether the variable has been set up.
+extern constinit thread_local thread *t_self __attribute__((tls_model("initial-exec"))); // the thread that asked last with this block
+extern constinit thread_local thread *t_of_block __attribute__((tls_model("initial-exec"))); // the owner of the block
 
-/// The thread that a block belongs to; null: OpenMP does not know it.
+/// Returns the thread that a block belongs to. Null: OpenMP does not know it.
 inline thread *thread_of(void *block) noexcept {
   const auto offset = reinterpret_cast<char *>(&t_of_block) - static_cast<char *>(thread_pointer());
   return *reinterpret_cast<thread **>(static_cast<char *>(block) + offset);
 }
-/// The same; null: it is a kernel thread's.
+/// Returns the lightweight thread that a block belongs to. Null: the block is a kernel thread's.
 inline thread *light_thread_of(void *block) noexcept { return is_made_block(block) ? thread_of(block) : nullptr; }
 
 inline std::uintptr_t stack_pointer() noexcept {
@@ -183,7 +190,8 @@ inline std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
-/// The thread that runs here, where it is known. A kernel thread runs tasks of Weft's own, too, with the block of its own thread: stacks tell them apart.
+/// Returns the thread that runs here, or null if it is not known. A kernel thread also runs tasks
+/// of Weft's own, with its own block: the stack tells these apart.
 inline thread *self_or_null() noexcept {
   thread *const t = t_self;
   return t && stack_pointer() - t->stack_low < t->stack_bytes ? t : nullptr;
@@ -193,15 +201,17 @@ inline thread &self() noexcept {
   thread *const t = self_or_null();
   return t ? *t : find_self();
 }
-/// The same, but makes none. Null: OpenMP has not been used here.
+/// Returns the thread that runs here, but makes none. Null: OpenMP has not been used here.
 [[nodiscard]] thread *self_if_any() noexcept;
-/// For who asks for nothing of its own: the environment has been read.
+/// Returns the data of the process, after the environment has been read. For callers that need
+/// nothing of their own thread.
 inline globals &of_process() noexcept {
   (void)self();
   return g_globals;
 }
 
-/// A bounded spin before a thread is parked. Each fruitless one halves the limit, as spins are beside busy processes, where the awaited thread has no cpu.
+/// A bounded spin before a thread parks. Each fruitless spin halves the limit, because spinning is
+/// wasted when the awaited thread has no cpu, as beside busy processes.
 class adaptive_spin {
  public:
   adaptive_spin(thread &t, int most) noexcept : m_thread(t), m_most(most) {
@@ -215,7 +225,7 @@ class adaptive_spin {
     cpu_pause();
     return true;
   }
-  /// `well`: what was waited for came meanwhile.
+  /// Ends the spin. `well`: what the thread waits for came meanwhile.
   void end(bool well) noexcept {
     if (m_most == 0)
       return;
@@ -226,20 +236,23 @@ class adaptive_spin {
   }
 
  private:
-  static constexpr unsigned k_try_each = 64; // a whole spin costs some 60 us: so it is 1 us per wait
-  static constexpr unsigned k_least = 6; // a 64th: about what parking costs
+  static constexpr unsigned k_try_each = 64; // a whole spin costs some 60 us, so trying one costs 1 us per wait
+  static constexpr unsigned k_least = 6; // halvings: a 64th costs about as much as parking
   thread &m_thread;
   int m_most, m_left;
 };
 
-/// Whether any thread is kept on some cpus, or has asked for something else that kernel threads have.
+/// Says whether any thread is bound to cpus, or has asked for something else that belongs to kernel
+/// threads.
 extern relaxed_value<bool> g_binds;
-/// The kernel thread below is to be on the cpus of the OpenMP thread. With the kernel thread's block.
+/// Binds the kernel thread below to the cpus of the OpenMP thread. The caller uses the kernel
+/// thread's block.
 void follow_binding(thread &me) noexcept;
-/// A lightweight thread has come to a kernel thread, perhaps another one. With the kernel thread's block; not inlined, for that is where the compiler's
-/// notion of thread-local addresses ends.
+/// Notes that a lightweight thread has come to a kernel thread, perhaps another one. The caller
+/// uses the kernel thread's block.
+/// It is not inlined, because the compiler must not keep thread-local addresses over this call.
 [[gnu::noinline]] void arrive(thread &me) noexcept;
-/// From 1, of the caller's.
+/// Returns the number of the caller's kernel thread, from 1.
 [[nodiscard]] unsigned number_of_kernel_thread() noexcept;
 
 /// Calls `f`, which may use Weft and may suspend, with the kernel thread's block.
@@ -250,7 +263,7 @@ inline void in_core(thread *me, F f) {
   if (!me->block) {
     if (me->hosts_weft_task) [[unlikely]]
       return f();
-    const int before = errno; // what the program sees of it is the same over every construct
+    const int before = errno; // no construct changes the errno that the program sees
     me->in_weft = true;
     f();
     me->in_weft = false;
@@ -266,28 +279,36 @@ inline void in_core(thread *me, F f) {
   set_thread_pointer(me->block);
 }
 
-/// A lightweight thread, a member of a team or not. `gtid`: 0 for the next one. Null: the reason has been told.
+/// Starts a lightweight thread, as a member of a team or not. `gtid`: 0 for the next number.
+/// Returns null if it cannot; a warning has given the reason.
 thread *start_light_thread(thread &me, void (*life)(thread &), std::uint32_t gtid = 0, omp_team *team = nullptr, unsigned number = 0) noexcept;
 
-/// An initial thread begins a region, and has ended it. A hint for the watcher.
+/// Notes that an initial thread begins a region, or has ended it. It is a hint for the watcher.
 inline void take_part(thread &t) noexcept {
   t.external.participation_seq.store(t.external.participation_seq.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-/// Something else that is ready gets the cpu. A program's own thread can go on only on its kernel thread, and what runs there meanwhile may come to wait in the kernel for a lock that the
-/// thread holds: then the watcher has it called off. A thread to which that has happened keeps its kernel thread for some times, as one for which nobody can be called off always does. False: so it did.
+/// Lets something else that is ready use the cpu. Returns false if the thread has kept its kernel
+/// thread instead.
+///
+/// A program's own thread can go on only on its own kernel thread. Another thread that runs there
+/// meanwhile may wait in the kernel for a lock that the program's thread holds: then the watcher
+/// has that other thread called off.
+/// A program's thread to which that has happened keeps its kernel thread the next times that it
+/// yields. Where the layer cannot call threads off, a program's thread always keeps it.
 bool yield_now(thread &me) noexcept;
-/// At constructs that programs spin with: a thread whose tests there fail again and again lets others run, now and then.
+/// Counts a failed test of a construct with which programs spin. A thread whose tests fail again
+/// and again lets others run now and then.
 inline void count_failed_test(thread &me) noexcept {
   constexpr unsigned k_looks = 64;
   if (++me.failed_tests % k_looks == 0) [[unlikely]]
     yield_now(me);
 }
-/// The same for a program's own thread that is ready and can only go on where this one runs.
+/// Lets a program's own thread run that is ready and can go on only on the caller's kernel thread.
 void yield_to_pinned(thread &me) noexcept;
-/// Looks to spend before a thread of this team is parked.
+/// Returns how often a thread of this team looks before it parks.
 int spins_for(const omp_team &t) noexcept;
-/// Whether Weft can still be used by this process.
+/// Returns whether this process can no longer use Weft.
 bool runtime_is_gone() noexcept;
 [[nodiscard]] std::size_t known_threads() noexcept;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads are in teams, for OMP_THREAD_LIMIT.
+// The number of threads in teams, for OMP_THREAD_LIMIT.
 //
-// Invariants  I1  Those who ask with a limit at the same time get together what is left of it, and each at least itself.
-// Orders      None: a number and nothing else.
+// Invariants  I1  Threads that ask with a limit at the same time get together at most what is left
+//                 of it, and each one at least itself.
+// Orders      None: the number is the only data.
 // Checked by  tests/model/omp_task_models.cpp: omp_threads_*
 #pragma once
 
@@ -20,7 +21,8 @@ class basic_thread_count {
   void add(unsigned n) noexcept { m_busy.fetch_add(n, std::memory_order_relaxed); }
   void give_back(unsigned n) noexcept { m_busy.fetch_sub(n, std::memory_order_relaxed); }
 
-  /// Up to `n` threads, the caller, who is counted, among them; how many there may be.
+  /// Counts up to `n` threads, and returns how many there may be. The caller is one of them, and is
+  /// counted already.
   [[nodiscard]] unsigned take(unsigned n, unsigned limit) noexcept {
     unsigned busy = m_busy.load(std::memory_order_relaxed), can = 0;
     do

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block is what the loader allocates for a new thread, with the thread descriptor in front of it filled in as pthread_create() does. Offsets
-// of the descriptor are not guessed: they come from what the C library tells its debugger, from the kernel, and from a probe thread on a
-// stack of known bounds. Where one is not found, blocks are not made.
+// A block is what the loader allocates for a new thread, with the thread descriptor in front of it.
+// The layer fills in the descriptor as pthread_create() does.
+// The layer does not guess the offsets in the descriptor: they come from the tables that the C
+// library gives to debuggers, from the kernel, and from a probe thread on a stack of known bounds.
+// If it does not find one of them, it makes no blocks.
 #include "thread/tls.hpp"
 
 #include "thread/sanitizer.hpp"
@@ -54,7 +56,7 @@ void set_thread_pointer_by_call([[maybe_unused]] void *tp) noexcept {
 #if defined(__x86_64__) && defined(__GLIBC__)
 namespace {
 
-/// As libthread_db reads it: size in bits, number, offset.
+/// A field as libthread_db reads it: size in bits, number, offset.
 struct field {
   std::uint32_t bits, count, offset;
 };
@@ -64,7 +66,7 @@ struct layout {
   void (*deallocate)(void *, bool) = nullptr;
   void (*init_ctype)() = nullptr;
   std::size_t bytes = 0; // of the descriptor
-  std::ptrdiff_t own = 0; // the C library's own variables
+  std::ptrdiff_t own = 0; // where the C library's own variables are
   std::size_t own_bytes = 0;
   const char *keys = nullptr; // destructors of thread-specific data, by key
   std::size_t key_bytes = 0;
@@ -94,7 +96,7 @@ struct probe {
   std::size_t bytes;
 };
 
-/// On a thread whose stack the caller knows.
+/// Finds the stack's bounds in the descriptor. Runs on a thread whose stack the caller knows.
 void *look_at_thread(void *p) {
   auto &s = *static_cast<probe *>(p);
   void *const self = thread_pointer();
@@ -141,7 +143,8 @@ bool find_robust_list(layout &l) noexcept {
   return true;
 }
 
-/// For dl_iterate_phdr: where the C library's variables stand, seen from the thread pointer.
+/// Notes the offset of the C library's variables from the thread pointer. A callback of
+/// dl_iterate_phdr.
 int note_own_variables(dl_phdr_info *info, std::size_t, void *p) {
   auto &l = *static_cast<layout *>(p);
   bool meant = false;
@@ -194,9 +197,10 @@ const layout &known_layout() noexcept {
 }
 
 constexpr pid_t k_beyond_kernel = 1 << 23; // PID_MAX_LIMIT is 1 << 22
-std::atomic<std::size_t> g_number_at{0};   // in a block, once one was made
+std::atomic<std::size_t> g_number_at{0};   // the offset in a block, once a block was made
 
-/// No thread of the kernel has such a number; recursive mutexes tell their owners apart by it.
+/// Returns a number that no thread of the kernel has. Recursive mutexes tell their owners apart by
+/// it.
 pid_t next_number() noexcept {
   static std::atomic<pid_t> g_last{k_beyond_kernel};
   return g_last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -212,7 +216,7 @@ void leave_rseq(void *block) noexcept {
 #endif
 }
 
-/// As pthread_create() does.
+/// Fills in the descriptor as pthread_create() does.
 void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) noexcept {
   void *const self = thread_pointer();
   at<void *>(b, 0) = b;    // found by %fs:0
@@ -224,7 +228,7 @@ void describe_thread(const layout &l, void *b, void *stack, std::size_t bytes) n
   at<void *>(b, l.robust) = static_cast<char *>(b) + l.robust;
   at<long>(b, l.robust + 8) = at<long>(self, l.robust + 8);
   at<void *>(b, l.robust - 8) = static_cast<char *>(b) + l.robust;
-  for (const std::size_t o : {l.list, l.list + 8}) // of one: fork() takes the caller out of the list of threads
+  for (const std::size_t o : {l.list, l.list + 8}) // a list of one: fork() takes the caller out of the list of threads
     at<void *>(b, o) = static_cast<char *>(b) + l.list;
   at<void *>(b, l.stack) = stack;
   at<std::size_t>(b, l.stack_bytes) = bytes;
@@ -241,7 +245,7 @@ void *make_tls_block(void *stack, std::size_t bytes) noexcept {
     return nullptr;
   at<pid_t>(b, l.tid) = next_number();
   describe_thread(l, b, stack, bytes);
-  g_number_at.store(l.tid, std::memory_order_relaxed); // of use to those who know of a block
+  g_number_at.store(l.tid, std::memory_order_relaxed); // only a thread that has a block uses it
   return b;
 }
 
@@ -265,9 +269,9 @@ void *renew_tls_block(void *b, void *stack, std::size_t bytes) noexcept {
   const layout &l = known_layout();
   if (!l.deallocate || l.own_bytes == 0 || l.own_bytes > k_most_own_bytes)
     return make_tls_block(stack, bytes);
-  char own[k_most_own_bytes]; // the allocator's caches hang on them
+  char own[k_most_own_bytes]; // they refer to the allocator's caches
   std::memcpy(own, static_cast<char *>(b) + l.own, l.own_bytes);
-  l.deallocate(b, false); // what hangs on the block: memory for variables of libraries loaded later
+  l.deallocate(b, false); // frees what the block refers to: memory for variables of libraries loaded later
   if (!l.allocate(b))
     return nullptr;
   std::memcpy(static_cast<char *>(b) + l.own, own, l.own_bytes);
@@ -283,7 +287,7 @@ void complete_tls_block() noexcept {
 
 namespace {
 
-/// pthread_setspecific(). False: there was nothing to destroy.
+/// Destroys the values of pthread_setspecific(). Returns false if there was nothing to destroy.
 bool end_specific_data(const layout &l) noexcept {
   constexpr unsigned k_keys_per_table = 32;
   bool any = false;

@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread-local blocks of OpenMP threads, and the register that names the one in use. docs/design/openmp.md says why.
+// Thread-local blocks of OpenMP threads, and the register that names the one in use.
+// docs/design/openmp.md gives the reasons.
 #pragma once
 
 #include <cstddef>
 
 namespace weft_omp {
 
-/// A fresh block, as the C library makes one for a thread, that describes [stack, stack + bytes) as its stack. Null: this C library or this machine
-/// is not understood, or there is no memory.
+/// Makes a fresh block, as the C library does for a thread. The block describes [stack, stack +
+/// bytes) as its stack.
+/// Returns null if the layer does not understand this C library or machine, or if there is no
+/// memory.
 [[nodiscard]] void *make_tls_block(void *stack, std::size_t bytes) noexcept;
-/// The same of the block of a thread that has ended: variables have their initial values again. Only what the C library keeps there for its allocator
-/// stays, for nothing else gives that back.
+/// Makes a fresh block of the block of a thread that has ended: variables have their initial values
+/// again.
+/// Only what the C library keeps there for its allocator stays, because only the end of a kernel
+/// thread would return that.
 [[nodiscard]] void *renew_tls_block(void *block, void *stack, std::size_t bytes) noexcept;
 
-/// All memory of a block that make_tls_block() gave.
+/// All memory of a block that make_tls_block() has returned.
 struct block_range {
   void *low;
   std::size_t bytes;
 };
 [[nodiscard]] block_range range_of_block(void *block) noexcept;
 
-/// Whether a block, of any thread, is one of these.
+/// Returns whether make_tls_block() made a block. The block may be any thread's.
 [[nodiscard]] bool is_made_block(const void *block) noexcept;
 
-/// What the C library takes for the id of the block's thread: no kernel thread has it.
+/// Returns what the C library takes for the id of the block's thread. No kernel thread has that id.
 [[nodiscard]] int number_of_block(const void *block) noexcept;
 
-/// Something that is to be done once with a fresh block in use.
+/// Completes a fresh block. The caller calls it once, with the block in use.
 void complete_tls_block() noexcept;
 
 /// Runs the destructors of thread_local objects and of thread-specific data in the block in use. The block itself stays for renew_tls_block().
@@ -42,7 +47,8 @@ inline void *thread_pointer() noexcept {
   return tp;
 }
 
-/// How the register is written: found out when the library is loaded.
+/// Says whether an instruction can write the register. The library finds that out when it is
+/// loaded.
 extern bool g_has_wrfsbase;
 void set_thread_pointer_by_call(void *tp) noexcept;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// sched_yield(), nanosleep() and usleep() of an OpenMP thread yield to other OpenMP threads first: programs and libraries wait with them for flags that these set, and the kernel knows
-// of the worker only. In place of the C library's, under their versions, wherever this library comes first.
+// sched_yield(), nanosleep() and usleep(), which replace the C library's, under their versions,
+// wherever this library comes first.
+// In an OpenMP thread they yield to other OpenMP threads first. Programs and libraries wait with
+// these calls for flags that other OpenMP threads set, and the kernel knows the worker only.
 #include "team/team.hpp"
 #include "thread/preempt.hpp"
 #include "thread/sanitizer.hpp"
@@ -15,16 +17,16 @@ using namespace weft_omp;
 
 namespace {
 
-/// Code of the program runs, in a region; not Weft, which calls sched_yield() as well.
+/// Returns whether the caller is code of the program in a region. Weft calls sched_yield() as well.
 bool may_yield(const thread *t) noexcept {
   if (!t || spin_locks_held() != 0)
     return false;
   return t->block ? t->block == thread_pointer() : !t->in_weft && t->team->level != 0;
 }
 
-constexpr unsigned k_kernel_each = 8; // the one that sets the flag may wait for a cpu
+constexpr unsigned k_kernel_each = 8; // the thread that sets the flag may wait for a cpu
 
-constexpr std::int64_t k_second = 1'000'000'000, k_most_seconds = 1'000'000'000; // longer ones are the kernel's
+constexpr std::int64_t k_second = 1'000'000'000, k_most_seconds = 1'000'000'000; // longer sleeps are the kernel's
 
 std::int64_t now_ns() noexcept {
   timespec t{};
@@ -39,11 +41,12 @@ int result_of(int failure) noexcept {
   return -1;
 }
 
-/// As nanosleep(). What others run for counts, and a request to yield does not end it.
+/// Sleeps as nanosleep() does. The time in which other threads run counts, and a request to yield
+/// does not end the sleep.
 int sleep_for(timespec asked, timespec *left) {
-  thread *const t = k_under_tsan ? nullptr : self_or_null(); // its own nanosleep() is not to be left
+  thread *const t = k_under_tsan ? nullptr : self_or_null(); // a thread cannot be left in the sanitizer's nanosleep()
   if (!may_yield(t) || asked.tv_sec < 0 || asked.tv_sec > k_most_seconds || asked.tv_nsec < 0 || asked.tv_nsec >= k_second)
-    return result_of(clock_nanosleep(CLOCK_REALTIME, 0, &asked, left)); // which is what the C library's calls
+    return result_of(clock_nanosleep(CLOCK_REALTIME, 0, &asked, left)); // as the C library's nanosleep() does
   const std::int64_t until = now_ns() + asked.tv_sec * k_second + asked.tv_nsec;
   for (;;) {
     yield_now(*t);
