@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A team: the threads of a parallel region, their barrier, the tasks they run, and their worksharing regions.
+// A team: the threads of a parallel region, their barrier, the tasks that they run, and their
+// worksharing regions.
 #pragma once
 
 #include "sync/free_list.hpp"
@@ -84,8 +85,7 @@ struct fork_message : region_body {
 //             leaving: free_list.hpp.
 struct omp_team : barrier_words<> {
   bool shows_affinity = false;
-  relaxed_value<int> spins{0}; // before a member parks at the end: as many as at the begin, or none once nested regions want the
- // cpus
+  relaxed_value<int> spins{0}; // before a member parks at the region's end; 0 once nested regions want the cpus
   unsigned capacity = 0;
   published_value<published_value<thread *> *> members; // O8. [capacity]; the first one began the region
   omp_task *implicit = nullptr; // [capacity]

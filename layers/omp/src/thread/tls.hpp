@@ -34,7 +34,8 @@ struct block_range {
 /// Completes a fresh block. The caller calls it once, with the block in use.
 void complete_tls_block() noexcept;
 
-/// Runs the destructors of thread_local objects and of thread-specific data in the block in use. The block itself stays for renew_tls_block().
+/// Runs the destructors of thread_local objects and of thread-specific data in the block in use.
+/// The block itself stays, for renew_tls_block().
 void end_tls_block() noexcept;
 
 inline void *thread_pointer() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinks and sources: for each outermost iteration, how many of its inner ones are posted, in the order of the nest.
-// Who waits for whom: ordered.hpp.
+// Sinks and sources. For each outermost iteration a word counts how many of its inner iterations
+// are posted, in the order of the nest.
+// ordered.hpp describes how members wait for posts.
 #include "team/team.hpp"
 #include "thread/event.hpp"
 
@@ -21,7 +22,7 @@ void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *
     return;
   for (unsigned i = 0; i < count; ++i)
     if (counts[i] == 0)
-      return; // nothing runs
+      return; // no iteration runs
   auto *d = new (std::nothrow) doacross{count, nullptr, nullptr};
   if (d) {
     d->extents = static_cast<std::uint64_t *>(std::malloc(count * sizeof *counts));
@@ -56,7 +57,7 @@ unsigned depth_of_doacross(const thread &t) noexcept {
 
 namespace {
 
-/// The inner iterations of a nest are numbered from 1.
+/// Returns the number of an inner iteration of a nest, from 1.
 std::uint64_t inner_number(const doacross &d, const std::uint64_t *where) noexcept {
   std::uint64_t n = 0;
   for (unsigned i = 1; i < d.count; ++i)

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of a team that wait for each other inside of a loop: for the ordered ticket, for a post (sinks and sources).
+// How members of a team wait for each other inside a loop: for the ordered ticket, and for a post
+// (sinks and sources).
 //
-// Roles       pass_ticket: who has the ticket. wait_for_ticket: whoever wants it. post: one member for each word, with numbers that grow. wait_for_post: any.
-// Words       m_ticket: the first iteration of the chunk that has the ticket. m_changes: how often something changed that may be waited for. m_waiting:
-//             members that wait for a post.
-// Invariants  I1  What is waited for changes before m_changes does; who waits loads m_changes first, and sleeps while it is the same: it cannot miss a change.
-//             I2  Who posts while nobody waits leaves m_changes alone: who waits has said so before it looks at the word, so one of the two sees the other.
-// Orders      O1  m_ticket store release, load acquire: what was done by those who had the ticket before.
+// Roles       The holder: has the ticket; pass_ticket. A waiter: wait_for_ticket, wait_for_post. A
+//             poster: post. Each word has one poster, whose numbers grow.
+// Words       m_ticket: the first iteration of the chunk that has the ticket. m_changes: the number
+//             of changes for which members may wait. m_waiting: members that wait for a post.
+// Invariants  I1  The holder or poster changes the awaited word before it changes m_changes. A
+//                 waiter loads m_changes first, then looks at the awaited word, and sleeps while
+//                 m_changes is the same. So it misses no change.
+//             I2  A poster leaves m_changes alone while no member waits for a post. A waiter counts
+//                 itself in m_waiting before it looks at the word. So one of the two sees the
+//                 other.
+// Orders      O1  m_ticket store release, load acquire: the new holder sees what earlier holders
+//                 did.
 //             O2  m_changes fetch_add release, load acquire: I1.
-//             O3  A word's store seq_cst, then m_waiting load seq_cst; m_waiting fetch_add seq_cst, then the word's load seq_cst: I2, and what was done before the post.
-//             O4  A word's load acquire, with O3: what was done before the post.
-// Progress    Who waits sleeps; tickets and posts are wait-free but for waking others.
+//             O3  A word's store seq_cst, then m_waiting load seq_cst; m_waiting fetch_add seq_cst,
+//                 then the word's load seq_cst: I2. The waiter sees what the poster did before the
+//                 post.
+//             O4  A word's load acquire, with O3: the waiter sees what the poster did before the
+//                 post.
+// Progress    A waiter sleeps. pass_ticket and post are wait-free, apart from waking others.
 // Checked by  tests/model/omp_loop_models.cpp: omp_ordered_*, omp_sink_*
 #pragma once
 
@@ -27,15 +37,17 @@ class basic_ordered {
   using word = typename P::template atomic<std::uint32_t>;
   using post_word = typename P::template atomic<std::uint64_t>;
 
-  /// While nobody looks.
+  /// Begins a loop. No member uses the object meanwhile.
   void begin() noexcept { m_ticket.store(0, std::memory_order_relaxed); }
 
-  /// `wait(word, value)`: returns at once when the word is not the value, else when it was woken.
+  /// Waits until the chunk that begins with iteration `first` has the ticket.
+  /// `wait(word, value)`: returns at once if the word is not `value`, else after a wake-up.
   template <class Wait>
   void wait_for_ticket(std::uint64_t first, Wait wait) noexcept {
     wait_until([&] { return m_ticket.load(std::memory_order_acquire) >= first; }, wait); // O1
   }
-  /// The ticket is passed to the chunk that begins with iteration `next`. `wake(word)`: all who wait on it.
+  /// Passes the ticket to the chunk that begins with iteration `next`. `wake(word)`: wakes all
+  /// waiters of the word.
   template <class Wake>
   void pass_ticket(std::uint64_t next, Wake wake) noexcept {
     m_ticket.store(next, std::memory_order_release); // O1

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedule static_steal: the chunks of a loop are split among the members of a team beforehand; a member whose range is used up takes half of another's.
+// The schedule static_steal. The chunks of a loop are split among the members of a team beforehand.
+// A member whose range is empty steals half of another one's.
 //
-// Roles       Who sets the loop up: split_chunks. Its owner: take, put. Any other member: give_half. steal is what an owner does whose range is empty.
-// Word        m_word: next chunk (upper half), end of the range (lower half). Empty: next is not below the end.
-// Invariants  I1  A chunk that was not handed out is in one word, or is in the hands of one thief: who takes some changes the word that they stand in, and the
-//                 word is all that there is to know, so it does no harm when it is the same again.
-//             I2  An empty word is changed by its owner only, so what the owner puts there replaces nothing.
-//             I3  next is at most one past the end, and so never overflows: the owner adds to a word that it has seen not to be empty, others lower the end to
-//                 next at most.
-//             I4  Half of one chunk is that chunk: nothing has to wait for an owner that comes late.
-// Orders      None: chunks carry no data. The lock of the loop's record lies between split_chunks and all else, the barrier behind what the iterations do.
-// Progress    take is wait-free, give_half and steal are lock-free: a word changes because somebody has got a chunk.
-// Reclamation The words live as long as the team's members do. A loop's words are used again when all members have left it.
+// Roles       The member that sets the loop up: split_chunks. The owner of a range: take, put; it
+//             calls steal when its range is empty. A thief, any other member: give_half.
+// Word        m_word: next chunk (upper half), end of the range (lower half). Empty: next is not
+//             below the end.
+// Invariants  I1  A chunk that was not handed out is in one word, or is held by one thief. The
+//                 owner or the thief takes chunks by changing the word that holds them. The word is
+//                 the range's whole state, so it does no harm when it has an earlier value again.
+//             I2  Only its owner changes an empty word, so what the owner puts there replaces no
+//                 chunk.
+//             I3  next is at most one past the end, and so never overflows: the owner adds to a
+//                 word that it has seen not to be empty, and thieves lower the end to next at most.
+//             I4  Half of one chunk is that chunk, so no chunk has to wait for an owner that comes
+//                 late.
+// Orders      None, because chunks carry no data. The lock of the loop's record orders split_chunks
+//             before all other calls. The barrier orders what the iterations do.
+// Progress    take is wait-free. give_half and steal are lock-free: a word changes only because
+//             some member has got a chunk.
+// Reclamation The words live as long as the team's members do. A later loop uses a loop's words
+//             again when all members have left that loop.
 // Checked by  tests/model/omp_loop_models.cpp: omp_static_steal_*
 #pragma once
 
@@ -27,10 +36,11 @@ class basic_chunk_range {
  public:
   static constexpr std::uint64_t k_most = UINT32_MAX - 1; // chunks of a loop: I3
 
-  /// Chunks [first, end), by the owner of an empty range, or while nobody looks.
+  /// Makes [first, end) the chunks of an empty range. Its owner calls it, or another member while
+  /// no member uses the range.
   void put(std::uint32_t first, std::uint32_t end) noexcept { m_word.store(word(first, end), std::memory_order_relaxed); }
 
-  /// False: the range is empty.
+  /// Takes the next chunk. Returns false if the range is empty.
   [[nodiscard]] bool take(std::uint32_t &chunk) noexcept {
     if (!mutant(bug::omp_static_steal_overshoots) && left() == 0)
       return false;
@@ -39,7 +49,8 @@ class basic_chunk_range {
     return left_in(seen) != 0;
   }
 
-  /// The upper half of what is left, [first, end). False: the range is empty.
+  /// Gives the caller the upper half of what is left, [first, end). Returns false if the range is
+  /// empty.
   [[nodiscard]] bool give_half(std::uint32_t &first, std::uint32_t &end) noexcept {
     std::uint64_t seen = m_word.load(std::memory_order_relaxed);
     while (left_in(seen) != 0) {
@@ -71,7 +82,7 @@ class basic_chunk_range {
 };
 using chunk_range = basic_chunk_range<>;
 
-/// Chunks [0, chunks) become the ranges of the members: range_of(0) and so on.
+/// Splits the chunks [0, chunks) into the ranges of the members: range_of(0) and so on.
 template <class RangeOf>
 void split_chunks(std::uint64_t chunks, unsigned members, RangeOf range_of) noexcept {
   for (unsigned i = 0; i < members; ++i)
@@ -79,7 +90,8 @@ void split_chunks(std::uint64_t chunks, unsigned members, RangeOf range_of) noex
                     static_cast<std::uint32_t>((chunks * (i + 1) + members - 1) / members));
 }
 
-/// A member whose range is empty gets half of the fullest one's: one chunk now, the others become its range. False: all seem to be empty.
+/// Steals half of the fullest range for a member whose range is empty: one chunk in `chunk`, the
+/// others in its range. Returns false if all ranges seem to be empty.
 template <class RangeOf>
 [[nodiscard]] bool steal(unsigned members, unsigned me, RangeOf range_of, std::uint32_t &chunk) noexcept {
   for (;;) {

@@ -50,7 +50,8 @@ void workshare::forget() noexcept {
 
 namespace {
 
-/// With the lock: where region `number` stands, else a free slot, made when there is none.
+/// Returns the slot of region `number`, or else a free slot, which it makes if there is none. The
+/// caller holds the lock.
 workshare &find_slot(workshare &first, std::uint64_t number) noexcept {
   workshare *free = nullptr, *last = &first;
   for (workshare *s = &first; s; last = s, s = s->more) {
@@ -105,10 +106,11 @@ void leave_workshare(thread &t) noexcept {
 
 namespace {
 
-/// Of larger teams the members share a counter: who looks for a chunk would look at too many ranges.
+/// Bounds the teams whose loops have ranges. The members of a larger team share a counter, because
+/// a thief would read too many ranges.
 constexpr unsigned k_most_ranges = 64;
 
-/// The ranges of a static_steal loop, by the member's number.
+/// Returns a function that gives the range of a static_steal loop by the member's number.
 auto ranges_of(const thread &t, const workshare &s) noexcept {
   return [slots = static_cast<member_slot *>(t.team->slots), slot = s.number % k_open_workshares](unsigned member) -> chunk_range & {
     return slots[member].chunk_ranges[slot];
@@ -142,7 +144,7 @@ void set_loop(const thread &t, workshare &s, const loop_shape &shape, long sched
   s.adds = s.chunks < UINT64_C(1) << 62; // once per thread
   const unsigned members = t.team->size;
   s.static_steal = in_any_order && kind == k_dynamic && s.chunks <= chunk_range::k_most && members <= k_most_ranges &&
-                   s.slot == &s; // one that hangs on it has no ranges
+                   s.slot == &s; // a record that is linked to a slot has no ranges
   if (s.static_steal)
     split_chunks(s.chunks == 0 ? 0 : s.chunks - 1, members, ranges_of(t, s));
 }
@@ -181,8 +183,10 @@ bool next_static(const thread &t, workshare_state &mine, const workshare &s) noe
   return round <= s.chunks / n && mine_is < s.chunks && take_equal(mine, s, mine_is);
 }
 
-/// The last chunk is in no range: who finds no other one gets it, and nothing behind it. For lastprivate variables compilers keep what a member's last chunk left, where
-/// that is the loop's.
+/// Takes the member's next chunk of a static_steal loop. The loop's last chunk is in no range: the
+/// first member that finds no other chunk gets it, and no chunk after it.
+/// Compilers need that for lastprivate variables: they keep what a member's last chunk left, if
+/// that chunk is the loop's last one.
 bool next_static_steal(const thread &t, workshare_state &mine, workshare &s) noexcept {
   if (mine.trip != 0)
     return false;

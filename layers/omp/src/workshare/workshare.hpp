@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worksharing regions: what the members of a team share of one loop, one sections region, one scope.
+// Worksharing regions: what the members of a team share of one loop, one sections region, one
+// scope.
 //
-// Iterations are counted from 0 to `total`; a chunk is a run of these numbers, which the entry points turn into values of the loop's variable.
+// Iterations are counted from 0 to `total`. A chunk is a run of these numbers. The entry points
+// turn them into values of the loop's variable.
 #pragma once
 
 #include "sync/spin.hpp"
@@ -17,13 +19,16 @@ struct thread;
 struct omp_team;
 struct doacross;
 
-/// The members' n-th worksharing region occupies slot n modulo their number, or, when somebody is that many regions behind, in one that hangs
-/// on it: nobody waits for who is behind, for that one may never come (a cancelled region), or wait itself.
+/// A worksharing region. The members' n-th region is in slot n modulo the number of slots. If a
+/// member is that many regions behind, the region is in a further record that is linked to the
+/// slot.
+/// No member waits for one that is behind, because that one may never come (a cancelled region), or
+/// may wait itself.
 struct workshare {
-  workshare *slot = this; // its lock guards all that hang on it
+  workshare *slot = this; // its lock guards all records that are linked to it
   workshare *more = nullptr;
   spin_lock lock;
-  std::uint64_t number = 0; // of the region that is here, counted per thread from 1; 0: none
+  std::uint64_t number = 0; // of the region in this record, counted per thread from 1; 0: none
   unsigned left = 0;        // members that are done with it
   bool busy = false;
 
@@ -31,11 +36,12 @@ struct workshare {
   bool static_steal = false; // each member has a range of the chunks to itself: static_steal.hpp
   bool adds = false;  // `next` may run past the end without an overflow
   std::uint64_t total = 0, chunk = 1, multiple = 1; // guided chunks are multiples of the last
-  std::uint64_t chunks = 0, span = 1;               // equal ones, and how far the loop's variable goes in one
-  std::uint64_t first = 0, step = 1, last = 0; // values of the loop's variable: of iteration 0, and where the loop stops
-  char apart[64]; // what all read is not in the line that all write
-  std::atomic<std::uint64_t> next{
-      0}; // equal chunk, or guided iteration, that nobody has; all of them, when somebody has the last one of a static_steal loop
+  std::uint64_t chunks = 0, span = 1;               // equal chunks, and how far the loop's variable goes in one
+  std::uint64_t first = 0, step = 1, last = 0; // of the loop's variable: its value in iteration 0, its step, and where the loop stops
+  char apart[64]; // keeps what all members read out of the line that all write
+  // The first equal chunk, or guided iteration, that no member has. Of a static_steal loop: the
+  // number of chunks when a member has the last chunk, else 0.
+  std::atomic<std::uint64_t> next{0};
   char apart_again[64];
   basic_ordered<> ordered;
   void *memory = nullptr;                      // of the region, for the program
@@ -44,7 +50,7 @@ struct workshare {
 
   void begin(std::uint64_t n) noexcept;
   void end() noexcept;
-  /// No region is here any more.
+  /// Forgets the regions in this record and in those that are linked to it.
   void forget() noexcept;
 };
 
@@ -55,25 +61,28 @@ struct loop_shape {
 [[nodiscard]] loop_shape shape_of(long first, long last, long step) noexcept;
 [[nodiscard]] loop_shape shape_of(bool up, unsigned long long first, unsigned long long last, unsigned long long step) noexcept;
 
-/// The calling member's next region. True: it is the first to come and must set the region up, then call publish_workshare().
+/// Enters the calling member's next region. Returns true if the member is the first one there: it
+/// must set the region up, then call publish_workshare().
 [[nodiscard]] bool enter_workshare(thread &t) noexcept;
-/// What the first one has set up is there for the others.
+/// Publishes to the other members what the first one has set up.
 void publish_workshare(thread &t) noexcept;
-/// Done with it.
+/// Leaves the member's region. The last member ends it.
 void leave_workshare(thread &t) noexcept;
 
-/// `schedule`, besides its kind: a member's chunks may come in any order.
+/// A flag in `schedule`, besides its kind: a member's chunks may come in any order.
 inline constexpr long k_nonmonotonic = 8;
 void set_loop(const thread &t, workshare &s, const loop_shape &shape, long schedule, std::uint64_t chunk) noexcept;
 void set_memory(workshare &s, void **memory);
 
-/// The member's next chunk, in t.workshare.first and end. False: there is none.
+/// Finds the member's next chunk, and puts it into t.workshare.first and end. Returns false if
+/// there is none.
 [[nodiscard]] bool next_chunk(thread &t) noexcept;
-/// The same, and in turn for ordered regions.
+/// Does the same for a loop with ordered regions, and first passes the ticket on.
 [[nodiscard]] bool next_ordered_chunk(thread &t) noexcept;
 void wait_for_ordered_ticket(thread &t) noexcept;
 
-/// What the loop's variable is in an equal chunk that is not the last one: at its begin, and where it stops.
+/// Values of the loop's variable in an equal chunk that is not the last one: at its begin, and
+/// where it stops.
 struct chunk_values {
   std::uint64_t first, stop;
   bool is_last;
@@ -83,12 +92,12 @@ struct chunk_values {
   return {first, first + s.span, false};
 }
 
-/// Ordering by sinks and sources.
+/// Sets up, posts to and waits for an ordering by sinks and sources.
 void set_doacross(thread &t, workshare &s, unsigned count, const std::uint64_t *counts);
 void post(thread &t, const std::uint64_t *where) noexcept;
 void wait_for(thread &t, const std::uint64_t *where) noexcept;
 void free_doacross(workshare &s) noexcept;
-/// Loops of the nest that the member's region orders; 0: it orders nothing.
+/// Returns the number of loops in the nest that the member's region orders. 0: it orders nothing.
 [[nodiscard]] unsigned depth_of_doacross(const thread &t) noexcept;
 
 } // namespace weft_omp
