@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What programs of the two ABI flavors expect of their own runtime: the schedule that the ICV begins with, when the environment is read, what a pool has room for,
-   schedules of LLVM's own, and (compiled by Clang) omp_all_memory, which orders tasks that have dependences and waits for no other. */
+   What programs of the two ABI flavors expect of their own runtime: the initial schedule of the
+   ICV, when the runtime reads the environment, how much a pool has room for, LLVM's own schedules,
+   and (compiled by Clang) omp_all_memory, which orders only tasks that have dependences. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void has_schedule(int kind, int chunk, const char *what) {
   require(k == kind && c == chunk, what);
 }
 
-/* The sum of a loop whose schedule the ICV says. */
+/* Checks the sum of a loop that has the ICV's schedule. */
 static long sum(int n) {
   long all = 0;
 #pragma omp parallel for schedule(runtime) reduction(+ : all)
@@ -57,7 +58,8 @@ static void pools(void) {
 typedef enum omp_event_handle_t { most = UINTPTR_MAX } omp_event_handle_t;
 void omp_fulfill_event(omp_event_handle_t event);
 
-/* The first task to name all memory comes behind siblings that have named any place, and does not wait for one that has named none and cannot end yet. */
+/* The first task with omp_all_memory runs after the earlier siblings with dependences. It does not
+   wait for a sibling without any, which cannot end yet. */
 static void all_memory(int writers) {
   int places[40] = {0}, seen = 0, after = 0;
   omp_event_handle_t open;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads of the program that spin outside of each region, for a lock around regions, for longer than anybody lets them: everybody has his turns, what is
-   in registers and errno stays, and who sleeps in a system call is not woken. */
+   Threads of the program spin outside all regions, for a lock around regions, for longer than a
+   time slice. Every thread gets its turns, registers and errno keep their values, and no thread
+   that sleeps in a system call is woken. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -69,7 +70,7 @@ static void *caller(void *p) {
   return NULL;
 }
 
-/* Has called a region, and sleeps: a signal would cut that short. */
+/* A thread that has run a region sleeps. A signal would cut its sleep short. */
 static void *sleeper(void *p) {
   (void)p;
   region();
@@ -83,7 +84,7 @@ static void *sleeper(void *p) {
 
 static void *passer_by(void *p) {
   const double end = now() + 0.004;
-  omp_get_max_threads(); /* known from now on, and gone soon */
+  omp_get_max_threads(); /* the layer knows the thread from now on, and the thread ends soon */
   while (now() < end) {
   }
   return p;
@@ -118,7 +119,8 @@ static void oversubscribe(void) {
   require(told == k_sleepers, "everybody slept");
 }
 
-/* Members that wait for each other without a call, in regions of threads that the main thread, a worker, waits for. */
+/* Members spin for each other without a call, in regions of threads for which the main thread, a
+   worker, waits. */
 static int met, reads, done[2], ends[2];
 static void *meets(void *p) {
   for (int i = 1; i <= 3; ++i) {
@@ -129,12 +131,13 @@ static void *meets(void *p) {
     } else {
       __atomic_store_n(&met, i, __ATOMIC_RELEASE);
     }
-    usleep(30000); /* the watcher sees it outside */
+    usleep(30000); /* the watcher sees the thread outside all regions */
   }
   return p;
 }
 
-/* One member sleeps in the kernel until one of the other region writes; the first threads of both spin. */
+/* A member sleeps in the kernel until a member of the other region writes. The first threads of
+   both regions spin. */
 static void *half(void *p) {
   const int me = *(const int *)p;
   while (me == 1 && !__atomic_load_n(&reads, __ATOMIC_ACQUIRE))
@@ -170,7 +173,8 @@ static void main_waits(void) {
   close(ends[1]);
 }
 
-/* One in a region waits, without a call, for a thread that spins outside of regions until somebody comes: both are needed. */
+/* Members of a region spin for a thread that spins outside all regions until they ask it. Both have
+   to run. */
 static int want, have;
 static void *answerer(void *p) {
   region();
@@ -199,7 +203,7 @@ static void answers(void) {
   require(have == 30, "everything was answered");
 }
 
-/* The child has one thread, and begins anew. */
+/* Starts regions of many threads in the child of a fork, which has one thread at first. */
 static void fork_and_oversubscribe(void) {
   const pid_t child = fork();
   require(child >= 0, "fork");

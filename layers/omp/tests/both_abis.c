@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One half is compiled by GCC, the other, a library, by Clang: both are to have one runtime, so that regions of the one inside of regions of the other know
-   of each other. */
+   GCC compiles one half of the program, Clang the other half, which is a library. Both halves must
+   have one runtime, so that a region of one half inside a region of the other one knows of that
+   region. */
 #include <stdio.h>
 #include <stdlib.h>
 

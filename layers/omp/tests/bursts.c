@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that block in the kernel, region after region, far more of them than workers: in each region as many are blocked at once as in the first, with pauses in between that are shorter and
-   longer than what a spare is kept for (40 ms here). */
+   Far more threads than workers block in the kernel, region after region. In each region as many
+   are blocked at once as in the first one. The pauses between regions are shorter and longer than
+   the time for which a spare is kept (40 ms here). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <omp.h>

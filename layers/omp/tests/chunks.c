@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Chunks that a program asks for through the entry points of its compiler, nestable locks, and what omp_get_schedule() says
-   where OMP_SCHEDULE is static. Prototypes are here: Clang's <omp.h> is
-   packaged with its runtime. */
+   Chunks that a program asks for through the entry points of its compiler, nestable locks, and what
+   omp_get_schedule() returns if OMP_SCHEDULE is static. This file has its own prototypes, because
+   Clang's <omp.h> is packaged with its runtime. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ TEAM_PART(4u, unsigned, int)
 TEAM_PART(8, long, long)
 TEAM_PART(8u, unsigned long, long)
 
-/* One team: a chunk that is longer than the loop is the loop. */
+/* One team gets the whole loop if the chunk is longer than the loop. */
 #define DEAL(SUFFIX, T, S, FROM, TO, STEP, CHUNK, END)                                                                                               \
   {                                                                                                                                                  \
     int last = 7;                                                                                                                                    \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   With as many ready tasks as the setting omp.cutoff says, a thread runs one for each that it makes. CUTOFF is that number, 0 for no limit. */
+   A thread that has as many ready tasks as the setting omp.cutoff allows runs one for each that it
+   creates. CUTOFF is that number, 0 for no limit. */
 #include <stdio.h>
 
 int main(void) {

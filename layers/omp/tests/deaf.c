@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that spin for each other where the signal that would interrupt them cannot arrive: they mask all signals (HOW & 1), or the program has a handler of its own (HOW & 2). More
-   threads than workers: all must come to run, the last one first, and again in the next region. */
+   Threads spin for each other where the layer's signal cannot interrupt them: they mask all signals
+   (HOW & 1), or the program has a handler of its own (HOW & 2).
+   There are more threads than workers. Every thread must get to run, the last one first, and again
+   in the next region. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <pthread.h>

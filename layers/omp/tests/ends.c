@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Ways to end: each in a process of its own, which must end, and as it does with the compilers' own runtimes. */
+   Ways to end a process, each in a process of its own. Each process must end as it does with the
+   compilers' own runtimes. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <pthread.h>
@@ -22,7 +23,7 @@ static int members(void) {
   return n;
 }
 
-/* As member `which`, while the others compute. */
+/* Ends as member `which`, while the others compute. */
 static void exit_by(int which) {
 #pragma omp parallel num_threads(threads)
   {
@@ -61,7 +62,7 @@ static void leave_first(void) {
 static int told[2];
 static void *report_later(void *first) {
   char byte = 0;
-  pthread_join(*(pthread_t *)first, NULL); /* which does not wait for the end of this one */
+  pthread_join(*(pthread_t *)first, NULL); /* the first thread does not wait for the end of this one */
   byte = (char)(members() == threads);
   return write(told[1], &byte, 1) == 1 ? NULL : first;
 }
@@ -144,9 +145,9 @@ static void regions_in_destructors(void) {
 static const struct {
   const char *name;
   void (*run)(void);
-  int status, signal; /* that it ends with */
-  int sends;          /* SIGTERM to it, once it has said that it is ready */
-  int says;           /* something that must be 1 */
+  int status, signal; /* with which the process ends */
+  int sends;          /* whether it gets SIGTERM once it has reported that it is ready */
+  int says;           /* whether it reports something, which must be 1 */
 } cases[] = {
     {"exit() by the first thread while others compute", exit_by_first, 9, 0, 0, 0},
     {"exit() by another thread while others compute", exit_by_last, 9, 0, 0, 0},
@@ -176,7 +177,7 @@ int main(void) {
     if (cases[i].sends && read(told[0], &byte, 1) == 1) {
       char path[64], line[256] = "";
       snprintf(path, sizeof path, "/proc/%d/task/%d/stat", child, child);
-      while (!strstr(line, ") Z")) { /* its first thread has ended */
+      while (!strstr(line, ") Z")) { /* until the process's first thread has ended */
         FILE *const f = fopen(path, "r");
         if (!f || !fgets(line, sizeof line, f))
           break;

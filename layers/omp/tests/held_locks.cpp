@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads yield, or wait in OpenMP, while they hold a lock for which the others wait in the kernel: the program's own thread, too, which goes on only where another one waits by then. Also where the first thread
-// blocks all signals from some time on (DEAF 1), or the program comes to have a handler of its own for SIGURG (DEAF 2); and where it is started with SIGURG ignored.
+// Threads yield, or wait in OpenMP, while they hold a lock for which the others wait in the kernel.
+// The program's own thread does so, too: it can go on only on its kernel thread, where another
+// thread may wait by then.
+// Other runs: the first thread blocks all signals after some time (DEAF 1); the program installs
+// its own handler for SIGURG later (DEAF 2); the program is started with SIGURG ignored.
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -41,7 +44,7 @@ void task_yield() {
 #pragma omp taskyield
 }
 
-/// Who holds the mutex waits for an OpenMP lock, which others take without it.
+/// The holder of the mutex waits for an OpenMP lock, which other threads take without the mutex.
 void inside_of_a_lock(int threads) {
   static omp_lock_t lock;
   omp_init_lock(&lock);
@@ -63,7 +66,9 @@ void inside_of_a_lock(int threads) {
     fail("a lock inside of a mutex", taken);
 }
 
-/// The first thread waits with the mutex for an OpenMP lock, whose holder gives it back when a third thread has come to wait for the mutex; that one runs on the first one's kernel thread where there are two workers.
+/// The first thread holds the mutex and waits for an OpenMP lock. The lock's holder gives the lock
+/// back when a third thread waits for the mutex.
+/// With two workers the third thread runs on the first one's kernel thread.
 void below_the_first_thread() {
   static omp_lock_t lock;
   std::atomic<bool> locked{false}, held{false}, comes{false};
@@ -85,7 +90,7 @@ void below_the_first_thread() {
     locked = true;
     while (!comes) {
     }
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, nullptr); // lets nobody else run here
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, nullptr); // lets no other thread run here
     omp_unset_lock(&lock);
     break;
   }
@@ -99,7 +104,8 @@ void below_the_first_thread() {
   omp_destroy_lock(&lock);
 }
 
-/// `once` calls its argument once, whoever comes first; the others wait for its end.
+/// Requires that `once` calls its argument once, on the first thread that comes, and that the
+/// others wait for its end.
 template <class Once>
 void initialised_once(const char *what, int threads, Once once) {
   static std::atomic<int> begun{0}, ended{0};
@@ -142,7 +148,8 @@ void all_once(int threads, int round) {
   });
 }
 
-/// A word for which nobody looks but the kernel: each thread waits for its turn, and the one whose turn it is yields before it passes it on.
+/// Each thread waits for its turn, on a word that only the kernel reads. The thread whose turn it
+/// is yields before it passes the turn on.
 void semaphores(int threads) {
   static sem_t turns[64];
   for (int i = 0; i < threads; ++i)
@@ -180,7 +187,7 @@ void become_deaf() {}
 int main() {
   const int threads = omp_get_max_threads();
   become_deaf();
-  for (int round = 0; round < 2; ++round) { // the second time as well as the first
+  for (int round = 0; round < 2; ++round) { // all must work the second time, too
     with_mutex("usleep", threads, [] { usleep(10); });
     with_mutex("sched_yield", threads, [] { sched_yield(); });
     with_mutex("taskyield", threads, &task_yield);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The program's own thread waits; another OpenMP thread comes to its kernel thread, ends what it waits for, and goes on with tasks that sleep, each of which makes the next, until
-   the program's own thread says that it goes on. And nobody's sleep is cut short for that. With WEFT_WORKERS=2: a third thread has the other worker. */
+   The program's own thread waits. Another OpenMP thread comes to its kernel thread and ends what
+   the first one waits for. The other thread then runs tasks that sleep, each of which creates the
+   next, until the program's own thread goes on.
+   No thread's sleep is cut short for that. With WEFT_WORKERS=2: a third thread has the other
+   worker. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <stdio.h>

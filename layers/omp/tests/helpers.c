@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   LLVM's hidden helper threads: `target nowait` runs beside the thread that asked for it, which need not come to a scheduling point, in a region and outside of one, in the order that
-   `depend` gives, and is over before the program ends. */
+   LLVM's hidden helper threads. A `target nowait` runs beside the thread that asked for it, which
+   need not come to a scheduling point, inside a region and outside. It runs in the order that
+   `depend` gives, and ends before the program ends. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static void all(void) {
   in_order();
 }
 
-/* Of a child, which has helpers of its own. */
+/* Runs in a child of fork(), which has helpers of its own. */
 static void at_exit(void) {
   int ends[2];
   require(pipe(ends) == 0, "a pipe");
@@ -108,7 +109,7 @@ int main(void) {
   for (int i = 0; i < 100; ++i) {
 #pragma omp target nowait
     require(omp_get_num_threads() == 1, "a helper has no team");
-  } /* the barrier waits for them */
+  } /* the barrier waits for the tasks */
   nested();
 #if !defined(__has_feature) || !__has_feature(thread_sanitizer) /* there the child of a program with threads has none */
   at_exit();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What belongs to an OpenMP thread stays its own over every construct that may suspend it, nested and with more threads than cpus. Compiled without knowledge of
-   Weft. */
+   An OpenMP thread keeps what belongs to it over every construct that may suspend it, in nested
+   regions and with more threads than cpus. The program is compiled without knowledge of Weft. */
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Tasks that their creator runs at once: if(0), final, and outside of regions; what they leave behind when they end. */
+   Tasks that their creator runs at once: if(0), final, and outside regions; and what they leave
+   when they end. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ static long fib(int n) {
   return a + b;
 }
 
-/* Children that outlast the task that made them, and the one after it. */
+/* Creates children that outlast their parent and the task after it. */
 static void children_stay(int rounds) {
   int done = 0, direct = 0;
 #pragma omp parallel num_threads(4)

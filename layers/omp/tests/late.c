@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   An external thread, one of the program that is in no team, ends the last task of a region: so it ends the barrier, and wakes whom it finds in the team, while the region's first thread goes on with a
-   larger one or gives all threads up. Nobody waits for it. */
+   An external thread, which is in no team, ends the last task of a region. So it ends the barrier,
+   and wakes the members that it finds in the team. Meanwhile the region's first thread begins a
+   larger region or gives all threads up. No thread waits for the external thread. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,14 +20,15 @@ static void *external_thread(void *rounds) {
     omp_event_handle_t e;
     while (!(e = __atomic_exchange_n(&given, 0, __ATOMIC_ACQ_REL)))
       nap(20);
-    nap(200); /* all others sleep, or look */
+    nap(200); /* all other threads sleep or spin meanwhile */
     omp_fulfill_event(e);
     __atomic_add_fetch(&done, 1, __ATOMIC_RELAXED);
   }
   return NULL;
 }
 
-/* Both ways: the task that the external thread ends is the last one, or another one depends on it. */
+/* Runs a region. The external thread ends its last task or, with_another, a task on which another
+   one depends. */
 static void region(int threads, int with_another) {
   omp_event_handle_t event;
   int data = 0;

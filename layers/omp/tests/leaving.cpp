@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   leaving [THREADS], or as many as LEAVING says: threads of the program that use OpenMP and end, a few at a time. What their teams had is used again: memory, mappings and kernel threads stay as they are after the first ones. Members of
-   a thread's teams end with it, as they do in GCC's runtime: their variables are destroyed, and those of the next thread's members have their initial values. */
+   leaving [THREADS], or as many as LEAVING says: threads of the program use OpenMP and end, a few
+   at a time. Later threads use what their teams had: memory, mappings and kernel threads stay as
+   they are after the first ones.
+   The members of a thread's teams end with the thread, as they do in GCC's runtime: their variables
+   are destroyed, and those of the next thread's members have their initial values. */
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -49,7 +52,7 @@ pthread_key_t g_key;
 
 constexpr int k_members = 3;
 
-/// In two regions of one size, with nothing between them that could change the team.
+/// Runs two regions of one size, with nothing between them that could change the team.
 void look_at_variables() {
 #pragma omp parallel num_threads(k_members)
   {
@@ -216,7 +219,7 @@ int main(int argc, char **argv) {
                                g_freed.fetch_add(1);
                              }) == 0,
           "pthread_key_create");
-  live_and_leave(threads / 2); // as many at once as there ever are: the first ones take memory
+  live_and_leave(threads / 2); // as many threads at once as there ever are: the first ones take memory
   const footprint before = look();
   live_and_leave(threads);
   const footprint after = look();

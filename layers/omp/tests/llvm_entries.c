@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Entry points of LLVM's ABI that Clang calls seldom or never, and Intel's compilers do. Compiled by Clang with -fnoopenmp-use-tls: threadprivate goes through the
-   runtime. */
+   Entry points of LLVM's ABI that Clang calls seldom or never, and that Intel's compilers call.
+   Clang compiles the program with -fnoopenmp-use-tls, so threadprivate uses the runtime. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   More entry points of LLVM's ABI that Intel's compilers call: wide and mixed atomics, locks, sections, loops of a league, masks of cpus. Compiled by Clang, which declares
-   none of them. */
+   More entry points of LLVM's ABI that Intel's compilers call: wide and mixed atomics, locks,
+   sections, loops of a league, masks of cpus. Clang, which declares none of them, compiles the
+   program. */
 #include <complex.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -213,7 +214,8 @@ static void lists(void) {
   require(sizes[0] == 4, "num_threads(strict: 4)");
 }
 
-/* Clang cuts an untied task into parts, and asks for the next one where the task may change its thread. */
+/* Clang cuts an untied task into parts, and asks for the next part where the task may change its
+   thread. */
 static void untied_parts(void) {
   int steps = 0;
 #pragma omp parallel num_threads(3)

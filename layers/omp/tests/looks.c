@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that spin with a construct of OpenMP's: each lets the others run after a few looks, though there is one worker, and no other thread to stand in for it (WEFT_WORKERS=1,
-   WEFT_WATCH_MAX_SPARES=0). Without that each would look until it is interrupted, a million times. */
+   Threads spin with a construct of OpenMP's. Each one lets the others run after a few looks, though
+   there is one worker and no spare (WEFT_WORKERS=1, WEFT_WATCH_MAX_SPARES=0). Otherwise each one
+   would look a million times, until it is interrupted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,7 +60,7 @@ static void test_lock(void) {
   check("omp_test_lock");
 }
 
-#ifdef __clang__ /* GCC makes an instruction of it */
+#ifdef __clang__ /* GCC compiles this to an instruction */
 static void flush(void) {
   volatile int turn = threads - 1;
 #pragma omp parallel num_threads(threads) shared(turn)

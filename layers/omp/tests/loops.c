@@ -37,7 +37,7 @@ static void require_all(long n, const char *what) {
   memset(hits, 0, sizeof hits);
 }
 
-/* Long and short ones, so that some members have much left when others have nothing. */
+/* Bodies are long and short, so that some members have much left when others have nothing. */
 static void work(unsigned kind, long i) {
   const long rounds = kind == 0 ? 0 : kind == 1 ? i % 64 == 0 ? 20000 : 0 : i < 40 ? 5000 : 10;
   for (volatile long r = 0; r < rounds; ++r) {
@@ -116,7 +116,7 @@ static void in_order(int threads) {
   }
 }
 
-/* Nobody waits between the loops, and the first comes last. */
+/* No member waits between the loops, and the first member comes last. */
 static void ahead(int threads) {
   const int loops = 2 + (int)draw(38), n = 1 + (int)draw(40);
   int done[40] = {0};
@@ -172,7 +172,8 @@ static void cancelled(int threads) {
   require(after == n, "the loop behind a cancelled one");
 }
 
-/* More chunks than a number of 32 bits can tell apart, which come from the first on: it is cancelled soon. */
+/* Runs a loop of more chunks than 32 bits can count, which come from the first one on. The loop is
+   cancelled soon. */
 static void long_loop(int threads) {
   const unsigned long long n = 1ull << 40;
   int begun = 0;

@@ -35,7 +35,7 @@ thread_local int t_own = 0;
 
 long sum_to(long n) { return n * (n - 1) / 2; }
 
-/// Each kind of region that a compiler makes one call of.
+/// Runs each kind of region for which a compiler makes one call.
 void all_regions(int threads) {
   long sum = 0;
   std::vector<int> seen(static_cast<std::size_t>(threads), 0);
@@ -81,7 +81,8 @@ void all_regions(int threads) {
   require(sum == sum_to(100) + threads, "a task reduction");
 }
 
-/// Outside of regions: tasks wait for each other's locks while others of the same worker do.
+/// Outside regions: tasks wait for each other's locks while other tasks of the same worker wait,
+/// too.
 void outside(long &guarded, lock &l) {
   for (int i = 0; i < 5; ++i) {
 #pragma omp critical(of_tasks)
@@ -138,7 +139,7 @@ void locks_in_tasks() {
   require(by_critical == k_tasks * 10, "critical sections and locks in tasks");
 }
 
-/// Each runs only when the other does.
+/// Runs regions each of which can end only when all the others run.
 void regions_that_wait_for_each_other() {
   std::atomic<int> there{0};
   for (int i = 0; i < 6; ++i)

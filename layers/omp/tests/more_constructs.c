@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   taskloop, task reductions, sinks and sources, cancellation and detached tasks against what a serial program gives. Compiled by GCC and by Clang; with
-   OMP_CANCELLATION=true. */
+   taskloop, task reductions, sinks and sources, cancellation and detached tasks give what a serial
+   program gives. GCC and Clang compile the program; it runs with OMP_CANCELLATION=true. */
 #include <stdio.h>
 #include <stdlib.h>
 

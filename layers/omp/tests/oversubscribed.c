@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and regions of more threads than cpus, in teams that grow and shrink, where some come late, make tasks, nest or cancel: nobody begins what follows too early, and
-// nobody is left behind.
+// Barriers and regions of more threads than cpus, in teams that grow and shrink. Some members come
+// late, create tasks, nest regions or cancel.
+// No member begins what follows too early, and no member is left behind.
 #include <stdio.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ static void require(int holds, const char *what, int region) {
   }
 }
 
-/// Long enough that others end their watch, or go to sleep.
+/// Waits, in some calls long enough that others end their watch or go to sleep.
 static void come_late(unsigned *seed) {
   const unsigned n = next(seed) % 64;
   if (n == 0)
@@ -38,7 +39,8 @@ static void check_step(int threads, int step, int region) {
     require(cells[16 * i] == step, "a barrier lets somebody through too early", region);
 }
 
-/// Who cancels comes late, so most wait already at a barrier that they then leave.
+/// Runs a region that a member cancels. That member comes late, so most members wait already at a
+/// barrier that they then leave.
 static void run_cancelled(int threads, unsigned *seed_of_region, int region) {
   int passed = 0;
   const int who = (int)(next(seed_of_region) % (unsigned)threads);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Places: where the members of teams stand, and that they run there. With OMP_PLACES=threads. Takes any number of cpus. */
+   Places: which place each member of a team has, and that the member runs there. With
+   OMP_PLACES=threads. Takes any number of cpus. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static void require(int holds, const char *what) {
   }
 }
 
-/* The kernel keeps the caller where it is said to stand. */
+/* Requires that the kernel keeps the caller on the place that OpenMP reports. */
 static void check_mask(void) {
   const int place = omp_get_place_num();
   require(place >= 0 && place < omp_get_num_places(), "a number of a place");

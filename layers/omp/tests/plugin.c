@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A library with regions, which a program that knows nothing of OpenMP loads, unloads and loads again; in that program's own words in PROGRAM. */
+   A library with regions. A program without OpenMP, which is this file with PROGRAM defined, loads
+   it, unloads it and loads it again. */
 #include <stdio.h>
 #ifdef PROGRAM
 #include <dlfcn.h>

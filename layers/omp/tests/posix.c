@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What POSIX says of threads holds for OpenMP threads: attributes, cpus, scheduling, signals and their masks, each of its own. Takes any number of cpus. */
+   What POSIX guarantees for threads holds for OpenMP threads. Each one has its own attributes,
+   cpus, scheduling, signals and mask. Takes any number of cpus. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +47,8 @@ static int cpus_of(cpu_set_t *set, int *into) {
   return n;
 }
 
-/* Each thread on a cpu of its own choice stays there while others run beside it, and who has chosen none is kept nowhere. */
+/* A thread that has chosen a cpu stays there while others run beside it. A thread that has chosen
+   none is bound to none. */
 static void pinning(int by_number) {
   cpu_set_t before;
   static int cpus[CPU_SETSIZE];
@@ -157,7 +159,7 @@ static void signals(void) {
     require(pthread_kill(pthread_self(), 4711) == EINVAL, "a signal that there is none of");
 #pragma omp barrier
     require(pthread_kill(g_all[(me + 1) % n], SIGUSR2) == 0, "a signal to another thread");
-    while (t_got < 100) /* some of them wait below meanwhile, some here */
+    while (t_got < 100) /* some threads wait below meanwhile, some here */
       sched_yield();
     require(t_got == 102, "each thread gets the one that was sent to it");
 #pragma omp barrier
@@ -191,7 +193,7 @@ static void spin_until_signalled(void) {
   require(pthread_join(sender, NULL) == 0, "pthread_join");
 }
 
-/* Threads of the child's run on a kernel thread that has another number. */
+/* The child's threads run on a kernel thread that has another number. */
 static void spin_in_child(void) {
   int status = -1;
   const pid_t child = fork();
@@ -232,7 +234,7 @@ static void masks(void) {
     require(pthread_sigmask(99, &one, NULL) == EINVAL, "what pthread_sigmask has not");
   }
   require(!is_blocked(SIGUSR1), "nothing of it is left in the first thread");
-  /* What the first thread blocks, new ones begin with. */
+  /* New threads begin with the signals blocked that the first thread blocks. */
 }
 
 /* Signals that are waited for: those to a thread, which come first or meanwhile, and those to the process. */

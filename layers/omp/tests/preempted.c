@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that are interrupted, and yield, in the middle of their own code: each sends itself the signal that the layer sends to threads that keep others waiting. Under
-   8 x 8 nesting each must find its threadprivate, thread-local and errno values, its pthread_self() and its registers as it left them, on whatever kernel thread it goes on. */
+   Threads are interrupted, and yield, in the middle of their own code: each one sends itself the
+   signal that the layer sends to threads that keep others waiting.
+   In nested regions of 8 x 8 threads each one must find its threadprivate, thread-local and errno
+   values, its pthread_self() and its registers as it left them, on whatever kernel thread it goes
+   on. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
@@ -24,7 +27,8 @@ static void require(int good, const char *what) {
   }
 }
 
-/* In this program's code, for in the C library's nobody is interrupted. */
+/* Makes a system call from this program's code, because the layer interrupts no thread in the C
+   library's code. */
 static inline long call(long number, long a, long b, long c) {
   long result;
   __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");

@@ -57,7 +57,7 @@ void fork_inside_region() {
   if (omp_get_thread_num() == omp_get_num_threads() - 1) {
     const pid_t child = fork();
     if (child == 0)
-      _exit(count_threads(4) == 1 ? 0 : 1); // serial, for the others stayed behind
+      _exit(count_threads(4) == 1 ? 0 : 1); // serial, because the other threads stayed in the parent
     require(status_of(child) == 0, "a region in a child that was made inside of a region");
   }
 }
@@ -115,7 +115,7 @@ void exceptions() {
           }
         }
         require(sum == 6, "exceptions in a region inside of a handler");
-        throw; // the one that is handled, after another thread may have run here
+        throw; // the handled exception, after another thread may have run here
       }
     } catch (const std::runtime_error &e) {
       require(e.what() == std::to_string(omp_get_thread_num()) && std::uncaught_exceptions() == 0, "the exception that is thrown again");
@@ -142,7 +142,7 @@ void big_stacks() { // with OMP_STACKSIZE=64M
   require(sum == 96, "48 MiB of stack");
 }
 
-/// Of addresses, beyond those that are in use.
+/// Limits the address space to what is in use and this much more.
 void leave_memory(rlim_t bytes) {
   rlimit limit;
   getrlimit(RLIMIT_AS, &limit);
@@ -156,7 +156,7 @@ void leave_memory(rlim_t bytes) {
 }
 
 void no_memory() { // with OMP_STACKSIZE=1G
-  require(count_threads(2) >= 1, "a region"); // what is needed once is there
+  require(count_threads(2) >= 1, "a region"); // makes what the runtime needs once
   leave_memory(rlim_t{1500} << 20);
   const int threads = count_threads(16);
   require(threads >= 1 && threads < 16, "a region goes on with the threads that can be had");

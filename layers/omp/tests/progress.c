@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Waits that end only if somebody else may go on: in each, another runtime's shortcut would hang. Compiled by GCC and by Clang. */
+   Waits that end only if another thread or task may go on. In each one a shortcut of another
+   runtime would hang. GCC and Clang compile the program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +17,8 @@ static void require(int holds, const char *what) {
 
 static int look(int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 
-/* A task of the inner group waits for one of the outer, which nobody else may be there to run. */
+/* A task of the inner group waits for one of the outer group, which perhaps no other thread is
+   there to run. */
 static void groups(void) {
   int x = 1, order = 0;
 #pragma omp parallel
@@ -40,7 +42,7 @@ static void groups(void) {
   }
 }
 
-/* One runs far ahead of another that waits for it. */
+/* One member runs far ahead of another one that waits for it. */
 static void ahead(void) {
   int go = 0, done[64] = {0};
 #pragma omp parallel num_threads(2)
@@ -63,7 +65,8 @@ static void ahead(void) {
     require(done[round] == 8, "each iteration of each loop once");
 }
 
-/* One leaves a cancelled region, and never comes to the loops of the other. With OMP_CANCELLATION=true. */
+/* One member leaves a cancelled region, and never comes to the other member's loops. With
+   OMP_CANCELLATION=true. */
 static void cancelled(void) {
   int left = 0;
 #pragma omp parallel num_threads(2)
@@ -84,7 +87,7 @@ static void cancelled(void) {
 }
 
 #if defined(__clang__) || __GNUC__ >= 13
-/* omp_all_memory is between what names other addresses. */
+/* A task with omp_all_memory runs between tasks that name other addresses. */
 static void all(void) {
   int before[8] = {0}, after[8] = {0}, seen = 0;
 #pragma omp parallel
@@ -110,7 +113,8 @@ static void all(void) {
 static void all(void) {}
 #endif
 
-/* Who makes tiny tasks leaves them to the other, and does something else, or sleeps, until they are over. */
+/* A member creates tiny tasks, leaves them to the other member, and does something else, or sleeps,
+   until they are complete. */
 static void left_to_others(int ordered, int sleeps) {
   enum { tasks = 3000 };
   int done = 0;

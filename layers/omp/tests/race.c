@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Races that ThreadSanitizer must report, one per run: two threads, or two tasks, that touch a variable at once with nothing between them that orders it. They wait until both have begun,
-   so that they are on two kernel threads: what one worker runs one after the other counts as ordered. */
+   Races that ThreadSanitizer must report, one per run: two threads, or two tasks, touch a variable
+   at once, and nothing orders the two accesses. Both wait until both have begun, so that they are
+   on two kernel threads: for the sanitizer, what one worker runs one after the other is ordered. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ static void meet(void) {
   }
 }
 
-/* More than once: of two accesses at the very same moment the sanitizer may see neither beside the other. */
+/* Touches the variable more than once: of two accesses at the very same moment the sanitizer may
+   miss that they are concurrent. */
 static void touch(int by) {
   for (int i = 0; i < 1000; ++i)
     cell = cell + by;
@@ -39,7 +41,7 @@ static void of_tasks(void) {
   }
 }
 
-/* Both only read what a third writes. */
+/* Two tasks only read what a third one writes. */
 static void of_dependences(void) {
   int x = 0;
 #pragma omp parallel num_threads(2)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads of the program make tasks whose events another thread fulfils, and end. The next region has what their teams had, and comes to its end. */
+   Threads of the program create tasks whose events another thread fulfils, and end. The next region
+   uses what their teams had, and ends. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ int main(void) {
       return 1;
     while (!__atomic_load_n(&g_began, __ATOMIC_ACQUIRE))
       nanosleep(&moment, NULL);
-    nanosleep(&moment, NULL); /* mostly the body is over: then this thread ends the task */
+    nanosleep(&moment, NULL); /* mostly the body has ended by then, so this thread ends the task */
     omp_fulfill_event(g_event);
     pthread_join(maker, NULL);
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Every schedule over loops that lie at the ends of every integer type, go over all of it in a few steps, or have chunks greater than the loop: each iteration is run once, with the
-   value that a serial loop gives it, and none beside them. */
+   Every schedule, over loops at the ends of every integer type, loops that cover the type in a few
+   steps, and loops shorter than a chunk. Each iteration runs once, with the value that a serial
+   loop gives it, and no other iteration runs. */
 #include <limits.h>
 #include <omp.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ static unsigned count[most];
 static unsigned long beside, wrong_order, loops;
 static long last_in_order;
 
-/* Iteration number `at` of one that has `n`. */
+/* Notes iteration number `at` of a loop that has `n`. */
 static void mark(unsigned long long at, unsigned n) {
   if (at < n)
     __atomic_add_fetch(&count[at], 1, __ATOMIC_RELAXED);
@@ -49,7 +50,7 @@ static void check(const char *type, const char *way, const char *schedule, unsig
 #define TEXT_OF(X) #X
 #define DIRECTIVE(...) _Pragma(TEXT(omp __VA_ARGS__))
 
-/* One loop. AT: the number of iteration i. */
+/* Runs one loop. AT: the number of iteration i. */
 #define LOOP(T, WAY, HEAD, AT, N, CHUNK, NAME, ...)                                                                                                  \
   begin();                                                                                                                                           \
   DIRECTIVE(__VA_ARGS__)                                                                                                                             \
@@ -96,11 +97,11 @@ static const long most_inlined = LONG_MAX;
 #define GOES_DOWN(T) 1
 #else
 static const long most_inlined = 20;
-#define GOES_DOWN(T) ((T) - 1 < 1 || sizeof(T) == sizeof(long)) /* it takes the step of a shorter type without a sign for a great one */
+#define GOES_DOWN(T) ((T) - 1 < 1 || sizeof(T) == sizeof(long)) /* GCC takes the negative step of a shorter unsigned type for a great one */
 #endif
 static const long chunks[] = {1, 3, 1 << 30, INT_MAX, LONG_MAX};
 
-/* From `low`, in n steps, upwards and back; U: the type without a sign. */
+/* Goes from `low`, in n steps, upwards and back. U: the unsigned type. */
 #define OVER(T, U, NAME)                                                                                                                             \
   static void over_##NAME(T low, T step, unsigned n) {                                                                                               \
     const T high = (T)((U)low + (U)step * n), last = (T)(high - step), before = (T)(low - (low > LEAST_##NAME));                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that spin on variables, more of them than there are cpus, and call nothing: each must get its turn. And what is interrupted keeps all
-   that belongs to it. */
+   More threads than cpus spin on variables, and call nothing. Each one must get its turn, and an
+   interrupted thread keeps all that belongs to it. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void put(int *p, int n) { __atomic_store_n(p, n, __ATOMIC_RELEASE); }
 static int own;
 #pragma omp threadprivate(own)
 
-/* Round the ring: each waits for its neighbour's word. */
+/* Passes a word around a ring, in which each thread waits for its neighbour. */
 static void ring(int laps, int yields) {
   int word = 0;
 #pragma omp parallel num_threads(8)
@@ -44,7 +44,7 @@ static void ring(int laps, int yields) {
   require(word == 8 * laps, "everybody had his turns");
 }
 
-/* All spin until the last one has come, who need not have begun when the first ones spin. */
+/* All threads spin until the last one has come. It need not have begun when the first ones spin. */
 static void roll_call(int threads) {
   int here = 0;
 #pragma omp parallel num_threads(threads)
@@ -56,7 +56,7 @@ static void roll_call(int threads) {
   require(here == threads, "everybody came");
 }
 
-/* One holds a lock and is interrupted; those who wait for it do not spin. */
+/* One thread holds a lock and is interrupted. The threads that wait for the lock do not spin. */
 static void in_critical(void) {
   int go = 0, passed = 0;
 #pragma omp parallel num_threads(6)
@@ -76,7 +76,7 @@ static void in_critical(void) {
   require(passed == 6, "the critical region was left");
 }
 
-/* The first thread is ready, and the worker that is its own runs one that spins for it. */
+/* The first thread is ready, and its own worker runs a thread that spins for it. */
 static void first_thread(void) {
   int arrived = 0;
 #pragma omp parallel num_threads(4)

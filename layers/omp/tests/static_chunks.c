@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Loops that are too long to be run, at the entry points: the chunks that the members of a team get, by the instructions that Clang makes of a loop, are all of the loop and nothing beside it. Static ones are
-   handed out in turn, as the specification says, wherever the type of the loop has room for that. And the same of loops that GCC's programs ask for chunk by chunk. */
+   Loops that are too long to be run, at the entry points. The chunks that the members of a team
+   get, by the calls that Clang makes for a loop, are the whole loop and nothing else.
+   Static chunks are handed out in turn, as the specification requires, wherever the type of the
+   loop has room for that. The same holds for loops whose chunks GCC's programs ask for one by one.
+   */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,7 +40,8 @@ static int by_begin(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Iterations [0, total - 1]. `chunk`: of equal ones, handed out in turn, to n members; 0: of any. */
+/* Checks that the runs are the iterations [0, total - 1]. `chunk`: the size of equal chunks that n
+   members get in turn; 0: any chunks. */
 static void check(const char *what, uint64_t total, uint64_t chunk, int n, unsigned lasts_wanted) {
   int holds = got > 0 && got <= most && lasts == lasts_wanted;
   qsort(runs, got < most ? got : most, sizeof *runs, by_begin);

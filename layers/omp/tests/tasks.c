@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Tasks of every kind, at random, against what a serial program would find: trees with taskwait and taskgroup, parents that are over before their children, chains and
-   random dependences, undeferred ones that wait, priorities, regions inside of tasks, more tasks than may be ready. */
+   Random tasks of every kind give what a serial program would give: trees with taskwait and
+   taskgroup, parents that end before their children, chains and random dependences, undeferred
+   tasks that wait, priorities, regions inside tasks, more tasks than may be ready. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ static long fib(int n) {
   return a + b;
 }
 
-/* Nobody waits for the children but the group around all. */
+/* Only the group around all tasks waits for the children. */
 static void orphans(int depth, long *sum) {
 #pragma omp atomic
   ++*sum;
@@ -66,7 +67,7 @@ static long grouped(int depth) {
 
 enum { k_places = 7, k_steps = 400 };
 
-/* Each place holds a hash of all that was done to it, in order. */
+/* Each place holds a hash of all that the tasks did to it, in order. */
 static void random_graph(void) {
   unsigned places[k_places] = {0}, expected[k_places] = {0};
   for (unsigned i = 1; i <= k_steps; ++i) {
@@ -162,7 +163,7 @@ int main(void) {
 #pragma omp barrier
 #pragma omp single
       require(many == 5000, "a barrier waits for tasks");
-      for (int i = 0; i < 50; ++i) { /* all make them */
+      for (int i = 0; i < 50; ++i) { /* all members create tasks */
 #pragma omp task shared(ranked) priority(i % 5)
         {
 #pragma omp atomic

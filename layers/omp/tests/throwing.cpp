@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with a sanitizer, which Weft is not: threads throw, allocate and leave nothing. Ends with 0 when each of them did, or, where ONE is set, when regions had one thread.
+// Threads throw, allocate and leak nothing, in a program that is built with a sanitizer and a Weft
+// that is not. Exit status 0: each thread did or, if ONE is set, regions had one thread.
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Threads that pass a token around, each waiting for it with sched_yield(), as libraries do, or with short sleeps: far more often than time slices are given out. And what becomes of the
-   signal by which threads that spin without it are interrupted: a process that is started with it ignored keeps it so. */
+   Threads pass a token around, far more often than there are time slices. Each one waits for it
+   with sched_yield(), as libraries do, or with short sleeps.
+   A process that is started with the layer's signal ignored, by which the layer interrupts threads
+   that spin, keeps it ignored. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
@@ -36,7 +38,7 @@ static void pass_token(int rounds, void (*wait)(void)) {
     for (int round = 0; round < rounds; ++round) {
       while (__atomic_load_n(&holder, __ATOMIC_ACQUIRE) != me)
         wait();
-      ++turns; /* of who holds the token */
+      ++turns; /* only the holder of the token writes it */
       __atomic_store_n(&holder, (me + 1) % all, __ATOMIC_RELEASE);
     }
 #pragma omp barrier
