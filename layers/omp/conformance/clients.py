@@ -3,8 +3,8 @@
 
 usage: clients.py CASE CALLERS [SCALE]       OMP_NUM_THREADS is the number of OpenMP threads of each caller
 
-Eight jobs; what they compute is held against an answer that knows nothing of OpenMP. Prints one line of JSON: seconds, CPU seconds, most threads,
-the OpenMP runtimes that are mapped. Exit status 1 when an answer is wrong."""
+There are eight jobs. The script compares what each computes with an answer that was computed without OpenMP. It prints one line of JSON: seconds, CPU seconds,
+most threads, the OpenMP runtimes that are mapped. Exit status: 1 when an answer is wrong."""
 import glob
 import json
 import os
@@ -21,7 +21,7 @@ JOBS = 8
 
 
 def faiss_case(scale, rng):
-    """Exact search: inner products by BLAS, neighbours by OpenMP."""
+    """Runs an exact search: inner products by BLAS, neighbours by OpenMP."""
     import faiss
     width, many = 32, int(6000 * scale)
     base, asked = rng.random((many, width), dtype=np.float32), rng.random((200, width), dtype=np.float32)
@@ -40,7 +40,7 @@ def faiss_case(scale, rng):
 
 
 def lightgbm_case(scale, rng):
-    """A boosted model is the same whatever the number of threads: deterministic."""
+    """Trains a boosted model, which is the same whatever the number of threads: deterministic."""
     import lightgbm
     data = rng.random((int(4000 * scale), 20))
     label = (data[:, 0] + data[:, 1] * data[:, 2] > 0.8).astype(int)
@@ -79,7 +79,7 @@ def numba_case(scale, rng):
 
 
 def sklearn_case(scale, rng):
-    """k-means by Lloyd's rule: labels are those of the nearest centre, which numpy can tell."""
+    """Runs k-means by Lloyd's rule. Labels are those of the nearest centre, which numpy can compute."""
     import sklearn.cluster
     data = rng.random((int(4000 * scale), 8))
 
@@ -92,7 +92,7 @@ def sklearn_case(scale, rng):
 
 
 def product_case(library, scale, rng):
-    """A matrix product through the C interface of a BLAS, which Python calls without its lock."""
+    """Computes a matrix product through the C interface of a BLAS, which Python calls without its lock."""
     import ctypes
     blas = ctypes.CDLL(library)
     n = int(300 * scale)

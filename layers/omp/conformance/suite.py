@@ -12,7 +12,7 @@ RUNTIME = re.compile(r"\blib(gomp|omp|iomp5)\b[\w.-]*\.so")
 
 
 def cache(name):
-    """A folder for what is fetched and compiled, outside the repository."""
+    """Returns a folder for what is fetched and compiled, outside the repository."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = os.path.join(base, "weft", name)
     os.makedirs(folder, exist_ok=True)
@@ -37,7 +37,7 @@ def fetch_packages(folder, names):
 
 
 def fetch_source(folder, name):
-    """The upstream archive of one of the distribution's source packages. The system's list of sources is left as it is."""
+    """Fetches the upstream archive of one of the distribution's source packages. The system's list of sources stays as it is."""
     pattern = os.path.join(folder, name + "_*.orig.tar.*")
     found = [f for f in glob.glob(pattern) if not f.endswith(".asc")]
     if found:
@@ -60,13 +60,13 @@ def fetch_source(folder, name):
 
 
 def other_runtimes(program, env, libraries):
-    """The OpenMP runtimes that the loader would map for a program, but for those of the folder `libraries`."""
+    """Returns the OpenMP runtimes that the loader would map for a program, except those of the folder `libraries`."""
     traced = subprocess.run([program], env=dict(env, LD_TRACE_LOADED_OBJECTS="1"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
     return [line.strip() for line in traced.stdout.decode(errors="replace").splitlines() if RUNTIME.search(line) and libraries not in line]
 
 
 def run(command, env, folder, limit):
-    """(exit status, output), the status None when it was not over in time; what it started is ended with it. It ends when this process does."""
+    """Runs a command. Returns (exit status, output), with status None when the command did not end in time. Ends what the command started with it; the command ends when this process does."""
     with subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           start_new_session=True) as process:
         try:
@@ -78,7 +78,7 @@ def run(command, env, folder, limit):
 
 
 def environment(libraries, pairs):
-    """The environment of a program on Weft; without libraries, on its own runtime."""
+    """Returns the environment of a program on Weft; without libraries, on its own runtime."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))}
     env.update(pair.split("=", 1) for pair in pairs)
     if libraries:
@@ -92,7 +92,7 @@ def for_each(jobs, function, items):
 
 
 def tally(results):
-    """Counts by state, and of those excluded by reason."""
+    """Returns counts by state, and of excluded tests by reason."""
     counts = collections.Counter(r["state"] for r in results)
     excluded = collections.Counter(r["why"] for r in results if r["state"] == "excluded")
     return counts, ", ".join(f"{n} {why}" for why, n in sorted(excluded.items()))

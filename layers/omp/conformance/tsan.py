@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite's programs with ThreadSanitizer: compiled by GCC, linked by Clang 19 as the layer was, for a process has one runtime of the sanitizer; with all of its symbols to be seen, or
-the C++ library's own functions would be called where it intercepts them. And which programs are excluded."""
+"""The suite's programs with ThreadSanitizer, and which of them are excluded.
+
+GCC compiles the programs, and Clang 19 links them, as it has linked the layer, because a process has one runtime of the sanitizer. The programs export all of its
+symbols: otherwise they would call the C++ library's own functions where the sanitizer intercepts them."""
 import os
 import re
 import subprocess
 
 LINKERS = {"c": "clang-19", "c++": "clang++-19", "fortran": "clang-19"}
 LIBRARIES = {"c": [], "c++": [], "fortran": ["-lgfortran", "-lquadmath"]}
-# The Fortran library takes its own locks in two orders, in one thread: so orders of locks are not looked at.
+# The Fortran library takes its own locks in two orders, in one thread, so the sanitizer does not
+# check lock orders.
 PAIR = "TSAN_OPTIONS=halt_on_error=1 die_after_fork=0 report_thread_leaks=0 allocator_may_return_null=1 detect_deadlocks=0"
 
-# Why a report says nothing of the layer. The name is that of a test or, without its folder, of those of all languages.
+# Why a report says nothing about the layer. A name is that of a test or, without a folder, of the
+# tests of all languages.
 BY_ITSELF = "race by themselves"
 OF_COMPILER = "race in what GCC makes of them"
 OF_STOCK = "fail on GCC's own runtime, too"
@@ -55,12 +59,12 @@ APART = {
 
 
 def reason(name):
-    """Why a test is excluded; empty: it is not."""
+    """Returns why a test is excluded; empty: it is not."""
     return APART.get(name) or APART.get(os.path.basename(name)) or ""
 
 
 def build(command, sources, lang, program, work):
-    """What the compilers said, empty when the program was built. `command` compiles the sources, but for what is added here; in the folder `work`."""
+    """Builds a program. Returns the compilers' output, which is empty when they built it. `command` compiles the sources in the folder `work`; build() adds options."""
     objects = [os.path.join(work, os.path.basename(s) + ".o") for s in sources] # two may differ in their last letters only
     for file, made in zip(sources, objects):
         done = subprocess.run([*command, "-fsanitize=thread", "-g1", "-foffload=disable", "-fno-lto", "-c", file, "-o", made], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -73,7 +77,7 @@ def build(command, sources, lang, program, work):
 
 
 def report(output):
-    """The last line of a report in what a program wrote, or None."""
+    """Returns the last line of a report in what a program wrote, or None."""
     if "WARNING: ThreadSanitizer" not in output:
         return None
     last = re.search(r"SUMMARY: ThreadSanitizer: (.*)", output)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""conformance_test.py FOLDER COMPILER: what the conformance runs read, assert and write, with programs made here. FOLDER has Weft's library."""
+"""conformance_test.py FOLDER COMPILER: checks what the conformance runs read, assert and write, with programs made here. FOLDER has Weft's library."""
 import importlib.machinery
 import importlib.util
 import os
@@ -41,7 +41,7 @@ class Runs(unittest.TestCase):
         return path
 
     def program(self, name, text, options=("-fopenmp",)):
-        """A record as of a test that was built."""
+        """Returns a record like that of a test that was built."""
         path = os.path.join(self.folder, name)
         subprocess.run([COMPILER, *options, "-o", path, self.write(name + ".c", text)], check=True)
         os.makedirs(path + ".d")

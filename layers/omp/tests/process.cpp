@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What happens to a process that has OpenMP threads: fork, exit inside of a region, exceptions, big stacks, no memory for threads, regions in static destructors.
+   What happens to a process that has OpenMP threads: fork, exit inside a region, exceptions, big
+   stacks, no memory for threads, regions in static destructors.
    Each case runs in a process of its own, which is this program started again. */
 #include <cstdio>
 #include <cstdlib>

@@ -97,7 +97,7 @@ static const long most_inlined = LONG_MAX;
 #define GOES_DOWN(T) 1
 #else
 static const long most_inlined = 20;
-#define GOES_DOWN(T) ((T) - 1 < 1 || sizeof(T) == sizeof(long)) /* GCC takes the negative step of a shorter unsigned type for a great one */
+#define GOES_DOWN(T) ((T) - 1 < 1 || sizeof(T) == sizeof(long)) /* GCC takes the step of a shorter unsigned type for a great one */
 #endif
 static const long chunks[] = {1, 3, 1 << 30, INT_MAX, LONG_MAX};
 

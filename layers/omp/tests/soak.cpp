@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// soak [SECONDS [PART]]: what a server does in a day, again and again: tasks of Weft's with accesses, groups and errors, in the first thread and in threads that come and go, regions of OpenMP's there and in
-// tasks, bursts of tasks that sleep in the kernel, children of fork(), both libraries opened and closed. Tells ten times what the process has: memory, mappings, files, threads; nothing of it may grow.
+// soak [SECONDS [PART]] repeats what a server does in a day:
+// - tasks of Weft's with accesses, groups and errors, in the first thread and in threads that come
+//   and go;
+// - OpenMP regions in these threads and in tasks;
+// - bursts of tasks that sleep in the kernel;
+// - children of fork();
+// - both libraries, opened and closed.
+// It prints ten times how much memory and how many mappings, files and threads the process has.
+// None of these may grow.
 #include <weft/weft.hpp>
 
 #include <atomic>

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The layer and programs of both compilers with ThreadSanitizer: no report of programs without a race, and a report of each race that there is.
+# The layer and programs of both compilers with ThreadSanitizer: it reports no program without a
+# race, and each race that there is.
 #
-# Left out, and why: spinners, preempted, yield (nobody who spins is interrupted), process, plugin, both_abis (they fork, load and unload, which ThreadSanitizer restricts), limit, places, abi_flavor
-# and the runs of the environment (settings: nothing runs side by side), llvm_entries (threadprivate through the runtime).
+# Excluded, and why:
+# - spinners, preempted, yield: in this build the layer interrupts no thread that spins;
+# - process, plugin, both_abis: they fork, load and unload, which ThreadSanitizer restricts;
+# - limit, places, abi_flavor and the runs of the environment: they check settings, and nothing runs
+# side by side;
+# - llvm_entries: threadprivate uses the runtime.
 find_program(weft_omp_clang-19 clang-19)
 find_program(weft_omp_gcc-12 gcc-12)
 find_program(weft_omp_clang++-19 clang++-19)
