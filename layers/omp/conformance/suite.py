@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the conformance runs share: the cache, packages, running programs, the assertion on runtimes, the page of results."""
+"""The parts that the conformance runs share: the cache, packages, running programs, the assertion on runtimes, the page of results."""
 import collections
 import concurrent.futures
 import glob

@@ -81,7 +81,7 @@ static void all_memory(int writers) {
 #pragma omp task depend(in : places[3]) shared(seen, after)
     after = seen;
 #pragma omp taskwait depend(out : omp_all_memory)
-    require(seen == writers + 1 && after == seen, "omp_all_memory comes behind who named any place, and before who names one later");
+    require(seen == writers + 1 && after == seen, "omp_all_memory runs after tasks that named any place, and before tasks that name one later");
     omp_fulfill_event(open);
   }
 }

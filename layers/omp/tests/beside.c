@@ -116,7 +116,7 @@ static void oversubscribe(void) {
   for (int i = 0; i < k_sleepers; ++i)
     pthread_join(sleepers[i], NULL);
   pthread_join(streets, NULL);
-  require(told == k_sleepers, "everybody slept");
+  require(told == k_sleepers, "every thread slept");
 }
 
 /* Members spin for each other without a call, in regions of threads for which the main thread, a

@@ -34,7 +34,7 @@ static int guided_next(long *first, long *end) {
   long step;
   if (!__kmpc_dispatch_next_8(NULL, __kmpc_global_thread_num(NULL), &last, first, end, &step))
     return 0;
-  require(last == (*end == k_iterations - 1), "the last chunk is told");
+  require(last == (*end == k_iterations - 1), "the last chunk is reported as the last");
   ++*end;
   return 1;
 }
@@ -125,7 +125,7 @@ static void nestable(void) {
     sum = sum + 1;
     omp_unset_nest_lock(&lock);
   }
-  require(sum == 4 * 500 * 2, "who has a nestable lock is alone");
+  require(sum == 4 * 500 * 2, "only one thread holds a nestable lock");
   omp_destroy_nest_lock(&lock);
 }
 
@@ -141,10 +141,10 @@ static void schedules(void) {
 #endif
   omp_set_schedule(k_static | k_monotonic, 5);
   omp_get_schedule(&kind, &chunk);
-  require(kind == (k_static | k_monotonic) && chunk == 5, "what was set is told, with its modifier");
+  require(kind == (k_static | k_monotonic) && chunk == 5, "omp_get_schedule() returns what was set, with its modifier");
   omp_set_schedule(k_guided, 9);
   omp_get_schedule(&kind, &chunk);
-  require(kind == k_guided && chunk == 9, "what was set is told");
+  require(kind == k_guided && chunk == 9, "omp_get_schedule() returns what was set");
 }
 
 /* ---- chunks that teams get, at the ends of the integers ---- */

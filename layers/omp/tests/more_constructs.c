@@ -180,7 +180,7 @@ static void cancellations(void) {
 #pragma omp atomic
     past++;
   }
-  require(past == 0, "who cancels a region leaves it");
+  require(past == 0, "the member that cancels a region leaves it");
 }
 
 int main(void) {

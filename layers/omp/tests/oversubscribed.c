@@ -36,7 +36,7 @@ static void come_late(unsigned *seed) {
 
 static void check_step(int threads, int step, int region) {
   for (int i = 0; i < threads; ++i)
-    require(cells[16 * i] == step, "a barrier lets somebody through too early", region);
+    require(cells[16 * i] == step, "a barrier releases a member too early", region);
 }
 
 /// Runs a region that a member cancels. That member comes late, so most members wait already at a
@@ -55,7 +55,7 @@ static void run_cancelled(int threads, unsigned *seed_of_region, int region) {
 #pragma omp barrier
     ++passed;
   }
-  require(passed == 0, "nobody passes a barrier at which one of the team does not arrive", region);
+  require(passed == 0, "no member passes a barrier at which another one does not arrive", region);
 }
 
 static void run_region(int region, unsigned seed_of_region) {

@@ -41,7 +41,7 @@ static void ring(int laps, int yields) {
       put(&word, lap * n + me + 1);
     }
   }
-  require(word == 8 * laps, "everybody had his turns");
+  require(word == 8 * laps, "every thread had its turns");
 }
 
 /* All threads spin until the last one has come. It need not have begun when the first ones spin. */
@@ -53,7 +53,7 @@ static void roll_call(int threads) {
     while (look(&here) < omp_get_num_threads()) {
     }
   }
-  require(here == threads, "everybody came");
+  require(here == threads, "every thread came");
 }
 
 /* One thread holds a lock and is interrupted. The threads that wait for the lock do not spin. */
@@ -105,7 +105,7 @@ static void nested(void) {
       put(&word, me + 1);
     }
   }
-  require(word == 9, "everybody of the inner teams");
+  require(word == 9, "every member of the inner teams came");
   omp_set_max_active_levels(1);
 }
 

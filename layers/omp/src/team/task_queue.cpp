@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t k_most_per_member = 64; // tasks with dependences that are not complete, in big teams
 
 /// Holds the sleeping threads that may run a task: its creator, and the thread that waits for its
-/// group. look() is called before any thread can take the task, because afterwards these may be
-/// gone.
+/// group. The caller calls look() before any thread can take the task, because afterwards the
+/// parent and the group may be gone.
 struct sleepers {
   thread *of_parent = nullptr, *of_group = nullptr;
   void look(const omp_task &x) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupting OpenMP threads that compute for too long.
+// Interrupting OpenMP threads that compute or spin for too long.
 //
 // Weft's watcher finds a kernel thread that has passed no scheduling point for a time slice while
 // something else was ready, and this layer sends that kernel thread a signal.
@@ -151,7 +151,7 @@ constexpr unsigned k_looks_to_tell = 3; // times at the same place: the thread s
 constexpr std::uint64_t k_longest_suspension_ns = 20'000'000;
 
 /// Suspends a program's own thread that spins outside all regions, if the watcher has asked for
-/// that. The kernel schedules those that compute.
+/// that. It leaves threads that compute to the kernel.
 void suspend_if_spinning(thread &t, std::uintptr_t at) noexcept {
   const bool same = at - t.spot + k_reach < 2 * k_reach;
   t.seen_there = same ? t.seen_there + 1 : 1;

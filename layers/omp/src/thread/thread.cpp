@@ -131,8 +131,7 @@ void thread_ends(void *p) noexcept {
   forget_threads(t);
   let_members_leave(t);
   omp_team &own = *t.team;
-  if (const std::int64_t n = slot_of(t).take_unpublished()) // tasks that ended elsewhere: outside regions there is no barrier before which the thread
-    // publishes
+  if (const std::int64_t n = slot_of(t).take_unpublished()) // of tasks that ended elsewhere: only a barrier publishes
     own.publish(n);
   if (own.tasks_left() != 0)
     return; // this runs inside one of its tasks, or the end of one is not published yet

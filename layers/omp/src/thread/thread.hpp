@@ -110,7 +110,7 @@ struct region_body {
 
   region_body() = default;
   region_body(void (*how)(const region_body &), void (*what)(), void *with, unsigned n) noexcept : call(how), f(what), arguments(with), count(n) {}
-  /// GCC's.
+  /// Makes a body as GCC compiles it.
   region_body(void (*what)(void *), void *data) noexcept : call(&call_with_data), f(reinterpret_cast<void (*)()>(what)), arguments(data) {}
   void operator()() const { call(*this); }
 
