@@ -43,9 +43,9 @@
 //             cancelled region.
 // Orders      O1  phase fetch_add and compare_exchange seq_cst: a released member sees what all
 //                 members did before they arrived. Also part of O3.
-//             O2  phase load acquire, with O1: a thread that reads `phase` sees what the members
-//                 did before. A waiter that is about to sleep loads with seq_cst, after it has
-//                 published itself (parker_word.hpp).
+//             O2  phase load acquire, with O1: a thread that sees arrivals or the barrier's end sees
+//                 what the members did before. A waiter that is about to sleep loads with seq_cst,
+//                 after it has published itself (parker_word.hpp).
 //             O3  tasks fetch_add and fetch_sub, then a load of phase; an arrival, then a load of
 //                 tasks: all seq_cst, so one of the two threads sees the other's write.
 //             O4  cancelled store seq_cst, load acquire: a member that leaves a cancelled region
