@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lock-free parts touch memory through. The model checker puts its own in this place (tests/model/omp_*.cpp).
+// The atomic types that the lock-free parts use. The model checker replaces them by its own
+// (tests/model/omp_*.cpp).
 #pragma once
 
 #include <atomic>
@@ -17,10 +18,12 @@ inline void cpu_pause() noexcept {
 #endif
 }
 
-/// The kernel may run another thread of its own. sched_yield() is this layer's: see yield.cpp.
+/// Yields the cpu to another kernel thread. It does not call sched_yield(), which this layer
+/// defines itself (yield.cpp).
 inline void yield_kernel_thread() noexcept { syscall(SYS_sched_yield); }
 
-/// A value that some read while it may change, with relaxed order: it publishes nothing else.
+/// Holds a value that other threads read while it may change, with relaxed order: it publishes
+/// nothing else.
 template <class T, class Atomic = std::atomic<T>>
 class relaxed_value {
  public:
@@ -40,7 +43,9 @@ class relaxed_value {
   Atomic m_value;
 };
 
-/// What some read while it may change, stored with release and loaded with acquire: a reader of a value sees what was written before it. One writer at a time.
+/// Holds a value that other threads read while it may change, stored with release and loaded with
+/// acquire.
+/// A reader of a value sees what its writer wrote before it. There is one writer at a time.
 template <class T, class Atomic = std::atomic<T>>
 class published_value {
  public:
@@ -61,7 +66,7 @@ class published_value {
 struct real_atomics {
   template <class T>
   using atomic = std::atomic<T>;
-  /// Memory that something else orders: the checker sees whether it does.
+  /// Names memory that other operations order: the model checker checks that they do.
   template <class T>
   using plain = T;
   static void pause() noexcept { cpu_pause(); }

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is no longer used and never freed, since late readers may still look at it (team.hpp): the next thread that needs one takes the newest. And when a team may go there.
+// A list of unused objects, and the count that decides when a team may enter it.
+// The objects are never freed, because late readers may still read them (team.hpp). The next thread
+// that needs one takes the newest.
 //
-// Roles       free_list: any thread puts and takes. leaving_count: the dismisser, which begins and leaves; the members that it dismisses, which leave.
-// Words       m_newest, with the lock, and next_free of each. m_left: members that have not left, and the dismisser.
-// Invariants  I1  One of those that leave is the last, and it alone puts the team away.
-//             I2  The dismisser counts, so the team is not put away while it still goes through the members.
-// Orders      O1  fetch_sub acq_rel: the next user of the team comes after everything that the dismisser and the members did with it.
-//             O2  store relaxed: the order that dismisses a member comes after it (fork_mailbox.hpp).
+// Roles       basic_free_list: any thread puts and takes. basic_leaving_count: the dismisser begins
+//             and leaves; the members that it dismisses leave. Late reader: a thread that still
+//             reads an object after its last use.
+// Words       m_newest, under the lock, and next_free of each object. m_left: the members that have
+//             not left, plus the dismisser.
+// Invariants  I1  Exactly one of the threads that leave is the last, and it alone puts the team
+//                 into the list.
+//             I2  The dismisser is counted, so no thread puts the team into the list while the
+//                 dismisser goes through the members.
+// Orders      O1  fetch_sub acq_rel: the next user of the team comes after everything that the
+//                 dismisser and the members did with it.
+//             O2  store relaxed: the message that dismisses a member is sent after it
+//                 (fork_mailbox.hpp).
 // Progress    Wait-free, but for the lock.
-// Reclamation None: a late reader may look at what another thread uses by now.
+// Reclamation None: a late reader may read an object that another thread uses by now.
 // Checked by  tests/model/omp_team_models.cpp: omp_leaving_*
 #pragma once
 
@@ -20,7 +29,7 @@
 
 namespace weft_omp {
 
-/// Linked by `next_free`.
+/// Holds unused objects, linked by `next_free`.
 template <class T, class P = real_atomics>
 class basic_free_list {
  public:
@@ -29,7 +38,7 @@ class basic_free_list {
     x.next_free = static_cast<T *>(m_newest);
     m_newest = &x;
   }
-  /// Null: there is none.
+  /// Takes the newest object. Null: the list is empty.
   [[nodiscard]] T *take() noexcept {
     std::lock_guard lock(m_lock);
     T *const found = m_newest;
@@ -37,7 +46,8 @@ class basic_free_list {
       m_newest = static_cast<T *>(found->next_free);
     return found;
   }
-  /// In the child of a fork: the list may have been in somebody's hands.
+  /// Forgets all objects, in the child of a fork(): another thread may have held the lock at the
+  /// fork.
   void forget() noexcept { new (this) basic_free_list; }
 
  private:
@@ -50,9 +60,9 @@ using free_list = basic_free_list<T>;
 template <class P = real_atomics>
 class basic_leaving_count {
  public:
-  /// Of the dismisser, before any member is sent away.
+  /// Sets the count. The dismisser calls it before it dismisses any member.
   void begin(unsigned members) noexcept { m_left.store(members + !mutant(bug::omp_leaving_uncounted), std::memory_order_relaxed); } // I2, O2
-  /// True: the caller is the last.
+  /// Counts the caller as gone. True: the caller is the last one.
   [[nodiscard]] bool leave() noexcept { return m_left.fetch_sub(1, order_unless(bug::omp_leaving_relaxed, std::memory_order_acq_rel)) == 1; } // O1
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of this layer, as those of src/base/mutant.hpp: constants, and no code, but in builds with WEFT_MUTANTS.
+// Seeded bugs of this layer, like those of src/base/mutant.hpp. They are constants without code,
+// except in builds with WEFT_MUTANTS.
 #pragma once
 
 #include <atomic>

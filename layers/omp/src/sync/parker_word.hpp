@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one thread waits until somebody signals it, or until what it waits for is there.
+// The word on which one thread waits until another thread signals it, or until the state that it
+// waits for has changed.
 //
-// Roles       Owner: is_signalled, clear; publish, when its stack has been left. Others: signal, take.
-// Word        null, k_signalled, or the frame that was left.
-// Invariants  I1  A signal that comes first is kept, one of them.
-//             I2  A frame is handed out once: to who signals, to who takes, or back to who published it.
-// Orders      O1  compare_exchange seq_cst, with O2 and O4: who resumes sees the suspended stack; and O5.
-//             O2  exchange acq_rel: takes the frame; publishes what the signal is about.
-//             O3  exchange acquire, with O2.
-//             O4  load seq_cst of who wakes, after it has changed (seq_cst) what is waited for, with O1; and compare_exchange acquire, for the stack
-//             O5  ... after which who is parked looks at that again: one of the two sees the other.
-//             O6  compare_exchange acquire of who takes its frame back: it may have gone on meanwhile, and lie there again, at the same place.
+// Roles       Waiter: the thread that owns the word: is_signalled, clear; publish, once it has left
+//             its stack. Waker: any other thread: signal, take.
+// Word        null, the token (signalled), or the frame that the waiter has left.
+// Invariants  I1  A signal that comes first is kept; only one is kept.
+//             I2  A frame is handed out once: to the waker that signals, to the waker that takes,
+//                 or back to the waiter that has published it.
+// Orders      O1  compare_exchange seq_cst, with O2 and O4: the waiter publishes its frame, and the
+//                 thread that resumes the frame sees the suspended stack; and O5.
+//             O2  exchange acq_rel: the waker takes the frame, and publishes what it did before the
+//                 signal.
+//             O3  exchange acquire, with O2: the waiter sees what the waker did before the signal.
+//             O4  load seq_cst, with O1 and O5: the waker changes the state (seq_cst), then loads
+//                 the word. compare_exchange acquire, with O1: the waker sees the stack.
+//             O5  The waiter publishes its frame (O1), then reads the state again (seq_cst), and
+//                 the waker does O4. At least one of the two sees the write of the other (Dekker).
+//             O6  compare_exchange acquire: the waiter takes its frame back. Meanwhile another
+//                 thread may have resumed that frame, and the frame may have been published again
+//                 at the same address.
 // Progress    Wait-free, but for what `holds` does.
 // Checked by  tests/model/omp_wait_models.cpp: omp_parker_*
 #pragma once
@@ -25,7 +34,10 @@ namespace weft_omp {
 template <class Frame, class P = real_atomics>
 class parker_word {
  public:
-  /// False: the frame may go on at once, for it was signalled meanwhile or what it waits for is there. True: the last touch of it.
+  /// Publishes the frame, unless it may continue.
+  /// True: the frame is published, and the caller does not touch it any more.
+  /// False: the frame continues at once, because a waker has signalled it or `holds` is no longer
+  /// true.
   template <class Holds>
   [[nodiscard]] bool publish(Frame &f, Holds holds) noexcept {
     Frame *expected = nullptr;
@@ -42,12 +54,13 @@ class parker_word {
       m_word.exchange(nullptr, std::memory_order_acquire); // O3
   }
 
-  /// The frame that is to go on, or null.
+  /// Leaves a signal. Returns the frame that the caller must resume, or null.
   [[nodiscard]] Frame *signal() noexcept {
     Frame *const before = m_word.exchange(token(), order_unless(bug::omp_parker_signal_relaxed, std::memory_order_acq_rel)); // O2
     return before != token() ? before : nullptr;
   }
-  /// The same without a signal: null where nobody is parked, and who comes now sees that what it waits for is there.
+  /// Takes the frame without leaving a signal. Null: no frame is published, and a waiter that
+  /// publishes one now sees the changed state.
   [[nodiscard]] Frame *take() noexcept {
     Frame *there = m_word.load(std::memory_order_seq_cst); // O4
     if (!there || there == token() || !m_word.compare_exchange_strong(there, nullptr, std::memory_order_acquire, std::memory_order_relaxed)) // O4

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for a change of some word: those of several words share a list, and a wake-up looks for its own.
+// The list of the waiters for changes of words. Waiters for several words share a list, and a waker
+// searches it for those of its word.
 //
-// Roles       Who waits: enter, then asleep until `woken`. Who has changed a word: take.
-// Invariants  I1  Who waits looks at the word with the lock, which who wakes takes after it has changed the word: one of the two sees the other.
-//             I2  A sleeper lies on the stack of who waits: `woken` is the last touch of it.
-//             I3  Who wakes all takes them out at once: those who come meanwhile, perhaps for the second time, have seen the change.
-// Orders      O1  woken store release, load acquire: the list, and what was done before the wake-up.
-//             O2  the word's load acquire: what was done before it was changed.
-// Progress    Blocking, for as long as a list is searched.
+// Roles       Waiter: a thread that waits for a change of a word: enter, then it sleeps until
+//             `woken`. Waker: a thread that has changed a word: take, take_all.
+// Invariants  I1  A waiter reads the word while it holds the lock. A waker changes the word and
+//                 then takes the lock. So one of the two sees the other.
+//             I2  A sleeper record lies on the stack of its waiter: the store to `woken` is the
+//                 waker's last access to it.
+//             I3  A waker that wakes all waiters takes them out of the list at once. A thread that
+//                 enters meanwhile, perhaps for the second time, has seen the change.
+// Orders      O1  woken store release, load acquire: the waiter sees the list, and what was done
+//                 before the wake-up.
+//             O2  the word's load acquire: the waiter sees what was done before the word was
+//                 changed.
+// Progress    Blocking, for as long as a thread searches the list.
 // Checked by  tests/model/omp_wait_models.cpp: omp_event_*
 #pragma once
 
@@ -34,7 +41,8 @@ class sleeper_list {
   using sleeper = word_sleeper<Who, P>;
   using word = typename P::template atomic<std::uint32_t>;
 
-  /// False: the word is not `value`, and `s` in no list.
+  /// Enters `s` into the list if the word is `value`. False: the word is not `value`, and `s` is in
+  /// no list.
   [[nodiscard]] bool enter(sleeper &s, const word &w, std::uint32_t value) noexcept {
     if (mutant(bug::omp_event_looks_unlocked) && w.load(std::memory_order_acquire) != value)
       return false;
@@ -48,7 +56,8 @@ class sleeper_list {
     }
     return waits;
   }
-  /// Who has waited longest for the word, and is to be signalled. Null: nobody waits.
+  /// Takes out the waiter that has waited longest for the word; the caller signals it. Null: no
+  /// thread waits.
   [[nodiscard]] Who *take(const void *w) noexcept {
     std::lock_guard lock(m_lock);
     auto *at = &m_first;
@@ -63,7 +72,7 @@ class sleeper_list {
     return found;
   }
 
-  /// wake(who) for each who waits for the word.
+  /// Takes out all waiters for the word, and calls wake(waiter) for each.
   template <class Wake>
   void take_all(const void *w, Wake wake) noexcept {
     for (sleeper *s = cut_out(w); s;) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spinning: a lock for a few instructions, and a bounded wait before a thread is parked.
+// A spin lock for a few instructions.
 //
-// Roles       Any thread. unlock is called by who holds the lock.
-// Word        m_held: true while someone holds it.
-// Orders      O1  exchange acquire, with O2: what the last holder wrote is seen.
+// Roles       Any thread: lock. Holder: unlock.
+// Word        m_held: true while a thread holds the lock.
+// Orders      O1  exchange acquire, with O2: the holder sees what the last holder wrote.
 //             O2  store release, with O1.
-// Progress    Blocking, not fair. A holder never waits for anything.
+// Progress    Blocking, not fair. The holder never waits for anything.
 // Checked by  tests/model/omp_wait_models.cpp: omp_event_*
 #pragma once
 
@@ -14,9 +14,12 @@
 
 namespace weft_omp {
 
-/// Locks held by the thread whose block is in use: it is not to be interrupted.
+/// Returns how many spin locks the thread whose block is in use holds. A thread that holds one must
+/// not be interrupted.
 [[nodiscard]] int spin_locks_held() noexcept;
-/// Never inlined: between two locks the caller may come to another kernel thread, and so to another block.
+/// Adds to the number of spin locks that the calling thread holds.
+/// Never inlined, because between two locks the caller may move to another kernel thread, and so to
+/// another block.
 void count_spin_locks(int by) noexcept;
 
 template <class P = real_atomics>

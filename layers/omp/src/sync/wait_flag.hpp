@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether who waits in a task, or for a group, is about to sleep until there is something that it may run.
+// A flag that says whether a thread that waits in a task, or for a group, is about to sleep until
+// there is a task that it may run.
 //
-// Roles       Who waits: raise, lower. Who makes a task ready: is_raised.
-// Invariants  I1  Who waits raises the flag before it looks for tasks; who makes one ready looks at the flag when the task can be found: one
-//                 of the two sees the other.
-// Orders      O1  store seq_cst, then the numbers of ready tasks (seq_cst); these are raised (seq_cst), then the flag is loaded seq_cst: I1.
+// Roles       Waiter: the thread that waits: raise, lower. Producer: a thread that makes a task
+//             ready: is_raised.
+// Invariants  I1  The waiter raises the flag, then looks for tasks. A producer enters the task into
+//                 a list, then reads the flag. So one of the two sees the other.
+// Orders      O1  The waiter stores the flag (seq_cst), then loads the numbers of ready tasks
+//                 (seq_cst). A producer raises such a number (seq_cst), then loads the flag
+//                 (seq_cst): I1.
 // Checked by  tests/model/omp_task_models.cpp: omp_wait_*
 #pragma once
 

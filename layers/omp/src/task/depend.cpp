@@ -32,7 +32,7 @@ void access_list::add_all_before(thread &creator) {
 }
 
 void access_list::finish_with_all(thread &creator) {
-  m_count = 0; // it covers the others
+  m_count = 0; // omp_all_memory covers the others
   g_orders_all.store(true, std::memory_order_relaxed);
   if (std::exchange(creator.task->has_unmarked, false))
     add_all_before(creator);

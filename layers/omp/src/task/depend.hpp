@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// depend clauses as compilers pass them, as accesses.
+// Translates depend clauses, as compilers pass them, to accesses.
 #pragma once
 
 #include <weft/access.hpp>
@@ -28,16 +28,24 @@ enum depend_kind : int { k_depend_in = 1, k_depend_out = 2, k_depend_inout = 3, 
   }
 }
 
-/// Whether the program has used omp_all_memory. From then on each task with dependences reads this address, and who names all memory writes it; the first to do
-/// so among its siblings writes all addresses that those made before have named.
+/// Becomes true when the program first uses omp_all_memory. From then on:
+/// - A task with dependences reads the address of this variable.
+/// - A task that names omp_all_memory writes that address.
+/// - The first such task among its siblings also writes all addresses that the siblings before it
+///   have named.
 inline std::atomic<bool> g_orders_all{false};
 
-/// What a task waits for; mostly little. Addresses that are named twice are left to the dependency system.
+/// Holds the accesses of a task, mostly few. An address may occur twice: the dependency system
+/// handles that.
 class access_list {
  public:
-  /// For `most`, to be added; then finish().
+  /// Creates an empty list for up to `most` accesses, which the caller adds; then it calls
+  /// finish().
   explicit access_list(std::size_t most) : m_capacity(most + 1), m_data(most < k_few ? few() : new weft::access[most + 1]) {}
-  /// libgomp's array: number, number of out, addresses; or 0, number, out, mutexinoutset, in, addresses, and behind these depend objects.
+  /// Reads libgomp's array, which has one of two forms:
+  /// - the number of all, the number of out, the addresses;
+  /// - 0, the numbers of all, of out, of mutexinoutset and of in, the addresses, and behind these
+  ///   the depend objects.
   access_list(thread &creator, void *const *depend);
   ~access_list() {
     if (m_data != few()) [[unlikely]]
@@ -47,9 +55,10 @@ class access_list {
   access_list &operator=(const access_list &) = delete;
 
   void add(const void *address, weft::access_mode mode) noexcept { ::new (m_data + m_count++) weft::access{address, mode, 1}; }
-  /// omp_all_memory: ordered with all siblings that have dependences, whatever these name.
+  /// Adds omp_all_memory: the task is ordered with all siblings that have dependences, whatever
+  /// these name.
   void add_all() noexcept { m_all = true; }
-  /// To be called once everything is added, by the task that creates the one with these accesses.
+  /// Completes the list. The creator of the task calls it once everything is added.
   void finish(thread &creator);
   void enter_in(task_clauses &clauses) const noexcept {
     clauses.accesses = m_data;
@@ -59,7 +68,7 @@ class access_list {
  private:
   static constexpr std::size_t k_few = 8;
   [[nodiscard]] weft::access *few() noexcept { return reinterpret_cast<weft::access *>(m_few); }
-  /// GCC 13 writes omp_all_memory as the null address.
+  /// Adds an address of a clause. GCC 13 writes omp_all_memory as the null address.
   void add_named(const void *address, weft::access_mode mode) noexcept {
     if (address) [[likely]]
       add(address, mode);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP tasks to another layer, which lets them wait for what is no task and holds their ends for it: for task-aware libraries (layers/alpi).
+// Offers OpenMP tasks to another layer, for task-aware libraries (layers/alpi). That layer lets a
+// task wait for something that
+// is no task, and delays the end of the task until then.
 #include "team/team.hpp"
 
 #include <weft/layer/task_source.hpp>
@@ -9,7 +11,9 @@ namespace {
 
 omp_task &task_at(void *p) noexcept { return *static_cast<omp_task *>(p); }
 
-/// A thread of the program's, outside of regions: it is Weft's to tell of, as in a program without OpenMP; so is a task of Weft's own.
+/// Returns whether the thread is one of the program's outside of regions. Such a thread, and a task
+/// of Weft's own, is reported by
+/// Weft itself, as in a program without OpenMP.
 bool is_outside(const thread &t) noexcept { return !t.light && !t.task->is_explicit && t.team->level == 0; }
 
 class tasks_of_openmp final : public weft::layer::task_source {
@@ -37,7 +41,7 @@ class tasks_of_openmp final : public weft::layer::task_source {
     return accepted;
   }
   bool increase_events(void *task, std::uint64_t n) noexcept override {
-    if (n > basic_hold_state<>::k_most >> 8) // as often as that at least
+    if (n > basic_hold_state<>::k_most >> 8) // so at least that many calls fit
       return false;
     if (n != 0)
       add_events(self(), task_at(task), n);

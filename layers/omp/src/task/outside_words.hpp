@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task waits for that is no task: one call that lets it go on, and events that keep it from being complete.
+// What a task waits for that is no task: an unblock that lets it go on, and events that keep it
+// from being complete.
 //
-// Roles       Runner: the thread that runs the task: begin_block, is_blocked; increase, end_body. Others: unblock; decrease, fulfil.
-// Word        block_state: null, k_token (an unblock came first), or the thread that sleeps in the task.
-//             hold_state: events, plus k_body_over, plus k_fulfilled once the event of a detach clause is; of a task without that clause from its first event on.
-// Invariants  I1  The token is taken away by the runner only; who takes the thread out wakes it: once per block.
+// Roles       Runner: the thread that runs the task: begin_block, is_blocked; increase, end_body.
+//             Waker: any thread that unblocks the task: unblock. Ender: any thread that ends an
+//             event: decrease, fulfil.
+// Word        block_state: null, the token (an unblock came first), or the thread that sleeps in
+//             the task.
+//             hold_state: the number of events, plus k_body_over once the body is over, plus
+//             k_fulfilled. A task with a detach clause has k_fulfilled once the event of that
+//             clause is fulfilled; a task without the clause has it from its first event on.
+// Invariants  I1  Only the runner takes the token away. The waker that takes the thread out of the
+//                 word wakes it: once per block.
 //             I2  At most one unblock is kept; a second one changes nothing.
-//             I3  hold_state is k_over after one operation only: whoever does it ends the task. Events are added while the body runs.
-//             I4  A decrease that would take more than there is changes nothing.
-// Orders      O1  begin_block release, with O2: what is woken is a thread that sleeps, or will look.
+//             I3  hold_state is k_over after one operation only. The thread that does this
+//                 operation ends the task. Events are added only while the body runs.
+//             I4  A decrease by more than the number of events changes nothing.
+// Orders      O1  begin_block release, with O2: the waker wakes a thread that sleeps, or that will
+//                 look at the word.
 //             O2  unblock compare_exchange acq_rel: with O1 and O3.
-//             O3  load and compare_exchange acquire: what came before the unblock.
-//             O4  end_body, fulfil, decrease acq_rel: who ends the task sees what all of them did.
-//             O5  load acquire, with O4: what was done before the events were decreased.
+//             O3  load and compare_exchange acquire: the runner sees what came before the unblock.
+//             O4  end_body, fulfil, decrease acq_rel: the thread that ends the task sees what the
+//                 runner and all enders did.
+//             O5  load acquire, with O4: the runner sees what was done before the events were
+//                 decreased.
 // Progress    Wait-free, but for the loops of unblock and decrease, which are lock-free.
-// Reclamation The words live in the task: who unblocks or decreases keeps it incomplete by that. Threads' own data are never freed.
+// Reclamation The words live in the task. A task that still waits for an unblock or a decrease is
+//             not complete, so a waker or an ender finds the words. A thread's own data are never
+//             freed.
 // Checked by  tests/model/omp_outside_models.cpp: omp_outside_*
 #pragma once
 
@@ -28,7 +41,8 @@ namespace weft_omp {
 template <class Thread, class P = real_atomics>
 class basic_block_state {
  public:
-  /// False: an unblock came first, and is consumed. Else the thread sleeps while is_blocked().
+  /// Begins a block. True: the runner sleeps while is_blocked(). False: an unblock came first; the
+  /// runner has consumed it.
   [[nodiscard]] bool begin_block(Thread &runner) noexcept {
     Thread *seen = nullptr;
     if (m_word.compare_exchange_strong(seen, &runner, std::memory_order_release, std::memory_order_acquire)) // O1, O3
@@ -40,9 +54,9 @@ class basic_block_state {
 
   struct unblocked {
     bool accepted; // false: an earlier unblock still waits for its block
-    Thread *sleeps; // to be woken, which may come too late for it; null: nobody was blocked yet
+    Thread *sleeps; // the thread to wake, which may be awake by then; null: the task was not blocked yet
   };
-  /// The last touch of the task, if it was blocked.
+  /// Unblocks the task. This is the caller's last access to the task if it was blocked.
   unblocked unblock() noexcept {
     Thread *seen = m_word.load(std::memory_order_relaxed);
     do {
@@ -66,16 +80,17 @@ class basic_hold_state {
 
   enum class decreased { some_left, none_left, task_is_over, underflow };
 
-  /// `first`: the task has had neither an event nor a detach clause. Returns whether it had none at the moment.
+  /// Adds `n` events. `first`: the task has had neither an event nor a detach clause. Returns
+  /// whether the number of events was 0.
   bool increase(std::uint64_t n, bool first) noexcept {
     return (m_word.fetch_add(n + (first ? k_fulfilled : 0), std::memory_order_relaxed) & k_most) ==
-           0; // who decreases has learnt of it by other means
+           0; // relaxed: an ender has learnt of the event by other means
   }
-  /// True: the caller ends the task.
+  /// Notes that the body is over. True: the caller ends the task.
   [[nodiscard]] bool end_body() noexcept { return (m_word.fetch_or(k_body_over, std::memory_order_acq_rel) | k_body_over) == k_over; } // O4
-  /// The same.
+  /// Fulfils the event of a detach clause. True: the caller ends the task.
   [[nodiscard]] bool fulfil() noexcept { return (m_word.fetch_or(k_fulfilled, std::memory_order_acq_rel) | k_fulfilled) == k_over; } // O4
-  /// By one at least. `task_is_over`: the caller ends it.
+  /// Takes `n` events away, at least one. `task_is_over`: the caller ends the task.
   [[nodiscard]] decreased decrease(std::uint64_t n) noexcept {
     std::uint64_t now = m_word.load(std::memory_order_relaxed);
     do {
@@ -86,7 +101,7 @@ class basic_hold_state {
       return mutant(bug::omp_outside_last_missed) ? decreased::some_left : decreased::task_is_over;
     return ((now - n) & k_most) == 0 ? decreased::none_left : decreased::some_left;
   }
-  /// Of the runner.
+  /// Returns whether there are events. Called by the runner.
   [[nodiscard]] bool any() const noexcept { return (m_word.load(std::memory_order_acquire) & k_most) != 0; } // O5
 
  private:

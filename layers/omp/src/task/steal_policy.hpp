@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a member that is idle at a barrier goes about tasks that others make.
+// The rules by which a member that is idle at a barrier steals tasks that others make.
 //
-// Tasks that are over sooner than they are carried to another cpu are better left to who makes them: each one that is taken costs the maker misses of its cache,
-// too. So a thief looks, every few tasks, at how long it took over them. Where that is little, and the owner of the stack is at work, it abstains from stealing for a while,
-// twice as long each time, up to a 32nd part of its time; one look that was worth it, and it is back to taking all it can. It never abstains from an owner that
-// does nothing, as one that computes for long, or sleeps.
+// A task whose body takes less time than its transfer to another cpu is better left to its owner:
+// each stolen task also costs
+// the owner cache misses. So a thief measures, every few tasks, how long it took to run them:
+// - The tasks were long enough: the thief steals all that it can.
+// - They were short, and the owner makes or ends tasks meanwhile: the thief abstains from stealing
+//   for a while, twice as long
+//   each time, up to a 32nd part of its time. One measurement that was worth it ends that.
+// - They were short, and the owner does nothing: the thief does not abstain. Such an owner runs a
+//   long body, or sleeps.
 #pragma once
 
 #include <algorithm>
@@ -19,32 +24,35 @@ struct steal_clock {
   static nanoseconds now() noexcept { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 };
 
-/// `Owner`: has activity(), a number that changes whenever it makes or ends a task.
+/// Decides for one thief. `Owner` has activity(), a number that changes whenever the owner makes or
+/// ends a task.
 template <class Owner, class Clock = steal_clock>
 class basic_steal_policy {
  public:
-  static constexpr std::int64_t k_task = 125, k_access = 250; // ns that it takes to carry them over
+  static constexpr std::int64_t k_task = 125, k_access = 250; // ns to transfer one to another cpu
   static constexpr std::int64_t k_longest = 250'000; // ns of one abstinence
   static constexpr std::int64_t k_fraction = 32;
-  static constexpr unsigned k_few = 8; // tasks from one look to the next
+  static constexpr unsigned k_few = 8; // tasks from one measurement to the next
 
-  /// Not `patient`: it never abstains.
+  /// Creates the policy of one thief. A thief that is not `patient` never abstains.
   explicit basic_steal_policy(bool patient) noexcept : m_patient(patient) {}
 
   [[nodiscard]] std::uint64_t most_at_once() const noexcept { return has_abstained() ? k_few : 2 * k_few; }
-  /// Some tasks were taken.
+  /// Notes that the thief has taken tasks of `owner`.
   void took_from(const Owner &owner) noexcept {
     m_owner = &owner;
     m_tasks = m_accesses = 0;
     m_activity = owner.activity();
     m_begin = Clock::now();
   }
-  /// One that another thread made has run. True: it is time to look, for more have been.
+  /// Notes that the thief has run a task with so many accesses, which another thread made. True: it
+  /// is time for was_unprofitable().
   [[nodiscard]] bool has_run(unsigned accesses) noexcept {
     m_accesses += accesses;
     return ++m_tasks % k_few == 0;
   }
-  /// Whether those that have run since the last look were better left to their owner: so it abstains, from now on.
+  /// Measures the tasks since the last measurement. True: they were better left to their owner, and
+  /// the thief abstains from now on.
   [[nodiscard]] bool was_unprofitable() noexcept {
     if (!m_owner || m_tasks == 0)
       return false;
@@ -73,7 +81,7 @@ class basic_steal_policy {
  private:
   const bool m_patient;
   const Owner *m_owner = nullptr; // of the stack that the last tasks were taken from
-  std::uint32_t m_tasks = 0, m_accesses = 0; // since the last look
+  std::uint32_t m_tasks = 0, m_accesses = 0; // since the last measurement
   std::int64_t m_activity = 0, m_begin = 0, m_abstinence = 0, m_until = 0;
 };
 

@@ -65,7 +65,7 @@ void end_in_group(thread &me, task_group &g) noexcept {
   end_in_group(me, g, [&me](thread &t) { wake(me, t); });
 }
 
-/// Its creator has waited for its body, and it was counted nowhere.
+/// Ends an undeferred task that was counted nowhere, because its creator has waited for its body.
 void end_uncounted(thread &t, omp_task &x) {
   if (x.external)
     release(t, x);
@@ -73,13 +73,14 @@ void end_uncounted(thread &t, omp_task &x) {
     free_record(t, x);
 }
 
-/// Kept until its creator has seen its end.
+/// Counts an undeferred task, and keeps its record until its creator has seen its end.
 void count_undeferred(thread &t, omp_task &x) noexcept {
   keep(x);
   count_in(t, x);
 }
 
-/// The last touch by who ended it, of an undeferred task: its creator waits in the parent.
+/// Completes an undeferred task, and wakes its creator, which waits in the parent. This is the
+/// ender's last access to the task.
 void complete(thread &me, omp_task &x, thread &creator) noexcept {
   x.complete.store(true, std::memory_order_release); // O3
   creator.own_parker.signal(&me);
@@ -104,7 +105,7 @@ void call_kmp_entry(thread &t, omp_task &x) { x.kmp_entry(static_cast<int>(t.gti
   t.task = before;
 }
 
-/// Of an undeferred task: all of its parts.
+/// Runs all parts of an undeferred task.
 void call_whole_body(thread &t, omp_task &x) {
   call_body(t, x);
   while (std::exchange(x.again, false)) {
@@ -115,7 +116,7 @@ void call_whole_body(thread &t, omp_task &x) {
   }
 }
 
-/// On a thread that is one of the team's, perhaps.
+/// Counts the end of a task of the team, on a thread that may or may not be a member.
 [[gnu::always_inline]] inline void end_in_team(thread &me, omp_team &c) {
   if (me.team == &c) [[likely]] {
     member_slot &mine = slot_of(me);
@@ -125,7 +126,7 @@ void call_whole_body(thread &t, omp_task &x) {
   }
 }
 
-/// end_task(), in line.
+/// Does end_task(), in line.
 [[gnu::always_inline]] inline void end_counted(thread &me, omp_task &x, omp_task **next) {
   if (x.external)
     release(me, x, next);
@@ -142,7 +143,7 @@ void call_whole_body(thread &t, omp_task &x) {
   end_in_team(me, c);
 }
 
-/// Of a counted task. `next` as of end_task().
+/// Ends the body of a counted task. `next` as of end_task().
 [[gnu::always_inline]] inline void end_body(thread &t, omp_task &x, omp_task **next = nullptr) {
   if (x.detachable) [[unlikely]] {
     leave_runner(x); // another thread may end it
@@ -152,7 +153,8 @@ void call_whole_body(thread &t, omp_task &x) {
   end_counted(t, x, next);
 }
 
-/// Of an undeferred task, which is counted if something outside of it may end it.
+/// Ends the body of an undeferred task. Such a task is counted only if something outside of it may
+/// end it.
 [[gnu::always_inline]] inline void end_here_or_later(thread &t, omp_task &x) {
   if (!x.detachable) [[likely]]
     return end_uncounted(t, x);
@@ -236,7 +238,7 @@ void add_events(thread &t, omp_task &x, std::uint64_t n) {
   if (!c.has_tasks.load(std::memory_order_relaxed))
     begin_tasks(t, c);
   if (!x.holds.increase(n, false))
-    end_in_team(t, c); // it is counted already
+    end_in_team(t, c); // the team counts the implicit task already
 }
 
 bool remove_events(omp_task &x, std::uint64_t n) {

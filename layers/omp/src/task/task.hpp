@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP tasks. A ready one is with the member of the team that made it ready (task_stack.hpp) or, if it has a priority, in a list of its team.
-// Tasks that depend on others are entered into Weft's dependency system as external tasks, and are ready when that says so.
+// OpenMP tasks. A ready task is in the stack of the member that made it ready (task_stack.hpp) or,
+// if it has a priority, in a list of its team.
+// A task with dependences is entered into Weft's dependency system as an external task, which
+// reports when the task is ready.
 //
-// Who counts: a task's children are counted by the thread that runs it, in plain fields, as long as it makes them and ends them itself; ends on other
-// threads are counted in `word`. The two are added up when somebody must wait for the rest, or the task is over (task_count.hpp).
+// The runner of a task counts the children that it makes, and those that end on it, in plain
+// fields. Other threads count the
+// ends of children in `word`. The two counts are added when the runner waits for the rest, or when
+// the task is over
+// (task_count.hpp).
 #pragma once
 
 #include "config/icv.hpp"
@@ -28,23 +33,25 @@ struct llvm_reductions;
 struct llvm_copies;
 struct kmp_task;
 
-/// An implicit or explicit task.
+/// Holds an implicit or explicit task.
 //
-// Roles       Runner: the thread that runs the task (`on`). Enders: threads on which a child ends.
+// Roles       Runner: the thread that runs the task (`on`). Ender: a thread on which a child ends.
+//             Creator: the thread that waits for its undeferred task.
 // Orders      Of made, ended_here, word: task_count.hpp.
-//             O3  complete store release, load acquire: what the task did.
-//             O4  ready store release, load acquire: what the tasks before it did.
+//             O3  complete store release, load acquire: the creator sees what the task did.
+//             O4  ready store release, load acquire: the creator sees what the task's predecessors
+//                 did.
 struct alignas(64) omp_task {
   omp_task *parent = nullptr;
   task_group *group = nullptr;
   const icvs *settings = nullptr;
-  omp_team *team = nullptr; // not beside `parent`: of two neighbours in `thread`, the compiler reads both at once, of which one has just been written
+  omp_team *team = nullptr; // not next to `parent`: the compiler reads two neighbours of `thread` at once, and one of the two has just been written
   void (*body)(void *) = nullptr;
   int (*kmp_entry)(int, kmp_task *) = nullptr; // of kmp tasks
   void *argument = nullptr;
-  omp_task *newer = nullptr, *older = nullptr; // where it is; `newer` links free records, too
+  omp_task *newer = nullptr, *older = nullptr; // the neighbours in its list; `newer` links free records, too
 
-  // Of the runner: in lines that others do not ask for while it makes tasks.
+  // Of the runner: in cache lines that other threads do not read while it makes tasks.
   std::int64_t made = 0, ended_here = 0;
   weft::layer::external_task *external = nullptr; // orders its children, and itself if it has dependences
   icvs *own = nullptr; // once changed
@@ -52,34 +59,36 @@ struct alignas(64) omp_task {
   std::uint32_t depth = 0; // below the implicit task
   int priority = 0;
   bool is_final = false, undeferred = false, is_explicit = false;
-  bool detachable = false; // it may end later than its body: by a clause, or by an event from outside
-  bool is_copied = false; // its data were copied: it runs even when cancelled
+  bool detachable = false; // the task may end later than its body: by a clause, or by an event from outside
+  bool is_copied = false; // its data were copied: the task runs even when cancelled
   bool has_unmarked = false; // children with dependences that do not read the address of omp_all_memory: see depend.hpp
   bool destroys = false, has_priority = false; // of kmp tasks
 
-  // Of those who end its children.
+  // Of the enders.
   alignas(64) std::atomic<std::int64_t> word{0};
   std::atomic<thread *> on{nullptr}; // the runner; null once the body is over
   omp_task *next_of_loop = nullptr;
   std::size_t data_bytes = 0; // of kmp tasks
   basic_hold_state<> holds; // of an implicit task, and of an explicit one that is detachable
   basic_block_state<thread> block;
-  wait_flag waits; // the runner, until a descendant is ready
-  bool again = false; // untied: the body has returned where a part of it ends, and is to be called for the next one
+  wait_flag waits; // the runner waits until a descendant is ready
+  bool again = false; // of an untied task: the body has returned at the end of a part, and must be called again for the next part
   std::atomic<bool> ready{false}; // of an undeferred task that had to wait
   std::atomic<bool> complete{false};
-  std::uint8_t accesses = 0; // that it waited for; 255: or more
-  std::uint8_t pool_class = 0; // last: what precedes is zero in new records, and is written in whole words, as it is read
+  std::uint8_t accesses = 0; // that the task waited for; 255: or more
+  std::uint8_t pool_class = 0; // last: the fields before it are zero in new records, and are written and read in whole words
 
   void become_implicit(omp_team &c, const icvs &from, unsigned number) noexcept;
   void end_implicit(thread &me) noexcept;
 };
 static_assert(sizeof(omp_task) == 192);
 
-/// Lives on the heap from start to end. Counted as a task's children are: by the thread that waits for it, and by others (task_count.hpp).
+/// Holds a task group. It lives on the heap from its start to its end.
+/// Its owner and the other threads count its tasks as the children of a task are counted
+/// (task_count.hpp).
 struct task_group {
   task_group *outer = nullptr;
-  thread *owner = nullptr; // null: nobody waits for it
+  thread *owner = nullptr; // the thread that waits for the group; null: no thread does
   std::int64_t here = 0; // of the owner: tasks that it made less those that ended on it
   wait_flag waits;
   std::atomic<bool> cancelled{false};
@@ -89,13 +98,15 @@ struct task_group {
   alignas(64) std::atomic<std::int64_t> others{-k_bias};
 };
 
-/// The tasks of the group are over: what they gave to the copies goes to the originals. Of kmpc_reduction.cpp.
+/// Combines the private copies of the group's reductions into the originals, when the tasks of the
+/// group are over.
+/// Defined in kmpc_reduction.cpp.
 void finish_reductions(thread &t, task_group &g);
 
-/// In place of a priority: no member of a team takes it (helpers.hpp).
+/// Marks, in place of a priority, a task that no member of a team takes (helpers.hpp).
 inline constexpr int k_for_helpers = -1;
 
-/// Clauses of a task.
+/// Holds the clauses of a task.
 struct task_clauses {
   bool deferred = true, is_final = false, detachable = false;
   int priority = 0;
@@ -103,38 +114,44 @@ struct task_clauses {
   std::size_t access_count = 0;
 };
 
-/// For it to run when its accesses allow it. The last touch by the caller. See make_task() of task_record.hpp.
+/// Submits a task of make_task() (task_record.hpp), which runs when its accesses allow it. This is
+/// the caller's last access to it.
 void submit(thread &t, omp_task &x, const task_clauses &clauses);
-/// The same for one without accesses or priority.
+/// Submits a task without accesses or priority.
 void submit_plain(thread &t, omp_task &x);
-/// An undeferred task without accesses, with the creator's data: two dozen stores around the call.
+/// Runs an undeferred task without accesses, with the creator's data. Costs two dozen stores around
+/// the call.
 void run_in_place(thread &t, void (*body)(void *), void *argument, bool is_final);
-/// Runs it now, when its accesses allow it, and comes back when it is complete.
+/// Runs an undeferred task as soon as its accesses allow it. Returns when the task is complete.
 void run_undeferred(thread &t, omp_task &x, const task_clauses &clauses);
 
-/// An undeferred task whose body the caller calls between these two.
+/// Begin and end an undeferred task whose body the caller calls between the two.
 void begin_here(thread &t, omp_task &x);
 void end_here(thread &t, omp_task &x);
 
-/// `next`, where given: one that its end makes ready, for the caller to run.
+/// Runs a task. `next`, if it is given, gets one task that the end of this one made ready; the
+/// caller runs it.
 void run_task(thread &t, omp_task &x, omp_task **next = nullptr);
-/// Its body is over and nothing else is to be waited for.
+/// Ends a task whose body is over and which waits for nothing else. `next` as of run_task().
 void end_task(thread &me, omp_task &x, omp_task **next = nullptr);
-/// A record that was never submitted.
+/// Frees the record of a task that was never submitted.
 void discard(thread &t, omp_task &x) noexcept;
+/// Fulfils the event of a detach clause.
 void fulfill(thread &me, omp_task &x);
 
-// Of the running task, by another layer: see outside.cpp. An explicit task is over when its body is and no event is left; an implicit one counts as a task of
-// its team meanwhile.
+// Another layer adds events to the running task, and takes them away: see outside.cpp.
+// - An explicit task is over when its body is over and no event is left.
+// - An implicit task counts as one task of its team while it has events.
 void add_events(thread &t, omp_task &x, std::uint64_t n);
-/// Any thread. False: there are fewer.
+/// Takes `n` events away, on any thread. False: the task has fewer events.
 [[nodiscard]] bool remove_events(omp_task &x, std::uint64_t n);
 
 void wait_for_children(thread &t);
 void begin_group(thread &t);
 void end_group(thread &t);
 [[nodiscard]] bool is_cancelled_where_allowed(const omp_task &x) noexcept;
-/// Whether tasks beside this one are not to be begun any more.
+/// Returns whether the team or the group of this task is cancelled, so that no thread begins
+/// another task of it.
 [[nodiscard]] inline bool is_cancelled(const omp_task &x) noexcept { return g_globals.cancellation && is_cancelled_where_allowed(x); }
 
 } // namespace weft_omp

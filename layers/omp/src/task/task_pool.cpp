@@ -12,9 +12,9 @@
 namespace weft_omp {
 namespace {
 
-constexpr unsigned k_batch = 32; // a returned record is a miss of the cache for its owner in any case; one exchange for that many
+constexpr unsigned k_batch = 32; // records per exchange; a returned record is a cache miss for its owner in any case
 
-/// What others have brought back.
+/// Moves the records that other threads have returned to the free lists.
 void collect(record_pool &p) noexcept {
   omp_task *x = p.returned.take_all();
   while (x) {
@@ -25,13 +25,15 @@ void collect(record_pool &p) noexcept {
   }
 }
 
-// Of threads that have ended. Their blocks are never given back: records of several threads lie in them by then.
+// The records of threads that have ended. Their blocks are never freed, because records of several
+// threads lie in them by then.
 spin_lock g_spare_lock;
 omp_task *g_spare[record_pool::k_classes];
 
 constexpr std::size_t k_block = 16 << 10; // 64 to 16 records
 
-/// As many as a block has: who took all would leave nothing for the next, which would cut a block, and so on.
+/// Takes as many records as a block has. A thread that took all would leave none for the next
+/// thread, which would cut a new block.
 omp_task *take_spare(unsigned c) noexcept {
   std::lock_guard lock(g_spare_lock);
   omp_task *const list = g_spare[c];
@@ -44,7 +46,7 @@ omp_task *take_spare(unsigned c) noexcept {
   return list;
 }
 
-/// One block, cut into records.
+/// Allocates one block and cuts it into records.
 omp_task *cut_block(unsigned c) {
   const std::size_t size = record_pool::k_smallest << c;
   char *const block = static_cast<char *>(allocate_record(alignof(omp_task), k_block));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making and freeing the record of a task, from its thread's pool: what each task costs, in line.
+// Makes and frees the record of a task, in the pool of the calling thread. The code is in line,
+// because each task runs it.
 #pragma once
 
 #include "task/task.hpp"
@@ -11,14 +12,17 @@
 
 namespace weft_omp {
 
-/// One that the pool has not at hand. Ends the program when there is no memory.
+/// Refills the empty list of a class, and returns a record of it. Ends the program when there is no
+/// memory.
 [[gnu::noinline]] void *refill(record_pool &p, unsigned pool_class);
-/// Too large for the pool, or aligned to more than that gives.
+/// Allocates a record that is too large for the pool, or that needs a larger alignment than the
+/// pool's. Ends the program when there is no memory.
 [[gnu::noinline]] void *allocate_record(std::size_t alignment, std::size_t bytes);
-/// It is another thread's, or none's.
+/// Returns a record that belongs to another thread's pool, or to none.
 [[gnu::noinline]] void return_record(thread &me, omp_task &x) noexcept;
 
-/// Memory for a task and `bytes` behind it, at `argument`, which is aligned to `alignment`. The fields of the pool are set.
+/// Creates a record with `bytes` of data behind it, at `argument`, which is aligned to `alignment`.
+/// Sets the fields of the pool.
 [[gnu::always_inline]] inline omp_task *make_record(thread &t, std::size_t bytes, std::size_t alignment) {
   const std::size_t above = alignment < alignof(omp_task) ? alignof(omp_task) : alignment;
   const std::size_t head = (sizeof(omp_task) + above - 1) & ~(above - 1), all = head + bytes;
@@ -42,7 +46,8 @@ namespace weft_omp {
   return x;
 }
 
-/// A task with room for `bytes` of data, at `argument`. Ends the program when there is no memory.
+/// Creates a task with space for `bytes` of data, at `argument`. Ends the program when there is no
+/// memory.
 [[gnu::always_inline]] inline omp_task *make_task(thread &t, std::size_t bytes, std::size_t alignment, const task_clauses &clauses) {
   omp_task *const x = make_record(t, bytes, alignment);
   omp_task &creator = *t.task;

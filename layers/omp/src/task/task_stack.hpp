@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that may run and that nobody has begun, of one member of a team: it takes the newest, others take the oldest.
+// The ready tasks of one member of a team that no thread has begun: the owner takes the newest,
+// thieves take the oldest.
 //
-// Roles       Owner: push, pop. Others: take, take_some; push, of what they give back. Anybody: size, any.
-// Word        Twice the number of tasks, and 1 while somebody changes the list.
-// Invariants  I1  The list is changed by who has set the lowest bit.
-//             I2  Who pushes has raised the number before it looks for sleepers; who goes to sleep has said so before it reads the number.
-// Orders      O1  compare_exchange seq_cst: takes the list (with O2); and I2.
-//             O2  store release: gives it back.
-//             O3  load seq_cst, of who goes to sleep: I2.
-// Progress    Blocking: a holder runs a dozen instructions, and is in this library, where no thread is interrupted (preempt.cpp).
+// Roles       Owner: push, pop. Thief: take, take_some; push, of a task that it gives back. Any
+//             thread: size, any. Holder: the thread that has set the lowest bit of the word.
+//             Producer: a thread that pushes. Waiter: a thread that is about to sleep until a task
+//             is ready.
+// Word        Twice the number of tasks, plus 1 while a holder changes the list.
+// Invariants  I1  Only the holder changes the list.
+//             I2  A producer raises the number before it looks for sleepers. A waiter publishes
+//                 that it sleeps before it reads the number. So one of the two sees the other.
+// Orders      O1  compare_exchange seq_cst: the holder locks the list (with O2); and I2.
+//             O2  store release: the holder unlocks the list.
+//             O3  load seq_cst, by a waiter: I2.
+// Progress    Blocking: a holder runs a dozen instructions, and is in this library, where no thread
+//             is interrupted (preempt.cpp).
 // Checked by  tests/model/omp_task_models.cpp: omp_stack_*, omp_wait_*
 #pragma once
 
@@ -21,14 +27,14 @@
 
 namespace weft_omp {
 
-/// Linked by `newer` and `older`.
+/// Holds tasks, linked by `newer` and `older`.
 template <class Task, class P = real_atomics>
 class basic_task_stack {
  public:
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(m_word.load(std::memory_order_relaxed) / 2); }
   [[nodiscard]] bool any() const noexcept { return m_word.load(std::memory_order_seq_cst) > 1; } // O3
 
-  /// `with` is called while nobody can take the task.
+  /// Pushes a task, and calls `with` while no thread can take the task yet.
   template <class F>
   void push(Task &x, F with) noexcept {
     const std::uint64_t n = lock(1);
@@ -37,7 +43,7 @@ class basic_task_stack {
     unlock(n);
   }
 
-  /// The newest, if it suits.
+  /// Takes the newest task, if it suits.
   template <class F>
   Task *pop(F suits) noexcept {
     if (size() == 0)
@@ -52,7 +58,7 @@ class basic_task_stack {
     return x;
   }
 
-  /// The oldest one that suits.
+  /// Takes the oldest task that suits.
   template <class F>
   Task *take(F suits) noexcept {
     if (!any())
@@ -67,7 +73,8 @@ class basic_task_stack {
     return x;
   }
 
-  /// The oldest half, `most` at most; all but the first of them go to `rest`, the thief's.
+  /// Takes the oldest half of the tasks, `most` at most. Returns the first; the others go to
+  /// `rest`, the thief's stack.
   Task *take_some(std::uint64_t most, basic_task_stack &rest) noexcept {
     if (!any())
       return nullptr;
@@ -88,7 +95,7 @@ class basic_task_stack {
   }
 
  private:
-  /// The number of tasks that there are, `more` included.
+  /// Locks the list. Returns the number of tasks in it, `more` included.
   std::uint64_t lock(std::uint64_t more) noexcept {
     std::uint64_t seen = m_word.load(std::memory_order_relaxed) & ~std::uint64_t{1};
     for (int looks = 0; !m_word.compare_exchange_weak(seen, raised(seen, more) | 1, std::memory_order_seq_cst, std::memory_order_relaxed); // O1
