@@ -281,7 +281,7 @@ static void waiting(void) {
 
 static volatile int g_counts, g_looked_for;
 
-/* In place of the C library's: who asks for a symbol while nobody may. The caller stays the one that RTLD_NEXT is about. */
+/* Replaces the C library's dlsym(), and counts calls while none is allowed. RTLD_NEXT still refers to the caller. */
 void *dlsym(void *handle, const char *name) {
   static void *(*real)(void *, const char *);
   if (!real)

@@ -109,7 +109,7 @@ reported with the nearest name. `weft config` prints the values in force and whe
 `weft.toml`. `weft run --set KEY=VALUE -- PROGRAM` sets them for one run.
 
 Sizes are whole numbers with `B`, `K`, `M`, `G` or `T` (powers of 1024; `KiB` and its like are the same); durations are
-whole numbers with `us`, `ms` or `s`. Bare numbers are bytes and microseconds. In the file, values with a unit stand in
+whole numbers with `us`, `ms` or `s`. Bare numbers are bytes and microseconds. In the file, values with a unit are in
 quotes. The file may hold tables, dotted keys, strings, decimal numbers, `true`, `false` and comments.
 
     workers = 4

@@ -57,7 +57,9 @@ F next_of(const char *name) noexcept {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-/// The same, found when the library is loaded: dlsym() is not to be called in a handler of a signal. A call that comes earlier, as sanitizers make while they set a thread up, looks for it itself.
+/// Calls the C library's function of this name, which find() looks up when the library is loaded,
+/// because a signal handler must not call dlsym(). An earlier call, as sanitizers make while they set
+/// a thread up, looks the function up itself.
 template <class F>
 struct next_function {
   const char *name;
@@ -144,7 +146,10 @@ void follow_mask(const thread &me) noexcept {
 /// Of the caller. What a thread of the program blocks the kernel knows.
 mask_word blocked_by(const thread &me) noexcept { return me.block ? me.asks.mask : exchange_mask(SIG_BLOCK, nullptr); }
 
-/// With the thread's own block, on its stack: handlers run, or what the signals do by themselves is done. Those that the thread blocks stay: with the kernel thread they would be anybody's who waits for a signal there.
+/// Delivers the signals that are pending for `me`: their handlers run, or their default actions
+/// happen. Called with the thread's own block, on its stack. Signals that the thread blocks stay in
+/// its word: in the kernel, another OpenMP thread that waits for signals on the same kernel thread
+/// could take them.
 [[gnu::noinline]] void deliver_pending(thread &me) noexcept {
   while (const mask_word all = me.signals.load(std::memory_order_acquire)) { // O1
     const mask_word due = all & ~blocked_by(me);
@@ -242,7 +247,7 @@ int wait_for_signal(thread &t, const sigset_t &set, siginfo_t *info, const times
   }
 }
 
-/// Who waits for signals by itself: null is left to the C library.
+/// Returns the thread whose waits for signals the layer serves. Null: the C library serves them.
 thread *waits_here() noexcept {
   thread *const t = k_under_tsan ? nullptr : self_or_null();
   if (!t || spin_locks_held() != 0)
