@@ -12,8 +12,8 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// Tasks with one access each to one datum. Messages are delivered as src/deps/registration.cpp does; whoever
-/// satisfies a task runs its body at once.
+/// Has tasks with one access each to one datum. Messages are delivered as in
+/// src/deps/registration.cpp. The thread that satisfies a task runs its body at once.
 template <int Tasks>
 struct graph {
   struct task;
@@ -38,13 +38,14 @@ struct graph {
 
   void die(access &a) {
     expect(++a.task->times_ended == 1, "an access ends once");
-    a.successor.set(nullptr); // its memory is used again: nobody may still read it
+    a.successor.set(nullptr); // its memory is used again: no thread may still read it
     a.child.set(nullptr);
   }
 
   void send(access &a, std::uint32_t bits, std::uint32_t known = 0) {
     task &t = *a.task;
-    // the common ways of src/deps/access.hpp: a link mostly causes nothing, a grant that a task may run
+    // The common cases of src/deps/access.hpp: a link mostly causes nothing, a grant that a task
+    // may run.
     if (bits & k_next_known && known == 0 && try_deliver(a, bits, 0))
       return;
     if (bits & k_both_ok && try_deliver(a, bits, k_satisfied))
@@ -71,7 +72,8 @@ struct graph {
 
   void finish(task &t) { send(t.a, k_finished | k_children_done); }
 
-  /// Registers t after `before`, the last access so far. True: nothing holds it, and the caller runs it.
+  /// Registers t after `before`, the last access so far.
+  /// Returns true if nothing holds t; the caller then runs it.
   bool enter(task &t, access *before) {
     const std::uint32_t state = before ? before->flags.load(acquire) : std::uint32_t{k_released};
     const std::uint32_t kind = kind_of(t);
@@ -104,7 +106,7 @@ struct graph {
   }
 };
 
-/// Two readers on two threads, linked before; then a writer, which either of them may satisfy.
+/// Runs two readers on two threads, linked beforehand, then a writer. Either reader may satisfy it.
 struct readers_then_writer : graph<3> {
   static constexpr int threads = 2;
   readers_then_writer() {
@@ -127,7 +129,7 @@ struct readers_then_writer : graph<3> {
 };
 const passes<readers_then_writer> a1{"access_readers_then_writer"};
 
-/// One thread runs the first task while the other one registers what follows.
+/// Lets one thread run the first task while the other one registers the tasks behind it.
 template <int Tasks, unsigned Readers>
 struct registered_meanwhile : graph<Tasks> {
   using base = graph<Tasks>;
@@ -160,8 +162,8 @@ const passes<registered_meanwhile<3, 0b010>> a3{"access_writer_reader_writer"};
 const passes<registered_meanwhile<3, 0b011>> a4{"access_reader_reader_writer"};
 const passes<registered_meanwhile<4, 0b0110>> a5{"access_writer_readers_writer"};
 
-/// A weak task between two writers starts at once; its child takes what the weak access will get, and the
-/// last writer waits for the child. Task 0 writes, 1 is weak, 2 is its child, 3 writes.
+/// Starts a weak task between two writers at once. Its child takes what the weak access will get,
+/// and the last writer waits for the child. Task 0 writes, 1 is weak, 2 is its child, 3 writes.
 struct weak_parent : graph<4> {
   static constexpr int threads = 2;
   weak_parent() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of what src/task/lifecycle.cpp does around the counters of task/completion.hpp: the count that a worker keeps of children
-// that have ended on its loop (count_later, flush_child_count), and the flags of a task that its children read while it runs and fails.
+// Models of what src/task/lifecycle.cpp does around the counters of task/completion.hpp:
+// - the count that a worker keeps of children that have ended on its loop (count_later,
+//   flush_child_count);
+// - the flags of a task that its children read while it runs and fails.
 #include "suspension.hpp"
 
 #include "task/completion.hpp"
@@ -14,7 +16,8 @@ using P = model_atomics;
 
 enum class flushes { before_anything_else, late, twice };
 
-/// Worker 1 runs two children, then something that lasts until their parent goes on; worker 2 runs one and goes to sleep.
+/// Lets worker 1 run two children, then a task that lasts until their parent continues.
+/// Worker 2 runs one child and goes to sleep.
 template <flushes When>
 struct children_are_flushed {
   static constexpr int threads = 3;
@@ -25,7 +28,7 @@ struct children_are_flushed {
   model_atomic<int> went_on{0};
 
   struct worker {
-    int counted = 0; // plain: nobody else sees it
+    int counted = 0; // plain: private to the worker
   };
   void run_child(worker &w, int i) {
     done[i].set(1);
@@ -52,7 +55,7 @@ struct children_are_flushed {
       flush(w);
     if (When == flushes::twice)
       flush(w);
-    P::await(went_on, [](int is) { return is == 1; }, acquire); // the something else
+    P::await(went_on, [](int is) { return is == 1; }, acquire); // the task that lasts
     flush(w);
   }
   void wait() {
@@ -72,7 +75,8 @@ const passes<children_are_flushed<flushes::before_anything_else>> c1{"children_f
 const fails<children_are_flushed<flushes::late>> c2{"flawed_children_flushed_late", ""};
 const fails<children_are_flushed<flushes::twice>> c3{"flawed_children_flushed_twice", ""};
 
-/// One thread sets flags of the task (it is the only one that does); a child asks for one that was set before it was spawned.
+/// Lets one thread, the only writer, set flags of the task. A child reads a flag that was set before
+/// the child was spawned.
 template <bool SetsAlone>
 struct flags_meanwhile {
   static constexpr int threads = 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/deps/sharing/cohort_state.hpp, exclusion.hpp and the copies of reduction.hpp: members go once, when their cohort is open,
-// and the last to leave sees what all have done; commutative tasks take turns and never wait in a circle; a copy is one task's at a
-// time, and combining sees them all.
+// Models of src/deps/sharing/cohort_state.hpp, exclusion.hpp and the copies of reduction.hpp:
+// - members start once, when their cohort is open, and the last to leave sees what all have done;
+// - commutative tasks run one at a time and never wait in a circle;
+// - a private copy belongs to one task at a time, and combining sees all copies.
 #include "checker/models.hpp"
 
 #include "deps/sharing/cohort_state.hpp"
@@ -14,7 +15,8 @@ using namespace weft_model;
 using namespace weft::rt;
 using P = model_atomics;
 
-/// Thread 0 registers members and closes; thread 1 opens. Whoever lets a member go runs it.
+/// Lets thread 0 register members and close the cohort, and thread 1 open it. The thread that
+/// starts a member runs it.
 template <int Members>
 struct joined_meanwhile {
   static constexpr int threads = 2;
@@ -66,8 +68,9 @@ struct joined_meanwhile {
 const passes<joined_meanwhile<1>> c1{"cohort_one_member"};
 const passes<joined_meanwhile<2>> c2{"cohort_two_members"};
 
-/// Tasks that need one or two of two exclusions. Each is ready on a thread of its own; who gives up runs those that it hands over to. Tasks that need the same
-/// in the same order are in one line, unless another one has taken its place of `Places`.
+/// Has tasks that need one or two of two exclusions. Each is ready on a thread of its own.
+/// A task that gives up an exclusion runs the tasks that it hands over to. Tasks that need the same
+/// exclusions in the same order are in one line, unless another line has taken its place of `Places`.
 template <int Tasks, std::size_t Places, unsigned... Needs>
 struct turns {
   static constexpr int threads = Tasks;
@@ -117,7 +120,7 @@ struct turns {
     for (exclusion_of_model *e : t.needs)
       if (e) {
         model_var<int> &datum = data[e - exclusions];
-        datum.set(datum.get() + 1); // a race unless they take turns
+        datum.set(datum.get() + 1); // a race unless the tasks run one at a time
       }
     for (exclusion_of_model *e : t.needs) {
       task *ready = nullptr;
@@ -156,8 +159,8 @@ const passes<turns<3, 2, k_both, k_other, k_one>> t3{"exclusion_three_tasks"};
 const passes<turns<3, 2, k_both, k_both, k_both>> t4{"exclusion_line_of_three"};
 const passes<turns<3, 1, k_both, k_one, k_both>> t5{"exclusion_line_not_found"};
 
-/// Tasks add to copies; the last to leave adds the copies. SharedHint: the workers' numbers fall together. Migrates: the first task
-/// goes on, and ends, on the other worker.
+/// Has tasks that add to copies; the last one to leave adds up the copies. SharedHint: the workers
+/// have the same number. Migrates: the first task continues, and ends, on the other worker.
 template <int Tasks, bool SharedHint = false, bool Migrates = false>
 struct reduced {
   static constexpr int threads = 2;
@@ -194,9 +197,9 @@ struct reduced {
       c = &copies[i];
       shelf.add(*c, &members[i], &copies[thread], id);
     }
-    c->value.set(c->value.get() + i + 1); // a race if it were given out twice
+    c->value.set(c->value.get() + i + 1); // a race if the copy were given out twice
     expect(shelf.take(&members[i], nullptr, id) == c, "a task keeps its copy");
-    if (Migrates && i == 0) { // it ends on the other worker
+    if (Migrates && i == 0) { // the task ends on the other worker
       migrant.store(c, std::memory_order_release);
       return;
     }

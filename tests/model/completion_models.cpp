@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/completion.hpp and countdown.hpp: exactly one thread acts when the last one is gone, and it
-// sees what all have done.
+// Models of src/task/completion.hpp and countdown.hpp: when the last child is gone, exactly one
+// thread acts, and that thread sees what all children have done.
 #include "checker/models.hpp"
 
 #include "task/completion.hpp"
@@ -13,7 +13,7 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// A worker ends two children and tells of both at once, another one ends a third.
+/// Lets one worker end two children and publish both at once; another worker ends a third.
 struct completion_of_two_at_once {
   static constexpr int threads = 3;
   completion_word<P> word;
@@ -46,8 +46,8 @@ struct completion_of_two_at_once {
 };
 const passes<completion_of_two_at_once> c0{"completion_of_two_at_once"};
 
-/// The owner spawned `Children`; thread t > 0 ends child t - 1. With a NonOwner, child 0 spawns one more into
-/// the scope.
+/// Has an owner that spawned `Children`; thread t > 0 ends child t - 1. With NonOwner, child 0
+/// spawns one more into the scope.
 template <int Children, bool NonOwner, bool Polls>
 struct completion_acts_once {
   static constexpr int threads = 1 + Children;
@@ -95,7 +95,7 @@ const passes<completion_acts_once<2, false, false>> c2{"completion_two_children"
 const passes<completion_acts_once<2, true, false>> c3{"completion_non_owner"};
 const passes<completion_acts_once<2, false, true>> c4{"completion_polled"};
 
-/// Each thread takes its share; the first one holds `First` of the count.
+/// Lets each thread take its part of the count; the first thread holds `First` of it.
 template <int Threads, std::uint32_t First>
 struct countdown {
   static constexpr int threads = Threads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of components together, as the modules above compose them: scheduling queues with the eventcount, a taskwait with the
-// mutex, a suspended task that is resumed by another worker. What production has in the worker loop is here in `sleep_until`.
+// Models of components together, as the modules above compose them: scheduling queues with the
+// eventcount, a taskwait with the mutex, a suspended task that another worker resumes.
+// `sleep_until` is an image of the worker loop.
 #include "suspension.hpp"
 
 #include "park/eventcount.hpp"
@@ -18,7 +19,7 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// Plain, so that the checker sees who touches it without the lock.
+/// Holds plain data, so that the checker sees an access without the lock.
 struct model_ready {
   struct wish {
     bool newest = false;
@@ -43,7 +44,7 @@ struct model_ready {
 using model_delegated = delegated_queue<int *, model_ready, model_ready::wish, P>;
 using model_shared = basic_shared_queue<model_ready, P>;
 
-/// The loop of a worker that has nothing to do: look, announce, look again, sleep.
+/// Loops as a worker without work does: look, announce, look again, sleep.
 template <class Look>
 void sleep_until(eventcount<P> &idle, std::size_t id, Look look) {
   while (!look()) {
@@ -54,10 +55,10 @@ void sleep_until(eventcount<P> &idle, std::size_t id, Look look) {
     }
     idle.commit(id);
   }
-  idle.found(id); // there may be more: somebody sees to it
+  idle.found(id); // there may be more: another searcher looks for it
 }
 
-/// Items that were added: each must be taken once.
+/// Counts how often each added item is taken: it must be once.
 template <int Items>
 struct once_each {
   int tokens[Items] = {};
@@ -70,7 +71,7 @@ struct once_each {
 
 // --- scheduler: SPSC queues, delegation lock, ready queue, eventcount
 
-/// Two workers ask for two items that both know of: neither may be sent away without one.
+/// Lets two workers ask for two items that both know of: each must get one.
 template <bool Delegates, int Inboxes>
 struct delegated_knows {
   static constexpr int threads = 2;
@@ -91,7 +92,8 @@ const passes<delegated_knows<true, 1>> d1{"delegated_queue_knows"};
 const passes<delegated_knows<true, 2>> d2{"delegated_queue_knows_two_inboxes"};
 const passes<delegated_knows<false, 1>> d3{"delegated_queue_knows_ticket"};
 
-/// A producer with an inbox for one item; it drains the inbox itself or waits for the worker who does.
+/// Has a producer with an inbox for one item. The producer drains the inbox itself, or waits for
+/// the worker that drains it.
 struct delegated_overflows {
   static constexpr int threads = 2;
   once_each<2> items;
@@ -111,7 +113,8 @@ struct delegated_overflows {
 };
 const passes<delegated_overflows> d4{"delegated_queue_overflows"};
 
-/// One asks for anything, the other for something that it will not get: it must come back all the same.
+/// Lets one thread ask for any item, the other one for an item that it will not get: it must return
+/// all the same.
 struct delegated_refuses_a_wish {
   static constexpr int threads = 2;
   once_each<1> items;
@@ -127,7 +130,8 @@ struct delegated_refuses_a_wish {
 };
 const passes<delegated_refuses_a_wish> d5{"delegated_queue_refuses_a_wish"};
 
-/// A producer that is no worker, and workers that sleep when there is nothing; each runs one item for ever after.
+/// Has a producer that is no worker, and workers that sleep without work. Each worker runs one
+/// item, which never ends.
 template <class Queue, int Workers>
 struct queue_wakes {
   static constexpr int threads = 1 + Workers;
@@ -161,7 +165,8 @@ const passes<queue_wakes<model_delegated, 2>> d7{"delegated_queue_wakes_two"};
 const passes<queue_wakes<model_shared, 1>> d8{"shared_queue_wakes"};
 const passes<queue_wakes<model_shared, 2>> d9{"shared_queue_wakes_two"};
 
-/// A worker moves what is staged to where it is pending, as the policy local-fifo does, and another looks into both.
+/// Lets a worker move staged items to the pending queue, as the policy local-fifo does, while
+/// another one looks into both.
 struct shared_queue_moves {
   static constexpr int threads = 2;
   once_each<2> items;
@@ -183,7 +188,8 @@ const passes<shared_queue_moves> d10{"shared_queue_moves"};
 
 // --- the eventcount with the deque
 
-/// The owner pushes, notifies, and tries to get the item back; thieves sleep until they have got one or all is over.
+/// Lets the owner push, notify, and try to get the item back. Thieves sleep until they have taken
+/// an item or all is over.
 template <int Thieves>
 struct deque_feeds_sleepers {
   static constexpr int threads = 1 + Thieves;
@@ -237,7 +243,8 @@ struct model_mutex {
 
 enum class parent_does { only_waits, locks_too };
 
-/// The parent spawns children that count under a mutex, and waits for them; who completes last wakes it.
+/// Lets the parent spawn children that count under a mutex, and wait for them. The last child to
+/// complete wakes the parent.
 template <int Children, parent_does Parent, bool SettlesFirst = false>
 struct taskwait_with_mutex {
   static constexpr int threads = 1 + Children;
@@ -278,7 +285,7 @@ const passes<taskwait_with_mutex<2, parent_does::only_waits>> t2{"taskwait_with_
 const passes<taskwait_with_mutex<2, parent_does::locks_too>> t3{"taskwait_with_mutex_and_the_parent"};
 const fails<taskwait_with_mutex<1, parent_does::only_waits, true>> t4{"flawed_taskwait_settles_first", ""};
 
-// --- a task that is suspended on one worker, unblocked from outside, and continued by whichever worker finds it
+// --- a task that is suspended on one worker and unblocked from outside; any worker may resume it
 
 enum class handshake { publishes_when_left, publishes_first, enqueues_silently };
 
@@ -289,7 +296,7 @@ struct suspended_task_moves {
   model_shared ready;
   eventcount<P> idle{Workers};
   int frame = 0;
-  model_var<int> stack{0}; // written by whoever runs on the task's stack
+  model_var<int> stack{0}; // written by the thread that runs on the task's stack
   model_var<int> sent{0};
   model_atomic<int> ended{0};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/iter/cycle.hpp: nodes run in the order of their data in every round, all rounds are run, one thread ends the graph,
-// and nobody touches it afterwards.
+// Models of src/iter/cycle.hpp: nodes run in the order of their data in every round, all rounds
+// are run, one thread ends the graph, and no thread touches the graph afterwards.
 #include "checker/models.hpp"
 
 #include "iter/cycle.hpp"
@@ -19,7 +19,8 @@ struct edge {
   bool to_next_round;
 };
 
-/// Threads that take ready nodes from a pool. `Shape` says which nodes there are, what each does, and who stops.
+/// Has threads that take ready nodes from a pool. `Shape` says which nodes there are, what each
+/// does, and which one stops the graph.
 template <int Threads, class Shape>
 struct cycles {
   static constexpr int threads = Threads;
@@ -89,7 +90,7 @@ struct cycles {
     expect(whole != nullptr, "exactly one ends the graph");
     for (int i = 0; i < nodes; ++i)
       runs[i] = whole->all[i].runs;
-    whole.reset(); // whoever touches it now is found out
+    whole.reset(); // the checker reports each later access
     over.store(1, std::memory_order_release);
     changes.fetch_add(1, std::memory_order_release);
   }
@@ -147,7 +148,7 @@ struct cycles {
   }
 };
 
-/// A writer, then a reader of the same data.
+/// Has a writer, then a reader of the same data.
 struct pair {
   static constexpr int nodes = 2;
   static constexpr std::uint64_t rounds = 2;
@@ -163,7 +164,7 @@ struct pair {
   static void check(const int (&runs)[nodes]) { expect(runs[0] == 2 && runs[1] == 2, "all rounds are run"); }
 };
 
-/// A writer, two readers that do not exclude each other, and a task on its own.
+/// Has a writer, two readers that do not exclude each other, and a task on its own.
 struct fan {
   static constexpr int nodes = 4;
   static constexpr std::uint64_t rounds = 2;
@@ -184,7 +185,7 @@ struct fan {
   }
 };
 
-/// Two chains that cross: 0 and 1 write a, 1 and 2 write b.
+/// Has two chains that cross: 0 and 1 write a, 1 and 2 write b.
 struct crossed {
   static constexpr int nodes = 3;
   static constexpr std::uint64_t rounds = 2;
@@ -207,7 +208,7 @@ struct crossed {
   }
 };
 
-/// The middle one of two crossing chains stops the graph in its first round.
+/// Lets the middle one of two crossing chains stop the graph in its first round.
 struct stopped : crossed {
   static constexpr std::uint64_t rounds = 1000;
   bool body(int number, int round) {
@@ -220,7 +221,7 @@ struct stopped : crossed {
   }
 };
 
-/// Someone who has no neighbours stops the others.
+/// Lets a node without neighbours stop the others.
 struct stopped_from_outside {
   static constexpr int nodes = 3;
   static constexpr std::uint64_t rounds = 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of the dispatcher's registry (src/services/registry.hpp): registration while callbacks run. The end of
-// a registration is modelled by plain data that a call reads and its owner writes afterwards: a call too late
-// is a race. A sleeper that nobody wakes is a deadlock.
+// Models of the dispatcher's registry (src/services/registry.hpp): registration while callbacks
+// run. Plain data models the end of a registration: a call reads the data, and the owner of the
+// registration writes it afterwards, so a call too late is a race. A sleeper that is never woken is
+// a deadlock.
 #include "checker/models.hpp"
 
 #include "services/registry.hpp"
@@ -19,9 +20,10 @@ struct callback : registration<P> {
 
 struct poll_point_model {
   registry<P> list;
-  spin_lock<P> turn; // stands for the mutex that keeps callers apart
+  spin_lock<P> turn; // in place of the mutex that keeps callers apart
 
-  /// One round of a worker; f(callback) is the call and says whether it has ended its own registration.
+  /// Makes one round of a worker; f(callback) is the call, and returns whether it has ended its own
+  /// registration.
   template <class F>
   void poll(F &&f) {
     const bool alone = turn.try_lock();
@@ -39,7 +41,7 @@ bool reads(callback &c) {
   return false;
 }
 
-/// Callers against the owner of one registration.
+/// Lets callers run against the owner of one registration.
 template <int Callers, bool Concurrent>
 struct registry_ends {
   static constexpr int threads = Callers + 1;
@@ -64,7 +66,7 @@ const passes<registry_ends<1, false>> e1{"registry_end_waits_for_the_call"};
 const passes<registry_ends<2, true>> e2{"registry_end_waits_for_concurrent_calls"};
 const passes<registry_ends<2, false>> e3{"registry_end_waits_for_the_call_of_two_callers"};
 
-/// A callback is called by one thread at a time; what one call wrote the next one reads.
+/// Lets threads call one callback, one at a time; each call reads what the call before it wrote.
 struct registry_calls_alone {
   static constexpr int threads = 2;
   poll_point_model point;
@@ -86,7 +88,7 @@ struct registry_calls_alone {
 };
 const passes<registry_calls_alone> a1{"registry_calls_one_at_a_time"};
 
-/// A callback ends itself, while another thread calls as well.
+/// Lets a callback end its own registration while another thread calls as well.
 template <bool Concurrent>
 struct registry_ends_itself {
   static constexpr int threads = 2;
@@ -108,8 +110,8 @@ struct registry_ends_itself {
 const passes<registry_ends_itself<false>> s1{"registry_call_ends_itself"};
 const passes<registry_ends_itself<true>> s2{"registry_concurrent_call_ends_itself"};
 
-/// A round goes on, in order, while its neighbours come and go; and it ends although each call adds another
-/// one.
+/// Continues a round, in order, while neighbours of the callback are registered and end. The round
+/// ends although each call adds another callback.
 struct registry_changes_under_a_round {
   static constexpr int threads = 2;
   poll_point_model point;

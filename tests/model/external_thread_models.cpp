@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/monitor/suspend_word.hpp: a suspended thread that is recalled goes on (else a deadlock); and of src/monitor/external_list.hpp.
+// Models of src/monitor/suspend_word.hpp: a suspended thread that the watcher recalls continues
+// (else a deadlock). And models of src/monitor/external_list.hpp.
 #include "checker/models.hpp"
 
 #include "monitor/external_list.hpp"
@@ -12,7 +13,7 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// One is asked, perhaps while it is suspended, and recalled.
+/// Asks one thread to suspend itself, perhaps while it is suspended, and recalls it.
 struct suspend_word_recalled {
   static constexpr int threads = 2;
   suspend_word<P>::word word{suspend_word<P>::k_runs};
@@ -29,7 +30,8 @@ struct suspend_word_recalled {
 };
 const passes<suspend_word_recalled> a1{"suspend_word_recalled"};
 
-/// A second signal comes while the thread is suspended, or it was not asked: it is not suspended by that.
+/// Sends a second signal while the thread is suspended, or one without a request: such a signal
+/// does not suspend the thread.
 struct suspend_word_unasked {
   static constexpr int threads = 2;
   suspend_word<P>::word word{suspend_word<P>::k_runs};
@@ -48,7 +50,7 @@ struct suspend_word_unasked {
 const passes<suspend_word_unasked> a2{"suspend_word_unasked"};
 
 struct acquaintance {
-  /// Plain memory that the checker watches.
+  /// Is plain memory that the checker watches.
   struct link {
     model_var<acquaintance *> is{nullptr};
     link &operator=(acquaintance *p) { return is.set(p), *this; }
@@ -59,7 +61,7 @@ struct acquaintance {
   link next;
 };
 
-/// Two come while the watcher looks, and looks again.
+/// Lets two external threads come while the watcher looks, and looks again.
 struct externals_added {
   static constexpr int threads = 3;
   external_list<acquaintance, P> list;

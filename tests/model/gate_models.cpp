@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/park/sleep_gate.hpp: what is looked at while the gate is closed is not touched by anybody (a data race).
+// Models of src/park/sleep_gate.hpp: no thread touches what the observer reads while the gate is
+// closed (else a data race).
 #include "checker/models.hpp"
 
 #include "park/sleep_gate.hpp"
@@ -23,7 +24,7 @@ struct gate_base {
   void work() { tasks.set(tasks.get() + 1); }
 };
 
-/// A worker ends its announcement, and then passes.
+/// Lets a worker end its announcement, and then pass.
 struct gate_and_worker : gate_base {
   static constexpr int threads = 2;
   model_atomic<int> asleep{1};
@@ -38,7 +39,7 @@ struct gate_and_worker : gate_base {
 };
 const passes<gate_and_worker> g1{"gate_and_worker"};
 
-/// A thread that is no worker comes twice.
+/// Lets a thread that is no worker come twice.
 struct gate_and_reader : gate_base {
   static constexpr int threads = 2;
   void run(int t) {
@@ -54,7 +55,7 @@ struct gate_and_reader : gate_base {
 };
 const passes<gate_and_reader> g2{"gate_and_reader"};
 
-/// Two looks in a row, while somebody may still be on its way out of the first wait.
+/// Looks twice in a row, while a reader may still be on its way out of its first wait.
 struct gate_closed_twice : gate_base {
   static constexpr int threads = 2;
   void run(int t) {

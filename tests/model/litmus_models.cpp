@@ -9,7 +9,7 @@ using namespace weft_model;
 using enum std::memory_order;
 constexpr int k_none = 0, k_light_heavy = 1, k_light_light = 2, k_heavy_only = 3;
 
-/// SB: each thread stores to one and loads the other. 00 is the reordering of x86.
+/// SB: each thread stores to one location and loads the other. 00 is the reordering of x86.
 template <std::memory_order Store, std::memory_order Load, int Barrier = k_none>
 struct store_buffering {
   static constexpr int threads = 2;
@@ -55,7 +55,8 @@ const litmus<message_passing<release, relaxed>> mp_release{"litmus_mp_release_re
 const litmus<message_passing<relaxed, acquire>> mp_acquire{"litmus_mp_relaxed_acquire", {0, 1, 10, 11}};
 const litmus<message_passing<release, acquire>> mp_both{"litmus_mp_release_acquire", {0, 1, 11}};
 
-/// MP through a read-modify-write of a third thread: the release sequence goes on. A store would end it.
+/// MP through a read-modify-write of a third thread, which continues the release sequence. A store
+/// would end it.
 template <bool Rmw>
 struct release_sequence {
   static constexpr int threads = 3;
@@ -83,7 +84,8 @@ struct release_sequence {
 const litmus<release_sequence<true>> rs_rmw{"litmus_release_sequence_rmw", {1}};
 const litmus<release_sequence<false>> rs_store{"litmus_release_sequence_store", {0, 1}};
 
-/// LB: each thread loads one and stores to the other. C++ allows 11 when relaxed; the checker cannot show it.
+/// LB: each thread loads one location and stores to the other. C++ allows 11 when relaxed; the
+/// checker cannot show it.
 struct load_buffering {
   static constexpr int threads = 2;
   model_atomic<int> x{0}, y{0};
@@ -96,7 +98,8 @@ struct load_buffering {
 };
 const litmus<load_buffering> lb{"litmus_lb_relaxed", {0, 1, 10}};
 
-/// IRIW: two writers, two readers that look in opposite orders. 1010 is the two readers' disagreement.
+/// IRIW: two writers, two readers that load in opposite orders. 1010 is the two readers'
+/// disagreement.
 template <std::memory_order Store, std::memory_order Load>
 struct independent_reads {
   static constexpr int threads = 4;
@@ -117,8 +120,9 @@ const litmus<independent_reads<release, acquire>> iriw_acq_rel{"litmus_iriw_acqu
 const litmus<independent_reads<seq_cst, seq_cst>> iriw_seq_cst{"litmus_iriw_seq_cst",
                                                                {0, 1, 10, 11, 100, 101, 110, 111, 1000, 1001, 1011, 1100, 1101, 1110, 1111}};
 
-/// 2+2W: both write both, in opposite orders. C++ allows both first stores to win when relaxed; the checker
-/// cannot show it, because the order of stores to a location is the order in which they are executed.
+/// 2+2W: both threads write both locations, in opposite orders. C++ allows both first stores to win
+/// when relaxed; the checker cannot show it, because the order of stores to a location is the order
+/// in which they are executed.
 struct two_plus_two_writes {
   static constexpr int threads = 2;
   model_atomic<int> x{0}, y{0};
@@ -169,7 +173,7 @@ const passes<plain_data<release, acquire>> plain_ordered{"litmus_plain_data_behi
 const fails<plain_data<relaxed, acquire>> plain_race{"litmus_plain_data_race", "data race"};
 const fails<plain_data<release, relaxed>> plain_race2{"litmus_plain_data_race_at_the_reader", "data race"};
 
-/// A futex sleeper that nobody wakes, and one that is woken.
+/// Has a futex sleeper that no thread wakes, or one that is woken.
 template <bool Wake>
 struct futex_sleeper {
   static constexpr int threads = 2;

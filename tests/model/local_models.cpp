@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/local_list.hpp: two branches of a join look for the same value, and each makes it if there is none.
+// Models of src/task/local_list.hpp: two branches of a join look for the same value, and each
+// makes it if there is none.
 #include "checker/models.hpp"
 
 #include "task/local_list.hpp"
@@ -14,7 +15,7 @@ struct model_value : local_link<P> {
   model_var<int> content{0};
 };
 
-/// Each branch uses `Keys` variables, the second one in the other order.
+/// Lets each branch use `Keys` variables, the second one in the other order.
 template <int Keys>
 struct locals_of_two_branches {
   static constexpr int threads = 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/queue's locks: mutual exclusion (a race on plain data), nobody left behind (a deadlock).
+// Models of src/queue's locks: mutual exclusion (else a race on plain data), and no waiter is left
+// behind (else a deadlock).
 #include "checker/models.hpp"
 
 #include "queue/delegation_lock.hpp"
@@ -81,7 +82,7 @@ struct spin_lock_counts {
 };
 const passes<spin_lock_counts> s1{"spin_lock_two_threads"};
 
-/// Everybody draws numbers from a plain counter; the owner draws for those who wait.
+/// Lets all threads draw numbers from a plain counter; the owner draws for the waiters.
 template <int Threads, int Ids, int Rounds, class Lock = delegation_lock<int, P>>
 struct delegation_draws {
   static constexpr int threads = Threads;
@@ -127,7 +128,7 @@ const passes<delegation_draws<3, 2, 1>> d4{"delegation_lock_more_threads_than_id
 const passes<delegation_draws<3, 2, 2>> d5{"delegation_lock_more_threads_than_ids_twice"};
 const passes<delegation_draws<4, 2, 1>> d6{"delegation_lock_four_threads_two_ids"};
 
-/// The owner leaves without serving: the waiter must get the lock, and never an old result.
+/// Lets the owner leave without serving: the waiter must get the lock, and never an old result.
 struct delegation_refuses {
   static constexpr int threads = 2;
   delegation_lock<int, P> lock{2};
@@ -153,7 +154,7 @@ struct delegation_refuses {
 };
 const passes<delegation_refuses> d7{"delegation_lock_not_served"};
 
-/// A try_lock in between, as the paper's producer does.
+/// Calls try_lock in between, as the paper's producer does.
 struct delegation_with_try {
   static constexpr int threads = 2;
   delegation_lock<int, P> lock{2};
@@ -179,7 +180,7 @@ struct delegation_with_try {
 };
 const passes<delegation_with_try> d8{"delegation_lock_try_lock"};
 
-// --- Listing 4 of the paper, with its mistake and with Nanos6's orders, to show that the checker finds them
+// --- Listing 4 of the paper, with its mistake and with Nanos6's orders: the checker finds both
 
 enum class flaw { none, tail_increment, relaxed_log, try_lock_acquires_late };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/task/chunk_counter.hpp: every chunk is handed out once, none after a close but what was taken before.
+// Models of src/task/chunk_counter.hpp: every chunk is handed out once; after a close only those
+// that were taken before it.
 #include "checker/models.hpp"
 
 #include "task/chunk_counter.hpp"
@@ -31,7 +32,7 @@ struct chunks_once {
 const passes<chunks_once<2, 3>> c1{"chunks_two_participants"};
 const passes<chunks_once<3, 2>> c2{"chunks_three_participants"};
 
-/// The first participant fails in its first chunk.
+/// Lets the first participant fail in its first chunk.
 struct chunks_closed {
   static constexpr int threads = 2;
   static constexpr std::uint64_t chunks = 4;

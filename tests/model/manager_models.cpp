@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of messages to managers (src/managers/message_queue.hpp, src/deps/state/pending_registrations.hpp) and of what managers.cpp makes of them:
-// the hand-over between managers, the wait for what is queued, the zombie step, and the end of a central manager.
+// Models of messages to managers (src/managers/message_queue.hpp,
+// src/deps/state/pending_registrations.hpp) and of how managers.cpp applies them: the hand-over
+// between managers, the wait for queued messages, the zombie step, the end of a central manager.
 #include "checker/models.hpp"
 
 #include "deps/state/pending_registrations.hpp"
@@ -15,7 +16,7 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// What is applied in order is plain memory: two managers at once are a race.
+/// Applies messages in order to plain memory: two managers at once are a race.
 template <int Managers, int Messages>
 struct messages_in_order {
   static constexpr int threads = 1 + Managers;
@@ -44,7 +45,7 @@ struct messages_in_order {
 const passes<messages_in_order<1, 2>> m1{"messages_one_manager"};
 const passes<messages_in_order<2, 2>> m2{"messages_hand_over"};
 
-/// Those without an order go to any manager, once, several at a time.
+/// Sends messages without an order to any manager: each is taken once, several at a time.
 template <int AtATime>
 struct messages_taken {
   static constexpr int threads = 3;
@@ -77,7 +78,7 @@ struct messages_taken {
 const passes<messages_taken<1>> m3{"messages_taken_by_two"};
 const passes<messages_taken<2>> m4{"messages_taken_two_at_a_time"};
 
-/// The parent goes on with its domain, and ends it, when nothing is queued; it helps.
+/// Lets the parent use its domain, and end it, when nothing is queued. The parent helps to apply.
 template <int Managers>
 struct registrations_applied {
   static constexpr int threads = 1 + Managers;
@@ -119,7 +120,8 @@ struct registrations_applied {
 const passes<registrations_applied<1>> n1{"registrations_one_manager"};
 const passes<registrations_applied<2>> n2{"registrations_two_managers"};
 
-/// A parent that is about to act itself applies what it has posted, if nobody else is at it; while anything is queued it posts.
+/// Lets a parent that is about to act itself first apply what it has posted, unless a manager is at
+/// it; while anything is queued, the parent posts.
 template <bool Blindly>
 struct registrations_of_one_who_acts {
   static constexpr int threads = 2;
@@ -156,7 +158,7 @@ struct registrations_of_one_who_acts {
 const passes<registrations_of_one_who_acts<false>> n3{"registrations_of_one_who_acts"};
 const fails<registrations_of_one_who_acts<true>> n4{"registrations_of_one_who_acts_blindly", "data race"};
 
-/// Worker and manager: who comes last drops the task, with what both have done to it.
+/// Lets a worker and a manager release a task: the last one drops it, with what both did to it.
 struct zombie_step {
   static constexpr int threads = 2;
   message_queue<int, P> queue{1};
@@ -192,7 +194,8 @@ struct zombie_step {
 };
 const passes<zombie_step> z1{"zombie_step"};
 
-/// The loop of managers::run: asleep when there is nothing; what is queued when it is told to stop is applied before.
+/// Loops as managers::run does: the manager sleeps without messages, and applies what is queued
+/// before it stops.
 template <bool Forgets>
 struct manager_stops {
   static constexpr int threads = 2;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of weft::mutex (include/weft/detail/lock_word.hpp, src/task/lock_queue.hpp): mutual exclusion (a race on plain data), no
-// lost wake-up (a deadlock), first come, first served, and no touch of a waiter that has gone on.
+// Models of weft::mutex (include/weft/detail/lock_word.hpp, src/task/lock_queue.hpp):
+// - mutual exclusion (else a race on plain data);
+// - no lost wake-up (else a deadlock);
+// - first come, first served;
+// - no access to a waiter that has been resumed.
 #include "suspension.hpp"
 
 #include "task/lock_queue.hpp"
@@ -13,8 +16,9 @@ using enum std::memory_order;
 using P = model_atomics;
 using waiter = lock_waiter<model_frame, P>;
 
-/// weft::mutex with the model's suspension, and a record of who came and who was let in. Between two atomic operations no
-/// other model thread runs, so the record is exact.
+/// Is weft::mutex with the model's suspension, and records the order in which takers came and in
+/// which they got the lock. Between two atomic operations no other model thread runs, so the record
+/// is exact.
 struct model_mutex {
   int looks = 0; // that a taker spends before it suspends
   weft::detail::lock_word<P> lock;
@@ -73,7 +77,7 @@ const passes<mutex_counts<2, 2>> m2{"mutex_two_threads_twice"};
 const passes<mutex_counts<3, 1>> m3{"mutex_three_threads"};
 const passes<mutex_counts<3, 2>> m4{"mutex_three_threads_twice"};
 
-/// Takers look once more before they suspend.
+/// Lets takers look once more before they suspend.
 template <int Threads, int Rounds>
 struct mutex_looks : mutex_counts<Threads, Rounds> {
   mutex_looks() { this->mutex.looks = 1; }
@@ -81,7 +85,7 @@ struct mutex_looks : mutex_counts<Threads, Rounds> {
 const passes<mutex_looks<2, 2>> m8{"mutex_looks_again"};
 const passes<mutex_looks<3, 1>> m9{"mutex_looks_again_three_threads"};
 
-/// One who does not wait, among those who do.
+/// Has one taker that does not wait, among takers that do.
 template <int Threads>
 struct mutex_tries {
   static constexpr int threads = Threads;
@@ -110,7 +114,8 @@ struct mutex_tries {
 const passes<mutex_tries<2>> m5{"mutex_try_lock"};
 const passes<mutex_tries<3>> m6{"mutex_try_lock_three_threads"};
 
-/// A task takes the lock on one worker and gives it up on another: threads 0 and 1 are its two workers.
+/// Lets a task take the lock on one worker and give it up on another: threads 0 and 1 are the two
+/// workers.
 struct mutex_moves {
   static constexpr int threads = 3;
   model_mutex mutex;
@@ -152,7 +157,7 @@ struct flawed_mutex : model_mutex {
     if (Flaw == flaw::frees_before_waking) {
       model_frame *next = hand_over<model_frame>(lock);
       if (!lock.queue.get())
-        lock.word.store(nullptr, release); // whoever arrives now comes before the one who is woken
+        lock.word.store(nullptr, release); // a taker that arrives now overtakes the woken one
       return next ? make_ready(*next) : void();
     }
     auto *w = static_cast<waiter *>(lock.queue.get());
