@@ -75,8 +75,8 @@ const passes<children_are_flushed<flushes::before_anything_else>> c1{"children_f
 const fails<children_are_flushed<flushes::late>> c2{"flawed_children_flushed_late", ""};
 const fails<children_are_flushed<flushes::twice>> c3{"flawed_children_flushed_twice", ""};
 
-/// Lets one thread, the only writer, set flags of the task. A child reads a flag that was set before
-/// the child was spawned.
+/// Lets one thread, the only writer, set flags of the task. A child reads a flag that was set
+/// before the child was spawned.
 template <bool SetsAlone>
 struct flags_meanwhile {
   static constexpr int threads = 2;

@@ -70,7 +70,8 @@ const passes<joined_meanwhile<2>> c2{"cohort_two_members"};
 
 /// Has tasks that need one or two of two exclusions. Each is ready on a thread of its own.
 /// A task that gives up an exclusion runs the tasks that it hands over to. Tasks that need the same
-/// exclusions in the same order are in one line, unless another line has taken its place of `Places`.
+/// exclusions in the same order are in one line, unless another line has taken its place of
+/// `Places`.
 template <int Tasks, std::size_t Places, unsigned... Needs>
 struct turns {
   static constexpr int threads = Tasks;

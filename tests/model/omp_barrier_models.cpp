@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of layers/omp/src/team/barrier_words.hpp with the stacks of ready tasks and with parked threads, and of leaf_watch.hpp: images of barrier.cpp, oversubscribed.cpp and
+// Models of layers/omp/src/team/barrier_words.hpp with the stacks of ready tasks and with parked
+// threads, and of leaf_watch.hpp. They are images of barrier.cpp, oversubscribed.cpp and
 // task_queue.cpp.
 #include "omp_parts.hpp"
 
@@ -49,7 +50,8 @@ struct barrier_base {
       if (i != me && members[i].place.wake())
         return;
   }
-  /// At the end of a region it is the next one that wakes all but the first.
+  /// Wakes the other members if the barrier is over. (In barrier.cpp, after the barrier that ends a
+  /// region, the next region wakes all but the first.)
   bool wake_after(unsigned me, weft_omp::barrier_end e) {
     if (e != weft_omp::barrier_end::not_yet)
       wake_all(me);
@@ -145,7 +147,7 @@ struct barrier_base {
   }
 };
 
-/// What members did before is seen after, twice.
+/// Checks twice that each member sees after the barrier what all did before it.
 template <unsigned Members, int Rounds>
 struct barrier_alone : barrier_base<Members> {
   static constexpr int threads = Members;
@@ -165,7 +167,7 @@ const passes<barrier_alone<2, 1>> b1{"omp_barrier_two_members"};
 const passes<barrier_alone<2, 2>> b2{"omp_barrier_two_members_again"};
 const passes<barrier_alone<3, 1>> b3{"omp_barrier_three_members"};
 
-/// The first member makes tasks; whoever runs one makes another.
+/// Lets the first member create tasks; the member that runs one creates another.
 template <unsigned Members, int Tasks, bool Nested>
 struct barrier_with_tasks : barrier_base<Members> {
   static constexpr int threads = Members;
@@ -190,7 +192,8 @@ const passes<barrier_with_tasks<2, 2, false>> t2{"omp_barrier_two_tasks"};
 const passes<barrier_with_tasks<2, 1, true>> t3{"omp_barrier_task_makes_task"};
 const passes<barrier_with_tasks<3, 2, false>> t4{"omp_barrier_tasks_of_three"};
 
-/// The first member waits for its task before it comes to the barrier: so the other one must find it, asleep or not.
+/// Lets the first member wait for its task before it comes to the barrier: so the other member must
+/// find the task, asleep or not.
 template <int Tasks>
 struct barrier_wakes_for_tasks : barrier_base<2> {
   static constexpr int threads = 2;
@@ -209,7 +212,8 @@ struct barrier_wakes_for_tasks : barrier_base<2> {
 const passes<barrier_wakes_for_tasks<1>> t8{"omp_barrier_wakes_for_a_task"};
 const passes<barrier_wakes_for_tasks<2>> t9{"omp_barrier_wakes_for_tasks"};
 
-/// The other member finds that it should not have taken a task, whose maker may be idle, or asleep, by then.
+/// Lets the other member give back a task that it should not have taken. The creator may be idle,
+/// or asleep, by then.
 template <int Tasks>
 struct barrier_gives_back : barrier_with_tasks<2, Tasks, false> {
   barrier_gives_back() { this->members[1].gives_back = 1; }
@@ -217,7 +221,7 @@ struct barrier_gives_back : barrier_with_tasks<2, Tasks, false> {
 const passes<barrier_gives_back<1>> t21{"omp_barrier_gives_a_task_back"};
 const passes<barrier_gives_back<2>> t22{"omp_barrier_gives_one_of_two_back"};
 
-/// Tasks of before and after a barrier.
+/// Creates one task before and one after a barrier.
 struct barrier_between_tasks : barrier_base<2> {
   static constexpr int threads = 2;
   barrier_task before, after;
@@ -237,7 +241,7 @@ struct barrier_between_tasks : barrier_base<2> {
 };
 const passes<barrier_between_tasks> t5{"omp_barrier_between_tasks"};
 
-/// A task of the team ends on a thread that is none of its members, as one that is detached may.
+/// Ends a task of the team on a thread that is no member, as a detached task may end.
 struct barrier_ended_from_outside : barrier_base<2> {
   static constexpr int threads = 3;
   model_var<int> done{0};
@@ -259,7 +263,8 @@ struct barrier_ended_from_outside : barrier_base<2> {
 };
 const passes<barrier_ended_from_outside> t6{"omp_barrier_ended_from_outside"};
 
-/// The same, and the next region has more members: who is late must not end its barrier, which has as many idle members as the former needed.
+/// Does the same, and the next region has more members. The late thread must not end the barrier of
+/// that region, which has as many idle members as the former region needed.
 struct barrier_of_a_bigger_team : barrier_base<2> {
   static constexpr int threads = 3;
   model_var<int> data{0};
@@ -290,7 +295,8 @@ struct barrier_of_a_bigger_team : barrier_base<2> {
 };
 const passes<barrier_of_a_bigger_team> t10{"omp_barrier_of_a_bigger_team"};
 
-/// Who is late looks for members while the team grows; as reserve_members(), begin_team() and wake_one_idle().
+/// Lets a late thread look for members while the team grows; as reserve_members(), begin_team() and
+/// wake_one_idle().
 struct team_grows {
   static constexpr int threads = 2;
   template <class T>
@@ -325,7 +331,7 @@ struct team_grows {
 };
 const passes<team_grows> t11{"omp_barrier_late_look_at_a_team"};
 
-/// One waits at a barrier, the other cancels the region; both come to its end.
+/// Lets one member wait at a barrier while the other cancels the region; both come to its end.
 struct barrier_cancelled : barrier_base<2> {
   static constexpr int threads = 2;
   model_var<int> data{0};
@@ -347,8 +353,10 @@ struct barrier_cancelled : barrier_base<2> {
 };
 const passes<barrier_cancelled> t7{"omp_barrier_cancelled"};
 
-/// Two members are idle, and a task is ready that makes two more. One of the two runs it, the other one the first of those that it makes; the second never ends. Meanwhile the
-/// third member arrives as the last one: the number of tasks that it sees may pass zero, and the two may be idle again when it ends the barrier.
+/// Has two idle members and a ready task that creates two more. One idle member runs the ready
+/// task, the other one runs the first of the new tasks; the second new task never ends. Meanwhile
+/// the third member arrives as the last one. It may see a count of tasks that passes zero, and the
+/// two members may be idle again when it tries to end the barrier.
 struct barrier_zero_in_passing {
   static constexpr int threads = 3;
   words w;
@@ -384,7 +392,8 @@ struct barrier_zero_in_passing {
 };
 const passes<barrier_zero_in_passing> t12{"omp_barrier_zero_in_passing"};
 
-/// A task makes two: the thief of one of them may publish its end before the maker has published anything.
+/// Lets a task create two: the thief of one of them may publish its end before the creator has
+/// published anything.
 template <unsigned Members>
 struct barrier_task_makes_two : barrier_base<Members> {
   static constexpr int threads = Members;
@@ -403,7 +412,7 @@ struct barrier_task_makes_two : barrier_base<Members> {
 };
 const passes<barrier_task_makes_two<2>> t13{"omp_barrier_task_makes_two"};
 
-/// All members are idle while two tasks are pending, which two external threads end at the same time.
+/// Lets two external threads end two pending tasks at the same time, while all members are idle.
 template <unsigned Members>
 struct barrier_pending_tasks : barrier_base<Members> {
   static constexpr int threads = Members + 2;
@@ -428,7 +437,8 @@ struct barrier_pending_tasks : barrier_base<Members> {
 const passes<barrier_pending_tasks<1>> t14{"omp_barrier_pending_tasks_of_one"};
 const passes<barrier_pending_tasks<2>> t15{"omp_barrier_pending_tasks"};
 
-/// One of the two tasks is run by a member that cannot end it: an external thread does, while the other one is run and both come to be idle.
+/// Lets a member run one of two tasks without ending it. An external thread ends it, while a member
+/// runs the other task and both members become idle.
 struct barrier_detached_beside_another : barrier_base<2> {
   static constexpr int threads = 3;
   barrier_task detached, plain;
@@ -454,7 +464,8 @@ struct barrier_detached_beside_another : barrier_base<2> {
 };
 const passes<barrier_detached_beside_another> t16{"omp_barrier_detached_beside_another"};
 
-/// A member leaves the barrier half-way, for the region is cancelled, while a task that makes another is run or waits; the end of the region ends them all.
+/// Lets a member leave the barrier half-way, because the region is cancelled, while a task that
+/// creates another one runs or waits. The end of the region ends them all.
 template <int Made>
 struct barrier_left_with_tasks : barrier_base<2> {
   static constexpr int threads = 2;
@@ -468,7 +479,7 @@ struct barrier_left_with_tasks : barrier_base<2> {
       w.cancel();
       wake_all(me);
     } else if (!w.is_cancelled()) {
-      barrier(me, words::k_arrived, true); // it may leave it in the middle of a task of the other's
+      barrier(me, words::k_arrived, true); // may return while the other member runs a task
     }
     barrier(me, words::k_ended);
     expect(task.done.get() == 1, "the end of a region ends all tasks");
@@ -482,7 +493,8 @@ const passes<barrier_left_with_tasks<2>> t18{"omp_barrier_left_with_tasks"};
 
 // ---- oversubscribed teams ------------------------------------------------------------------------------------------------
 
-/// Members of an oversubscribed team. Those with a bit in Watchers watch, for a look, before they are parked.
+/// Holds the members of an oversubscribed team. Those with a bit in Watchers watch, for one look,
+/// before they are parked.
 template <unsigned Members, unsigned Leaves, unsigned Watchers>
 struct oversubscribed_base : barrier_base<Members> {
   using base = barrier_base<Members>;
@@ -553,7 +565,7 @@ struct oversubscribed_base : barrier_base<Members> {
       if (e == weft_omp::barrier_end::inside)
         wake_leaves(me, 2 * number + 1);
       else if (e == weft_omp::barrier_end::of_region)
-        this->wake_all(me); // all but the first are woken by the next region
+        this->wake_all(me); // in barrier.cpp the next region wakes all but the first
       o = e == weft_omp::barrier_end::not_yet ? idle_oversubscribed(me, number, unit, cancellable) : outcome::over;
       if (o == outcome::cancelled)
         return false;
@@ -563,7 +575,8 @@ struct oversubscribed_base : barrier_base<Members> {
   }
 };
 
-/// What members did before is seen after, and nobody is left asleep: one watches for another, beside leaves where nobody does.
+/// Checks that each member sees after the barrier what all did before it, and that no member is
+/// left asleep. Some leaves have a member that watches for the others, and some have none.
 template <unsigned Members, unsigned Leaves, unsigned Watchers, int Rounds>
 struct oversubscribed_barrier : oversubscribed_base<Members, Leaves, Watchers> {
   static constexpr int threads = Members;
@@ -588,7 +601,8 @@ const passes<oversubscribed_barrier<3, 1, 0b100, 1>> c4{"omp_oversubscribed_thre
 const passes<oversubscribed_barrier<3, 2, 0b010, 1>> c5{"omp_oversubscribed_beside_another"};
 const passes<oversubscribed_barrier<3, 1, 0b110, 1>> c6{"omp_oversubscribed_two_watchers"};
 
-/// A task of the team ends on a thread that is none of its members, which may be late to tell that the barrier is over.
+/// Ends a task of the team on a thread that is no member, and that may be late to wake the members
+/// when the barrier is over.
 struct oversubscribed_ended_from_outside : oversubscribed_base<2, 1, 0b10> {
   static constexpr int threads = 3;
   model_var<int> done{0};
@@ -608,7 +622,8 @@ struct oversubscribed_ended_from_outside : oversubscribed_base<2, 1, 0b10> {
 };
 const passes<oversubscribed_ended_from_outside> c7{"omp_oversubscribed_ended_from_outside"};
 
-/// One watches where another begins tasks: it leaves its watch for them, and is counted on no more.
+/// Lets one member watch while another one creates tasks: the watching member leaves its watch to
+/// run them, and the releaser no longer relies on it.
 template <unsigned Watchers>
 struct oversubscribed_with_tasks : oversubscribed_base<3, 1, Watchers> {
   static constexpr int threads = 3;
@@ -626,7 +641,7 @@ struct oversubscribed_with_tasks : oversubscribed_base<3, 1, Watchers> {
 const passes<oversubscribed_with_tasks<0b010>> c8{"omp_oversubscribed_with_tasks"};
 const passes<oversubscribed_with_tasks<0b110>> c9{"omp_oversubscribed_with_tasks_and_watchers"};
 
-/// One cancels the region while others wait, and one of them watches.
+/// Lets one member cancel the region while others wait, one of which watches.
 struct oversubscribed_cancelled : oversubscribed_base<3, 1, 0b010> {
   static constexpr int threads = 3;
   void run(int t) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of what members of a team share of a loop: layers/omp/src/workshare/static_steal.hpp, ordered.hpp.
+// Models of the parts of a loop that members of a team share:
+// layers/omp/src/workshare/static_steal.hpp, ordered.hpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/workshare/ordered.hpp"
@@ -15,7 +16,8 @@ using P = omp_atomics;
 
 // ---- static_steal; as next_static_steal() of workshare.cpp
 
-/// The last members of a team, from `Come` on, do not come to the loop as long as there are chunks.
+/// Keeps the last members of a team, from `Come` on, away from the loop as long as there are
+/// chunks.
 template <unsigned Members, unsigned Come, std::uint32_t Chunks>
 struct each_chunk_once {
   static constexpr int threads = static_cast<int>(Come);
@@ -47,7 +49,7 @@ const passes<each_chunk_once<3, 3, 3>> p3{"omp_static_steal_three_members"};
 const passes<each_chunk_once<2, 1, 3>> p4{"omp_static_steal_member_alone"};
 const passes<each_chunk_once<3, 2, 4>> p5{"omp_static_steal_late_member"};
 
-/// The largest loop: who asks again and again at the end of it gets nothing more.
+/// Takes the largest loop: a member that asks again and again at its end gets nothing more.
 struct end_of_range {
   static constexpr int threads = 2;
   static constexpr auto last = static_cast<std::uint32_t>(weft_omp::basic_chunk_range<P>::k_most - 1);
@@ -85,7 +87,7 @@ struct ordered_base : omp_events {
   }
 };
 
-/// Chunks of one iteration, that go to the members in turn.
+/// Gives chunks of one iteration to the members in turn.
 template <int Members, int Rounds>
 struct ordered_chunks : ordered_base {
   static constexpr int threads = Members;
@@ -106,7 +108,7 @@ const passes<ordered_chunks<3, 1>> t3{"omp_ordered_three_members"};
 
 // ---- sinks and sources
 
-/// Each member posts its iteration when those before it are posted.
+/// Lets each member post its iteration when those before it are posted.
 template <int Members>
 struct sinks_chain : ordered_base {
   static constexpr int threads = Members;
@@ -125,7 +127,7 @@ struct sinks_chain : ordered_base {
 const passes<sinks_chain<2>> s1{"omp_sink_two_members"};
 const passes<sinks_chain<3>> s2{"omp_sink_three_members"};
 
-/// One place is posted twice; two members wait for different numbers of it.
+/// Posts one slot twice; two members wait for different numbers of it.
 struct sinks_of_one_word : ordered_base {
   static constexpr int threads = 3;
   weft_omp::basic_ordered<P>::post_word posted{0};
@@ -146,7 +148,7 @@ struct sinks_of_one_word : ordered_base {
 };
 const passes<sinks_of_one_word> s3{"omp_sink_of_one_place"};
 
-/// Each waits for what the other has posted before, as in a wavefront.
+/// Lets each member wait for what the other has posted before, as in a wavefront.
 struct sinks_crossed : ordered_base {
   static constexpr int threads = 2;
   weft_omp::basic_ordered<P>::post_word posted[2] = {};

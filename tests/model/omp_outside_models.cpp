@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP tasks wait for what is no task: layers/omp/src/task/outside_words.hpp.
+// Models of how OpenMP tasks wait for something that is no task:
+// layers/omp/src/task/outside_words.hpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/task/outside_words.hpp"
@@ -14,14 +15,15 @@ using P = omp_atomics;
 using blocks = weft_omp::basic_block_state<omp_model_thread, P>;
 using holds = weft_omp::basic_hold_state<P>;
 
-/// Each other thread unblocks once, when it has written; the task blocks as often as that was accepted. As block() and unblock() of outside.cpp.
+/// Lets each other thread unblock once, when it has written; the task blocks once for each accepted
+/// unblock. As block() and unblock() of outside.cpp.
 template <int Others>
 struct block_once_each {
   static constexpr int threads = 1 + Others;
   omp_model_thread runner;
   blocks state;
   model_var<int> written[Others];
-  model_var<int> place; // what the runner prepares of itself before it blocks, and its waker uses
+  model_var<int> place; // what the runner prepares before it blocks, and what its waker uses
   model_atomic<int> refused{0};
   void run(int t) {
     if (t > 0) {
@@ -50,7 +52,8 @@ struct block_once_each {
 const passes<block_once_each<1>> b1{"omp_outside_block"};
 const passes<block_once_each<2>> b2{"omp_outside_block_and_one_too_many"};
 
-/// A task with an event for each other thread, which may have a detach clause as well: one operation ends it, when all are over.
+/// Has a task with an event for each other thread, and perhaps a detach clause. One operation ends
+/// the task, when all are over.
 template <int Events, bool Detaches>
 struct hold_until_all_are_over {
   static constexpr int threads = 1 + Events + Detaches;

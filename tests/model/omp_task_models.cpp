@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP tasks are kept and counted: layers/omp/src/task/task_stack.hpp, wait_flag.hpp, task_count.hpp, returned_list.hpp, thread_count.hpp.
+// Models of how OpenMP tasks are kept and counted: task_stack.hpp, wait_flag.hpp, task_count.hpp,
+// returned_list.hpp and thread_count.hpp of layers/omp/src/.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/sync/wait_flag.hpp"
@@ -19,14 +20,14 @@ using P = omp_atomics;
 struct stacked {
   P::plain<stacked *> newer, older;
   model_var<int> payload{0};
-  int taken = 0; // by how many; of check()
+  int taken = 0; // by how many threads; read by check()
 };
 using stack = weft_omp::basic_task_stack<stacked, P>;
 constexpr auto any = [](const stacked &) { return true; };
 
 // ---- the stack
 
-/// The owner pushes and pops, the other takes the oldest.
+/// Lets the owner push and pop while a thief takes the oldest.
 template <int Items, int Takes>
 struct stack_once_each {
   static constexpr int threads = 2;
@@ -64,7 +65,7 @@ struct stack_once_each {
 const passes<stack_once_each<1, 1>> s1{"omp_stack_last_task"};
 const passes<stack_once_each<2, 2>> s2{"omp_stack_two_tasks"};
 
-/// A thief takes half of them for itself, and a third thread may take from the thief.
+/// Lets a thief take half of the tasks for itself; a third thread may take from the thief.
 template <int Thieves>
 struct stack_stolen {
   static constexpr int threads = 1 + Thieves;
@@ -103,7 +104,8 @@ struct stack_stolen {
 const passes<stack_stolen<1>> s3{"omp_stack_stolen"};
 const passes<stack_stolen<2>> s4{"omp_stack_stolen_twice"};
 
-// ---- who waits and who makes ready; as in sleep_in() of task_wait.cpp and offer() of task_queue.cpp
+// ---- a waiter and a producer of ready tasks; as in sleep_in() of task_wait.cpp and offer() of
+// task_queue.cpp
 
 template <int Tasks>
 struct wait_for_ready {
@@ -150,7 +152,7 @@ struct counted {
   P::plain<std::int64_t> made{0}, ended_here{0};
   model_atomic<std::int64_t> word{0};
   model_var<int> done{0};
-  bool freed = false; // noted by who frees; a second one would touch what has ended
+  bool freed = false; // set by the thread that frees; a second one would touch what has ended
 };
 
 struct children_base {
@@ -164,14 +166,14 @@ struct children_base {
     return x;
   }
   static void free(counted &x) { delete &x; }
-  /// As end_task() of task.cpp.
+  /// Does what end_task() of task.cpp does.
   void end(int t, counted &x) {
     const bool gone = weft_omp::is_left(x);
     weft_omp::end_child(members[t], *x.parent, &children_base::free, [](omp_model_thread &m) { m.signal(); });
     if (gone)
       free(x);
   }
-  /// As wait_for_children() of task_wait.cpp.
+  /// Does what wait_for_children() of task_wait.cpp does.
   void wait(int t, counted &x) {
     while (weft_omp::children_of(x) != 0) {
       weft_omp::settle_children(x);
@@ -182,7 +184,7 @@ struct children_base {
   }
 };
 
-/// A task waits for children that end on other threads, and on its own.
+/// Lets a task wait for children that end on other threads, and on its own.
 template <int Others, int Here>
 struct children_waited_for : children_base {
   static constexpr int threads = 1 + Others;
@@ -209,7 +211,7 @@ struct children_waited_for : children_base {
     delete root;
   }
 };
-/// Who makes tasks adds up meanwhile what has ended elsewhere.
+/// Lets the creator meanwhile add up the children that have ended on other threads.
 template <int Others>
 struct children_collected : children_waited_for<Others, 0> {
   void run(int t) {
@@ -228,7 +230,8 @@ const passes<children_waited_for<1, 0>> c1{"omp_children_one"};
 const passes<children_waited_for<1, 1>> c2{"omp_children_one_elsewhere"};
 const passes<children_waited_for<2, 0>> c3{"omp_children_two"};
 
-/// Each of a chain of tasks ends without waiting for what it made: records go when nobody needs them, and whoever frees one sees all others done.
+/// Lets each of a chain of tasks end without waiting for its children. A record is freed when no
+/// thread refers to it, and the thread that frees it sees all others done.
 struct children_left : children_base {
   static constexpr int threads = 3;
   counted *root = make(nullptr, 0);
@@ -257,7 +260,8 @@ struct children_left_by_two : children_base {
 };
 const passes<children_left_by_two> c5{"omp_children_left_by_two"};
 
-/// A detached task, whose body is over, is ended by who fulfils its event, while its child ends.
+/// Ends a detached task, whose body is over, on the thread that fulfils its event, while its child
+/// ends.
 struct children_of_detached : children_base {
   static constexpr int threads = 2;
   counted *root = make(nullptr, 0);
@@ -279,7 +283,8 @@ struct model_group {
   model_atomic<std::int64_t> others{-weft_omp::k_bias};
 };
 
-/// The owner has made tasks of which some end elsewhere, where another one is made, too. As end_group() of task_wait.cpp.
+/// Lets the owner create tasks, some of which end on another thread that also creates one. As
+/// end_group() of task_wait.cpp.
 template <int Others>
 struct group_waited_for {
   static constexpr int threads = 1 + Others;
@@ -357,7 +362,7 @@ struct records_come_back {
 const passes<records_come_back<1>> r1{"omp_returned_by_one"};
 const passes<records_come_back<2>> r2{"omp_returned_by_two"};
 
-/// Siblings, counted already, that ask for four threads each, where two more are allowed.
+/// Has siblings, counted already, that ask for four threads each where two more are allowed.
 template <int Siblings>
 struct threads_within_limit {
   static constexpr int threads = Siblings;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how a team and its threads go from one thread of the program to the next: layers/omp/src/sync/free_list.hpp, fork_mailbox.hpp, parker_word.hpp; as dismiss(), serve(), drop_team() and begin_team() of
-// team.cpp, and the end of light_main() of thread.cpp.
+// Models of how a team and its threads go from one thread of the program to the next:
+// free_list.hpp, fork_mailbox.hpp and parker_word.hpp of layers/omp/src/; as dismiss(), serve(),
+// drop_team() and begin_team() of team.cpp, and the end of light_main() of thread.cpp.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/sync/free_list.hpp"
@@ -24,15 +25,16 @@ struct dismissed_team {
   weft_omp::basic_fork_mailbox<int, P> mailbox;
   weft_omp::basic_leaving_count<P> leaving;
   P::plain<member *> members[Members];
-  P::plain<int> regions{1}; // what those that use it write
+  P::plain<int> regions{1}; // written by the threads that use the team
   P::plain<dismissed_team *> next_free;
 };
 
-/// Thread 0 ends and dismisses the members that come behind it; each leaves its data, and the last of all leaves the team.
+/// Lets thread 0 end and dismiss its members. Each member leaves its data, and the last of all
+/// leaves the team.
 template <int Members>
 struct dismissal {
   using team = dismissed_team<Members>;
-  static constexpr int none = 99; // an order that nobody is to see
+  static constexpr int none = 99; // an order that no member may see
   team c;
   member all[Members];
   weft_omp::basic_free_list<team, P> teams;
@@ -52,7 +54,7 @@ struct dismissal {
     for (int i = 0; i < Members; ++i) {
       member *const m = c.members[i];
       c.members[i] = nullptr;
-      m->own_parker.signal(); // it may have left, and another thread may wait there
+      m->own_parker.signal(); // the member may have left, and another thread may wait there
     }
     drop();
   }
@@ -71,7 +73,7 @@ struct dismissal {
   }
 };
 
-/// Two members: the team is put away once.
+/// Has two members: the team is put away once.
 struct leaving_once : dismissal<2> {
   static constexpr int threads = 3;
   void run(int t) {
@@ -87,7 +89,7 @@ struct leaving_once : dismissal<2> {
 };
 const passes<leaving_once> a{"omp_leaving_once"};
 
-/// Another thread takes the team as soon as it is there, and uses it.
+/// Lets another thread take the team as soon as it is put away, and use it.
 struct leaving_to_the_next : dismissal<1> {
   static constexpr int threads = 3;
   bool took = false;
@@ -112,11 +114,12 @@ struct leaving_to_the_next : dismissal<1> {
 };
 const passes<leaving_to_the_next> b{"omp_leaving_to_the_next"};
 
-/// Another thread takes the data of the member that has left, and waits there for something else: the dismisser's signal may come just then.
+/// Lets another thread take the data of the member that has left, and wait there for something
+/// else: the dismisser's signal may come just then.
 struct leaving_a_place_to_wait : dismissal<1> {
   static constexpr int threads = 3;
   model_atomic<int> round{0};
-  member *again = nullptr; // of who has the member's data
+  member *again = nullptr; // the member's data, of the thread that has taken them
   void wait_again() {
     again->own_parker.wait_for([this] { return round.load(seq_cst) == 0; });
     while (round.load(acquire) == 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of how OpenMP threads wait: layers/omp/src/sync/parker_word.hpp, fork_mailbox.hpp, sleeper_list.hpp, the lock of event.hpp, spin.hpp.
+// Models of how OpenMP threads wait: parker_word.hpp, fork_mailbox.hpp, sleeper_list.hpp, the lock
+// of event.hpp, and spin.hpp of layers/omp/src/.
 #include "omp_parts.hpp"
 
 #include "layers/omp/src/team/fork_mailbox.hpp"
@@ -17,7 +18,7 @@ using namespace weft_model;
 using enum std::memory_order;
 using P = omp_atomics;
 
-/// A signal alone: it comes before the wait, meanwhile, or after.
+/// Sends one signal, before the wait, during it, or after.
 struct parker_signal {
   static constexpr int threads = 2;
   omp_model_thread waiter;
@@ -34,7 +35,7 @@ struct parker_signal {
 };
 const passes<parker_signal> p1{"omp_parker_signal"};
 
-/// One of two signals may be lost, but not what they are about.
+/// Sends two signals: one may be lost, but not the data that they announce.
 struct parker_two_signals {
   static constexpr int threads = 3;
   omp_model_thread waiter;
@@ -52,7 +53,8 @@ struct parker_two_signals {
 };
 const passes<parker_two_signals> p2{"omp_parker_two_signals"};
 
-/// Without signals: who changes what is waited for looks for sleepers, who sleeps looks at that.
+/// Uses no signals: the waker changes the word and then looks for sleepers; the sleeper announces
+/// itself and then looks at the word.
 template <int Rounds>
 struct parker_condition {
   static constexpr int threads = 2;
@@ -76,8 +78,9 @@ struct parker_condition {
 const passes<parker_condition<1>> p3{"omp_parker_condition"};
 const passes<parker_condition<2>> p4{"omp_parker_condition_twice"};
 
-/// Members are sent to one region after the other; as launch() and serve() of team.cpp; a barrier ends each. The first and the last one have all `Members`,
-/// those between only the first.
+/// Sends members to one region after the other, as launch() and serve() of team.cpp do. A barrier
+/// ends each region. The first and the last region have all `Members`, those between only the
+/// first.
 template <int Members, int Regions>
 struct forks_sent {
   static constexpr int threads = Members + 1;
@@ -115,7 +118,7 @@ const passes<forks_sent<1, 1>> o1{"omp_fork_one"};
 const passes<forks_sent<1, 2>> o2{"omp_fork_two"};
 const passes<forks_sent<2, 3>> o3{"omp_fork_of_others"};
 
-/// One waits for a word.
+/// Lets one thread wait for a word.
 struct event_one : omp_events {
   static constexpr int threads = 2;
   model_atomic<std::uint32_t> word{0};
@@ -134,7 +137,7 @@ struct event_one : omp_events {
 };
 const passes<event_one> e1{"omp_event_one"};
 
-/// Two wait for words of their own that share the list.
+/// Lets two threads wait for words of their own that share the list.
 struct event_two_words : omp_events {
   static constexpr int threads = 3;
   model_atomic<std::uint32_t> words[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/park/eventcount.hpp: no wake-up is lost (a deadlock), and what was done before a notification
-// is seen.
+// Models of src/park/eventcount.hpp: no wake-up is lost (else a deadlock), and the sleeper sees
+// what the notifier did before the notification.
 #include "checker/models.hpp"
 
 #include "park/eventcount.hpp"
@@ -13,7 +13,8 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// Sleepers wait for units of work that pushers publish without any order of their own.
+/// Has sleepers that wait for units of work, and pushers that publish them without any memory order
+/// of their own.
 template <int Sleepers, bool All, int Pushers = 1>
 struct eventcount_wakes {
   static constexpr int threads = Pushers + Sleepers;
@@ -59,7 +60,7 @@ const passes<eventcount_wakes<1, true>> e3{"eventcount_notify_all_one_sleeper"};
 const passes<eventcount_wakes<2, true>> e4{"eventcount_notify_all"};
 const passes<eventcount_wakes<2, false, 2>> e14{"eventcount_two_pushers"};
 
-/// Workers that look around before they sleep: the pushers rely on them for all the work there is.
+/// Has workers that search before they sleep: the pushers rely on the searchers for all ready work.
 template <int Workers, int Units>
 struct eventcount_with_searchers {
   static constexpr int threads = 1 + Workers;
@@ -111,7 +112,8 @@ struct eventcount_with_searchers {
 const passes<eventcount_with_searchers<1, 2>> e5{"eventcount_searcher"};
 const passes<eventcount_with_searchers<2, 2>> e6{"eventcount_two_searchers"};
 
-/// The first who gets work has more: it may stop searching before its notifier has counted it as a searcher.
+/// Gives more work to the first worker that gets any: it may stop searching before its notifier has
+/// counted it as a searcher.
 struct eventcount_relay {
   static constexpr int threads = 3;
   eventcount<P> idle{2};
@@ -149,7 +151,8 @@ const passes<eventcount_relay> e13{"eventcount_relay"};
 
 enum class way { commit, deadline, cancel };
 
-/// Plain data written before the notification is read after it, by whichever way the sleeper learns of it.
+/// Writes plain data before the notification. The sleeper reads the data after it, in whichever way
+/// it learns of the notification.
 template <way Way, bool Worker>
 struct eventcount_hands_over {
   static constexpr int threads = 2;
@@ -178,7 +181,7 @@ const passes<eventcount_hands_over<way::deadline, false>> e8{"eventcount_hands_o
 const passes<eventcount_hands_over<way::cancel, false>> e9{"eventcount_hands_over_when_cancelled"};
 const passes<eventcount_hands_over<way::commit, true>> e10{"eventcount_notify_worker"};
 
-/// A message for one particular worker, and a second round of the same seat after a cancelled one.
+/// Sends a message to one particular worker, and uses the same seat again after a cancelled round.
 struct eventcount_inbox {
   static constexpr int threads = 2;
   eventcount<P> idle{1};
@@ -205,7 +208,7 @@ struct eventcount_inbox {
 };
 const passes<eventcount_inbox> e11{"eventcount_inbox"};
 
-/// The composition that the worker loop relies on: push to a deque, notify; look, announce, look again,
+/// Composes what the worker loop relies on: push to a deque, notify; look, announce, look again,
 /// sleep.
 struct eventcount_with_deque {
   static constexpr int threads = 2;

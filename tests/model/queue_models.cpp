@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/queue's queues and of src/mem/remote_free.hpp: every item once, whole, and in order.
+// Models of src/queue's queues and of src/mem/remote_free.hpp: every item comes once, whole, and in
+// order.
 #include "checker/models.hpp"
 
 #include "mem/remote_free.hpp"
@@ -47,10 +48,10 @@ const passes<spsc_in_order<1, 3, false>> q1{"spsc_capacity_one"};
 const passes<spsc_in_order<2, 4, false>> q2{"spsc_capacity_two"};
 const passes<spsc_in_order<2, 4, true>> q3{"spsc_consume_all"};
 
-/// Items are plain memory that the owner writes before the push and the taker reads.
+/// Has items in plain memory, which the owner writes before the push and the taker reads.
 struct item {
   model_var<int> payload{0};
-  int taken = 0; // by how many; a transition of its own each time, so the checker needs no lock here
+  int taken = 0; // by how many threads; each increment is one transition, so it needs no lock
 };
 
 template <int Thieves, int Items, int Steals, int Capacity>
@@ -96,7 +97,8 @@ const passes<deque_once_each<1, 3, 3, 4>> w4{"deque_three_items"};
 const passes<deque_once_each<2, 2, 1, 2>> w5{"deque_two_thieves"};
 const passes<deque_once_each<2, 3, 1, 2>> w6{"deque_two_thieves_and_growth"};
 
-/// Push and pop alternate, so that slots are reused and m_bottom goes up and down under the thieves.
+/// Alternates push and pop, so that slots are reused and m_bottom goes up and down under the
+/// thieves.
 template <int Thieves>
 struct deque_reuses_slots {
   static constexpr int threads = 1 + Thieves;

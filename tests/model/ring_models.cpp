@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/trace/ring_core.hpp: every record is read once, whole and in order, or counted as discarded.
+// Models of src/trace/ring_core.hpp: every record is read once, whole and in order, or counted as
+// discarded.
 #include "checker/models.hpp"
 
 #include "trace/ring_core.hpp"
@@ -16,7 +17,7 @@ struct small_shape {
 };
 constexpr std::uint64_t k_records = small_shape::records;
 
-/// Record n holds n + 1 and its complement; the head of packet p holds p + 100.
+/// Writes n + 1 and its complement in record n, and p + 100 in the head of packet p.
 template <unsigned Packets>
 struct ring_base {
   ring_words<P> shared;
@@ -50,7 +51,7 @@ struct ring_base {
     std::uint64_t head = 0, values[k_records] = {};
     std::size_t records = 0;
   };
-  /// False: it is gone.
+  /// Returns false if the packet is gone.
   bool copy(std::uint64_t number, packet &to) {
     std::uint64_t got[small_shape::head_words + k_records * small_shape::record_words] = {};
     const auto done = ring.copy(number, [&](std::size_t i, std::uint64_t w) { got[i] = w; });
@@ -66,7 +67,7 @@ struct ring_base {
   }
 };
 
-/// The owner fills packets, the flusher takes them.
+/// Lets the owner fill packets and the flusher take them.
 template <unsigned Packets, int Records, int Looks>
 struct ring_streams : ring_base<Packets> {
   static constexpr int threads = 2;
@@ -103,7 +104,7 @@ struct ring_streams : ring_base<Packets> {
 const passes<ring_streams<1, 5, 2>> s1{"ring_of_one_packet"};
 const passes<ring_streams<2, 7, 2>> s2{"ring_of_two_packets"};
 
-/// The owner overwrites, and a packet is copied meanwhile; what there is at the end is the newest.
+/// Lets the owner overwrite packets while an observer copies one; the newest are there at the end.
 template <unsigned Packets, int Records, int First, int Last>
 struct ring_in_flight : ring_base<Packets> {
   static constexpr int threads = 2;
@@ -136,7 +137,8 @@ const passes<ring_in_flight<1, 3, 0, 0>> f1{"ring_in_flight_overwrites_what_is_c
 const passes<ring_in_flight<1, 3, 1, 1>> f2{"ring_in_flight_is_filled_meanwhile"};
 const passes<ring_in_flight<2, 5, 0, 2>> f3{"ring_in_flight_of_two_packets"};
 
-/// It ends while the owner goes on: what is copied of the packet that is being filled is whole, and at least what was known.
+/// Ends the copying while the owner continues. The copy of the packet that the owner is filling has
+/// whole records, and at least those that were known.
 struct ring_ends_early : ring_base<2> {
   static constexpr int threads = 2;
   model_atomic<std::uint64_t> published{0};

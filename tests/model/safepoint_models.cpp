@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/worker/safepoint_core.hpp with the gate: what is looked at while workers are at a safepoint or asleep is touched by nobody (a data race), and all go on.
+// Models of src/worker/safepoint_core.hpp with the gate: no worker touches what the observer reads
+// while the workers are at a safepoint or asleep (else a data race), and all workers continue.
 #include "checker/models.hpp"
 
 #include "worker/safepoint_core.hpp"
@@ -39,7 +40,7 @@ struct safepoint_base {
         return false;
     return true;
   }
-  /// As often as the time allows.
+  /// Looks as often as the time allows.
   void look(int tries) {
     safepoint.request();
     for (int n = 0; n < tries; ++n) {
@@ -54,7 +55,7 @@ struct safepoint_base {
   }
 };
 
-/// It stops before its next body, in time or too late.
+/// Lets a worker stop before its next body, in time or too late.
 struct safepoint_and_worker : safepoint_base {
   static constexpr int threads = 2;
   void run(int t) {
@@ -67,7 +68,7 @@ struct safepoint_and_worker : safepoint_base {
 };
 const passes<safepoint_and_worker> h1{"safepoint_and_worker"};
 
-/// It may still be on its way out of the first safepoint when the second begins.
+/// Begins a second safepoint while the worker may still be on its way out of the first.
 struct safepoint_twice : safepoint_base {
   static constexpr int threads = 2;
   void run(int t) {
@@ -82,7 +83,7 @@ struct safepoint_twice : safepoint_base {
 };
 const passes<safepoint_twice> h2{"safepoint_twice"};
 
-/// It works, announces that it sleeps, is woken, and goes on.
+/// Lets a worker work, announce that it sleeps, be woken, and continue.
 struct safepoint_and_sleeper : safepoint_base {
   static constexpr int threads = 2;
   void run(int t) {
@@ -95,7 +96,7 @@ struct safepoint_and_sleeper : safepoint_base {
 };
 const passes<safepoint_and_sleeper> h3{"safepoint_and_sleeper"};
 
-/// One sleeps, one runs.
+/// Has one worker that sleeps and one that runs.
 struct safepoint_of_two : safepoint_base {
   static constexpr int threads = 3;
   safepoint_of_two() { count = 2; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of a spare's seat with the slot of its thread's own stack: the watcher retires, recalls and wakes, the spare leaves by itself or is taken out of
-// work. Its own stack is continued once for each time that it was left, and a spare that is wanted works.
+// Models of a spare's seat with the slot of its thread's own stack. The watcher retires, recalls
+// and wakes the spare; the spare leaves by itself, or the watcher takes it out of work. The spare's
+// own stack is continued once for each time that the spare has left it, and a spare that is wanted
+// works.
 #include "checker/models.hpp"
 
 #include "ult/frame_slot.hpp"
@@ -15,18 +17,19 @@ using P = model_atomics;
 using seat = spare_seat<P>;
 
 struct own_stack {
-  model_var<int> left{0}; // written by the spare when it leaves it, read by who makes it ready
+  model_var<int> left{0}; // written by the leaving spare, read by the thread that makes it ready
 };
 
-/// What both do, and what is known of it afterwards.
+/// Holds what the watcher and the spare do, and records of it.
 struct one_spare {
   seat s;
   frame_slot<own_stack, P> slot;
   own_stack stack;
   model_var<int> done[4] = {}; // at each return
-  int returns = 0; // times that it has come home
+  int returns = 0; // times that the spare has returned to its own stack
 
-  /// The spare, from the moment that it is to work until it is parked. It leaves by itself after some looks.
+  /// Runs the spare, from the moment at which it begins to work until it is parked. It leaves by
+  /// itself after some looks.
   void stand_in(int looks) {
     stack.left.set(stack.left.get() + 1);
     s.work();
@@ -43,7 +46,7 @@ struct one_spare {
     done[returns++].set(1);
     s.park();
   }
-  /// False: it does not work.
+  /// Returns false if the spare does not work.
   bool retire() {
     if (!s.retire())
       return false;
@@ -59,7 +62,8 @@ struct one_spare {
   }
 };
 
-/// The watcher retires, wants it back, and retires it for good; or the spare has left by itself.
+/// Lets the watcher retire the spare, recall it, and retire it for good; or the spare has left by
+/// itself.
 template <int Looks>
 struct spare_is_recalled {
   static constexpr int threads = 2;
@@ -85,11 +89,12 @@ struct spare_is_recalled {
     expect(c.s.is() == seat::parked, "it is parked");
   }
 };
-constexpr int k_never = 1 << 20; // by itself
+constexpr int k_never = 1 << 20; // the spare never leaves by itself
 const passes<spare_is_recalled<k_never>> s1{"spare_is_recalled"};
 const passes<spare_is_recalled<0>> s2{"spare_leaves_while_it_is_recalled"};
 
-/// A parked spare is woken as often as it is wanted; it leaves by itself. Each sees what the other has done.
+/// Wakes a parked spare as often as it is wanted; it leaves by itself. The waker and the spare see
+/// what the other one has done.
 template <bool Looks>
 struct spare_comes_again {
   static constexpr int threads = 2;
@@ -123,7 +128,7 @@ struct spare_comes_again {
 const passes<spare_comes_again<true>> s3{"spare_comes_again"};
 const passes<spare_comes_again<false>> s4{"spare_is_woken_by_who_does_not_look"};
 
-/// All ends while it parks: it does not sleep on.
+/// Ends all while the spare parks: it does not sleep on.
 struct spare_is_stopped {
   static constexpr int threads = 2;
   seat s;

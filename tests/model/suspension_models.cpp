@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of what suspended frames wait for: block_word, event_word, signal_word, frame_slot. Nobody waits for ever, who goes on
-// sees what was done before, and nothing is touched after its end.
+// Models of what suspended frames wait for: block_word, event_word, signal_word, frame_slot.
+// No waiter waits for ever, a resumed waiter sees what its waker did before, and no thread touches
+// anything after its end.
 #include "suspension.hpp"
 
 #include "park/eventcount.hpp"
@@ -21,7 +22,7 @@ using P = model_atomics;
 
 using model_block = block_word<model_frame, P>;
 
-/// The task blocks as often as the others unblock it; a refused unblock is repeated.
+/// Lets the task block as often as the others unblock it; they repeat a refused unblock.
 template <int Unblockers, int Each>
 struct block_resumes {
   static constexpr int threads = 1 + Unblockers;
@@ -58,7 +59,8 @@ const passes<block_resumes<1, 1>> b1{"block_unblock"};
 const passes<block_resumes<1, 2>> b2{"block_unblock_twice"};
 const passes<block_resumes<2, 1>> b3{"block_two_unblockers"};
 
-/// The timer of src/services, as far as a block sees it: calls are made and cancelled under one lock.
+/// Is the timer of src/services, as far as a block sees it: calls are made and cancelled under one
+/// lock.
 struct model_clock {
   spin_lock<P> lock;
   model_var<bool> pending{false};
@@ -88,7 +90,7 @@ struct model_clock {
 
 enum class timing { right, clock_before_frame, does_not_wait_for_the_publisher };
 
-/// Thread 0 blocks until unblocked or timed out, thread 1 is the clock, thread 2 unblocks.
+/// Lets thread 0 block until unblocked or timed out; thread 1 is the clock, thread 2 unblocks.
 template <bool Unblocks, timing Timing = timing::right>
 struct block_times_out {
   static constexpr int threads = Unblocks ? 3 : 2;
@@ -151,7 +153,7 @@ const passes<block_times_out<false>> b4{"block_times_out"};
 const passes<block_times_out<true>> b5{"block_times_out_or_is_unblocked"};
 const fails<block_times_out<false, timing::clock_before_frame>> b6{"flawed_block_sets_the_clock_first", "data race"};
 
-/// Nobody's lock orders the end of the block here: only m_armed does.
+/// Has no lock that orders the end of the block: only m_armed does.
 template <bool Waits>
 struct block_outlives_its_publisher {
   static constexpr int threads = 2;
@@ -174,7 +176,8 @@ struct block_outlives_its_publisher {
 const passes<block_outlives_its_publisher<true>> b7{"block_outlives_its_publisher"};
 const fails<block_outlives_its_publisher<false>> b8{"flawed_block_ends_before_its_publisher", ""};
 
-/// The task announces one event for each other thread, or two at once, and ends its body; the last of all ends the task.
+/// Lets the task announce one event for each other thread, or two at once, and end its body. The
+/// last of all ends the task.
 template <int Others, int Each>
 struct events_end_once {
   static constexpr int threads = 1 + Others;
@@ -219,7 +222,8 @@ const passes<events_end_once<1, 1>> v1{"events_one"};
 const passes<events_end_once<1, 2>> v2{"events_two_of_one_thread"};
 const passes<events_end_once<2, 1>> v3{"events_two_threads"};
 
-/// The body runs again when its event is taken back: who brings the word to zero lets it begin, once, and it counts anew.
+/// Lets the body run again when its event is taken back: the thread that brings the word to zero
+/// begins the second run, once, and the word counts anew.
 struct events_run_again {
   static constexpr int threads = 2;
   event_word<P> word;
@@ -252,7 +256,8 @@ struct events_run_again {
 };
 const passes<events_run_again> v5{"events_run_again"};
 
-/// The running task asks whether its event is over; told so, it sees what came before.
+/// Lets the running task ask whether its event is over. If the answer is yes, it sees what came
+/// before.
 struct events_asked {
   static constexpr int threads = 2;
   event_word<P> word;
@@ -270,7 +275,7 @@ struct events_asked {
 };
 const passes<events_asked> v6{"events_asked"};
 
-/// One event, and two who take it back: one of them is told so, and the task ends once.
+/// Has one event and two threads that take it back: one call is refused, and the task ends once.
 struct events_underflow {
   static constexpr int threads = 3;
   event_word<P> word;
@@ -295,7 +300,7 @@ struct events_underflow {
 };
 const passes<events_underflow> v4{"events_underflow"};
 
-/// A waiter that looks first, or suspends at once; the signal.
+/// Has a waiter that looks first, or suspends at once; and the signal.
 template <bool Looks>
 struct signal_resumes {
   static constexpr int threads = 2;
@@ -320,7 +325,7 @@ const passes<signal_resumes<false>> s2{"signal_waited_for"};
 
 // --- a thread's own stack, continued by that thread only
 
-/// The worker loop as far as it concerns the own frame: look, announce, look again, sleep.
+/// Loops as a worker does, as far as its own frame is concerned: look, announce, look again, sleep.
 template <int Rounds>
 struct own_frame_comes_home {
   static constexpr int threads = 2;
@@ -357,8 +362,8 @@ struct own_frame_comes_home {
 const passes<own_frame_comes_home<1>> o1{"own_frame_comes_home"};
 const passes<own_frame_comes_home<2>> o2{"own_frame_comes_home_twice"};
 
-/// Two workers and one item. Worker 0 may be chosen for it and at the same time find its own frame, for which it leaves: then it
-/// must pass the notification on.
+/// Has two workers and one item. The notifier may choose worker 0, which at the same time finds its
+/// own frame and leaves to resume it: then worker 0 must pass the notification on.
 template <bool PassesOn>
 struct own_frame_and_work {
   static constexpr int threads = 3;
@@ -374,7 +379,7 @@ struct own_frame_and_work {
     ++taken;
     return true;
   }
-  /// Whether the worker leaves.
+  /// Returns whether the worker leaves.
   bool look(int t) {
     if (t == 1)
       return take() || item.load(relaxed) == 2;
@@ -383,7 +388,7 @@ struct own_frame_and_work {
       return true;
     }
     if (take())
-      idle.notify_worker(1); // it may leave
+      idle.notify_worker(1); // worker 1 may leave
     return false;
   }
   void work(int t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of src/worker/throttle_core.hpp: a producer that is held back goes on when memory is free again, or when a worker has nothing
-// else to do, were it asleep.
+// Models of src/worker/throttle_core.hpp: a suspended creator continues when memory is free again,
+// or when a worker, even one that sleeps, has nothing else to do.
 #include "suspension.hpp"
 
 #include "park/eventcount.hpp"
@@ -13,7 +13,7 @@ using namespace weft::rt;
 using enum std::memory_order;
 using P = model_atomics;
 
-/// Plain, so that the checker sees who touches it without the lock.
+/// Holds plain data, so that the checker sees an access without the lock.
 class frame_queue {
  public:
   frame_queue() = default;
@@ -58,13 +58,13 @@ struct throttle_base {
   void be_held() {
     suspend([this](model_frame &f) {
       throttle.hold(f);
-      return true; // whoever releases it, itself perhaps, makes it ready
+      return true; // the thread that releases it, perhaps the waiter itself, makes it ready
     });
   }
   void free_batch() { throttle.live_bytes_changed(live.fetch_sub(k_batch, seq_cst) - k_batch); }
 };
 
-/// What it waits for is freed; nobody has time to look after it.
+/// Frees the memory that the creator waits for; no worker is idle to release it.
 template <int Producers>
 struct throttle_falls : throttle_base {
   static constexpr int threads = 1 + Producers;
@@ -78,7 +78,8 @@ struct throttle_falls : throttle_base {
 const passes<throttle_falls<1>> f1{"throttle_falls_below_the_mark"};
 const passes<throttle_falls<2>> f2{"throttle_falls_and_two_go_on"};
 
-/// Nothing is freed: its tasks wait for it. A worker that may be asleep, or about to, has to release it.
+/// Frees nothing, because the creator's tasks wait for the creator. A worker that is asleep, or
+/// about to sleep, has to release it.
 template <int Rounds>
 struct throttle_and_sleeper : throttle_base {
   static constexpr int threads = 2;
@@ -107,7 +108,7 @@ struct throttle_and_sleeper : throttle_base {
 const passes<throttle_and_sleeper<1>> s1{"throttle_lets_go_by_a_sleeper"};
 const passes<throttle_and_sleeper<2>> s2{"throttle_lets_go_again"};
 
-/// Both at once: one frees, one finds nothing to do. The producer goes on once.
+/// Does both at once: one worker frees, one finds nothing to do. The creator continues once.
 struct throttle_raced : throttle_base {
   static constexpr int threads = 3;
   void run(int t) {

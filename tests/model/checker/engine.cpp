@@ -32,7 +32,8 @@ void join_into(std::vector<std::uint16_t> &view, const std::vector<std::uint16_t
 bool writes(op kind) { return kind == op::store || kind == op::rmw; }
 bool on_futex(op kind) { return kind == op::sleep || kind == op::asleep || kind == op::wake; }
 
-/// Whether the order of two steps can matter. Anything doubtful is called dependent.
+/// Returns whether the order of two steps can matter. Steps that may be dependent count as
+/// dependent.
 bool dependent(const pending &a, const pending &b) {
   if (a.kind == op::pause || b.kind == op::pause)
     return a.kind == op::pause ? writes(b.kind) : writes(a.kind);
@@ -153,7 +154,7 @@ engine::ending engine::run_once(const program &p) {
 void engine::leave(ending how) {
   m_ending = how;
   switch_fiber(&me().stack_pointer, m_host);
-  std::abort(); // nobody comes back
+  std::abort(); // no switch leads back here
 }
 
 void engine::fail(const std::string &why) {
@@ -180,7 +181,7 @@ void engine::be_main_thread() {
 
 void engine::run_threads() {
   m_starting = true;
-  for (int t = 1; t < m_thread_count; ++t) { // each goes as far as its first operation
+  for (int t = 1; t < m_thread_count; ++t) { // each runs as far as its first operation
     thread &th = m_threads[static_cast<std::size_t>(t)];
     const std::uint32_t own = th.knows.clock[static_cast<std::size_t>(t)];
     th.knows = m_threads[0].knows;
@@ -253,7 +254,7 @@ void engine::report_deadlock() {
   fail(who);
 }
 
-/// Who makes the next step; 0 when all have finished.
+/// Chooses the thread that makes the next step; 0 when all have finished.
 int engine::pick() {
   unsigned can = 0, unfinished = 0, idle = 0;
   for (int t = 1; t < m_thread_count; ++t) {
@@ -313,7 +314,7 @@ void engine::reschedule() {
     switch_to(next);
 }
 
-/// The calling thread is about to do `kind`; returns when it is its turn.
+/// Announces that the calling thread is about to do `kind`, and returns when it is its turn.
 void engine::step(op kind, int where, const std::source_location &at) {
   if (!m_running && !m_starting)
     return;
@@ -381,7 +382,7 @@ void engine::end_location(int &where) {
   where = -1;
 }
 
-/// Who ends a variable must have seen the last use by everyone.
+/// Checks that the thread that ends a variable has seen the last use by each thread.
 void engine::must_be_past(const std::array<std::uint32_t, k_max_threads> &clocks) {
   for (std::size_t t = 0; t < clocks.size(); ++t)
     if (me().knows.clock[t] < clocks[t])
@@ -549,13 +550,14 @@ std::uint64_t engine::await(int where, bool (*wanted)(void *, std::uint64_t), vo
   return value;
 }
 
-/// A pause is no step unless the thread has looked twice since anything changed: then it waits for a change. What it stores
-/// itself (a lock taken and given back) is no change: a round that ends in a pause has achieved nothing.
+/// Waits for a change if the thread has looked twice since anything changed; else a pause is no
+/// step. The thread's own stores (a lock taken and given back) are no change: a round that ends in
+/// a pause has achieved nothing.
 void engine::pause(const std::source_location &at) {
   if (m_dying || !m_running)
     return;
   thread &th = me();
-  if (m_limits.how == search::pct) // whom it waits for must come
+  if (m_limits.how == search::pct) // the thread that it waits for must run
     fall_behind();
   if (th.stores_at_pause == stores_of_others(th) && !th.read_stale)
     step(op::pause, -1, at);
@@ -682,7 +684,7 @@ void engine::end_var(access &a) {
   a.writer = -1;
 }
 
-/// Best effort: what is where a variable has ended may be anything.
+/// Reports an access after the end of a variable, as far as possible: its memory may hold anything.
 void engine::must_be_alive(const access &a) {
   if (a.writer < 0 || a.writer >= k_max_threads)
     fail("a variable is used after its end");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explores what a few model threads can do to each other: every interleaving of their atomic operations and
-// every value that the memory model of tests/model/README.md lets a load return. One exploration runs a model
-// again and again; what happens is fixed by a trail of choices, so an execution can be replayed.
+// Explores what a few model threads can do to each other: every interleaving of their atomic
+// operations, and every value that the memory model of tests/model/README.md lets a load return.
+// One exploration runs a model again and again. A trail of choices fixes each execution, so an
+// execution can be replayed.
 #pragma once
 
 #include <array>
@@ -21,8 +22,9 @@ inline constexpr int k_max_threads = 5; // 0 is the thread that builds, starts, 
 inline constexpr int k_max_locations = 512;
 inline constexpr int k_max_steps = 2000;
 
-/// What a thread knows, or what a message brings: how far every thread has come (happens-before), and which
-/// store of every location is the oldest that may still be read (coherence).
+/// Holds what a thread knows, or what a message brings: how far every thread has come
+/// (happens-before), and which store of every location is the oldest that the thread may still read
+/// (coherence).
 struct knowledge {
   std::array<std::uint32_t, k_max_threads> clock{};
   std::vector<std::uint16_t> view;
@@ -59,7 +61,7 @@ struct pending {
   bool seq_cst = false; // await
 };
 
-/// One place in the source whose order (or barrier) a mutant takes away.
+/// Names one place in the source whose order (or barrier) a mutant takes away.
 struct site {
   std::string file;
   unsigned line = 0, column = 0;
@@ -73,14 +75,14 @@ enum class search : std::uint8_t {
   pct,        // by priorities, with a few changes of them (Burckhardt et al., ASPLOS 2010)
 };
 
-/// What an exhaustive search leaves out, none of which can change a verdict.
+/// Lists what an exhaustive search leaves out. None of it can change a verdict.
 enum class reduction : std::uint8_t {
   none,
   sleep_sets, // executions that differ in the order of independent steps only (Godefroid)
   states,     // and what follows a state that was seen before
 };
 
-/// What this process has computed: a busy machine shortens no search.
+/// Returns the processor time of this process: a busy machine shortens no search.
 struct computing_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -112,7 +114,7 @@ struct outcome {
   std::set<std::uint64_t> observed;
 };
 
-/// A model: a fixed number of threads over an object that is built anew for every execution.
+/// Is a model: a fixed number of threads over an object that is built anew for every execution.
 struct program {
   const char *name;
   int threads;

@@ -6,10 +6,10 @@
 
 namespace weft_model {
 
-/// Saves where it is in `*from` and goes on at `to`.
+/// Saves the current position in `*from` and continues at `to`.
 void switch_fiber(void **from, void *to);
 
-/// A stack that enters `entry` when it is switched to for the first time; entry never returns. `index`
+/// Returns a stack that enters `entry` at the first switch to it; `entry` never returns. `index`
 /// selects one of a few stacks, which are used again.
 void *make_fiber(int index, void (*entry)());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a model is written down. A model is a struct, built anew for every execution:
+// Declares how a model is written down. A model is a struct, built anew for every execution:
 //
 //   struct two_increments {
 //     static constexpr int threads = 2;
@@ -42,19 +42,21 @@ program program_of(const char *name) {
           [](void *m) { delete static_cast<M *>(m); }};
 }
 
-/// Every execution must satisfy the model, and every weakened order of the component must break it.
+/// Registers a model that every execution must satisfy. Every weakened order of the component must
+/// break it.
 template <class M>
 struct passes {
   explicit passes(const char *name) { all_models().push_back({program_of<M>(name), true, {}, {}}); }
 };
 
-/// A seeded bug, which must be found.
+/// Registers a seeded bug, which the checker must find.
 template <class M>
 struct fails {
   fails(const char *name, const char *failure) { all_models().push_back({program_of<M>(name), false, failure, {}}); }
 };
 
-/// Explored completely; check() calls observe(), and exactly these values must be seen.
+/// Registers a litmus test, which is explored completely. check() calls observe(), and exactly
+/// these values must be observed.
 template <class M>
 struct litmus {
   litmus(const char *name, std::set<std::uint64_t> outcomes) { all_models().push_back({program_of<M>(name), true, {}, std::move(outcomes)}); }

@@ -95,7 +95,8 @@ struct model_atomics {
     }
 
    private:
-    /// Padding may make equal values differ: then a state is explored twice, no more.
+    /// Digests a value. Padding may make equal values differ: then a state is explored twice, no
+    /// more.
     static std::uint64_t digest(const T &v) {
       std::uint64_t d = 0;
       for (std::size_t at = 0; at < sizeof(T); at += 8) {

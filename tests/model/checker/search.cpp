@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which execution comes next: depth first, at random, or by priorities; and one again from its replay string.
+// Chooses the next execution: depth first, at random, or by priorities; and repeats one from its
+// replay string.
 #include "engine.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::uint64_t engine::draw(std::uint64_t below) {
   return (m_random >> 20) % below;
 }
 
-/// The choice at this point of the trail; `taken` where the trail ends.
+/// Returns the choice at this point of the trail; `taken` where the trail ends.
 int engine::take(int taken, int count) {
   if (m_position == m_trail.size())
     m_trail.push_back({static_cast<std::uint8_t>(taken), static_cast<std::uint8_t>(count)});
@@ -40,7 +41,7 @@ int engine::take(int taken, int count) {
   return c.taken;
 }
 
-/// Among the outcomes of one step.
+/// Chooses among the outcomes of one step.
 int engine::choose(int count) {
   if (count == 1)
     return 0;
@@ -48,7 +49,7 @@ int engine::choose(int count) {
   return take(draws ? static_cast<int>(draw(static_cast<std::uint64_t>(count))) : 0, count);
 }
 
-/// Among threads: an index into `order`.
+/// Chooses among threads: returns an index into `order`.
 int engine::choose_thread(const int *order, int count) {
   if (m_limits.how != search::pct || m_replaying) {
     if (count == 1)
@@ -66,8 +67,9 @@ int engine::choose_thread(const int *order, int count) {
   return take(static_cast<int>(best - order), count);
 }
 
-/// Before an execution of pct: a random order of the threads, and depth - 1 steps at which the running thread falls behind all
-/// others. Whether loads may read outdated stores is drawn as well: half of the executions need only look for orders of steps.
+/// Draws, before an execution of pct, a random order of the threads, and depth - 1 steps at which
+/// the running thread falls behind all others. Draws also whether loads may read outdated stores:
+/// half of the executions need only look for orders of steps.
 void engine::plan_priorities() {
   for (int t = 1; t < k_max_threads; ++t)
     m_priority[static_cast<std::size_t>(t)] = t;
@@ -124,8 +126,8 @@ outcome engine::explore(const program &p, const limits &l) {
   }
 }
 
-/// How the candidates of a choice came about (s: sleep sets, b and a number: bounded, a: all), then one character per choice;
-/// zeros at the end are left out.
+/// Returns how the candidates of a choice came about (s: sleep sets, b and a number: bounded, a:
+/// all), then one character per choice. Zeros at the end are left out.
 std::string engine::trail_text() const {
   std::string text = uses_sleep_sets() ? "s-" : m_limits.preemptions >= 0 ? "b" + std::to_string(m_limits.preemptions) + "-" : "a-";
   for (std::size_t i = 0; i < m_position; ++i) {

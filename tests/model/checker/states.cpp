@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests of states, so that a search does not explore again what follows a state that it has seen.
+// Computes digests of states, so that a search does not explore again what follows a state that it
+// has seen.
 //
-// A thread's place is the digest of everything that it has done and observed, so the plain memory of a model, which a thread
-// keeps for itself, need not be looked at. Of a location count the stores that somebody may still read. Two states of one path
-// never agree, because a history only grows; so every state that is found again has been explored completely, or will have been
-// when the search ends. With sleep sets that holds for the steps that were not asleep then: a state is left out only if all that
-// were asleep then are asleep now (Godefroid, Partial-Order Methods, 1996, section 5).
+// A thread's position is the digest of everything that it has done and observed, so a state need
+// not include the plain memory of a model that one thread keeps for itself. Of a location, the
+// stores count that a thread may still read. Two states of one path never agree, because a history
+// only grows; so every state that is found again has been explored completely, or will have been
+// when the search ends. With sleep sets this holds for the steps that were not asleep then: the
+// search leaves out a state only if all steps that were asleep then are asleep now (Godefroid,
+// Partial-Order Methods, 1996, section 5).
 #include "engine.hpp"
 
 #include <algorithm>
@@ -100,7 +103,8 @@ std::uint64_t engine::state() const {
   return d.value;
 }
 
-/// At a choice between threads: has this state been explored with no more threads asleep than now?
+/// Returns, at a choice between threads, whether this state has been explored with no more threads
+/// asleep than now.
 bool engine::seen_before() {
   if (!m_digests || m_position != m_trail.size())
     return false;

@@ -5,7 +5,8 @@
  * 1 is weak and enters n children (one or two), tasks T and T + 1, from its own body.
  *
  *   KINDS          bit i: task i only reads
- *   READS_LATE     a delivery reads the links after it has published: of an access that may be gone
+ *   READS_LATE     a delivery reads the links after it has published; the access may be gone by
+ *   then
  *   FORGETS_NEXT   a successor gets nothing
  *   FORGETS_CHILD  a linked child gets nothing when its parent's access gets it
  *   DIES_EARLY     an access is dead before its successor is known
@@ -72,7 +73,7 @@ inline die(a) {
   }
 }
 
-/* What a delivery causes, once it has published. */
+/* Does what a delivery causes, once it has published. */
 inline act() {
   if
   :: !weak(a) && (after & ~before & needed(a)) != 0 -> assert(!may_run[a]); may_run[a] = true
@@ -102,7 +103,7 @@ inline pass_on() {
 #endif
 }
 
-/* Everything in the box, and what follows from it. A box holds messages (access, bits). */
+/* Delivers everything in the box, and what follows from it. A box holds messages (access, bits). */
 inline deliver_all() {
   do
   :: nempty(box) ->
@@ -165,7 +166,7 @@ inline body(t) {
 }
 
 #ifdef NESTED
-/* A weak parent starts at once; its children wait for what its access gets. */
+/* Starts a weak parent at once; its children wait for what its access gets. */
 inline nested_body() {
   before = flags[1];
   if
@@ -227,5 +228,5 @@ active proctype registrar() {
 }
 
 #define ALL_OVER (finished_count == ALL + 1)
-/* Every body runs, and every access but none dies, once. */
+/* Every body runs once, and every access dies once. */
 ltl progress { <> (ALL_OVER && times_ended[0] == 1 && times_ended[1] == 1 && times_ended[T - 1] == 1 && times_ended[ALL - 1] == 1) }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The delegation lock of src/queue/delegation_lock.hpp: N threads draw R numbers each from a counter that the lock guards; who
- * has the lock draws for those who wait. Threads with a number below IDS call lock_or_delegate, the others lock. Words are
- * sequentially consistent here; memory orders are the business of tests/model/lock_models.cpp.
+ * The delegation lock of src/queue/delegation_lock.hpp: N threads draw R numbers each from a
+ * counter that the lock guards. The owner of the lock draws for the waiters. Threads with a number
+ * below IDS call lock_or_delegate, the others lock. Words are sequentially consistent here; memory
+ * orders are the business of tests/model/lock_models.cpp.
  *
  * Source: Alvarez et al., PPoPP 2021, Listings 3 and 4.
  *   AS_PRINTED      Listing 4 with its line 11: the owner increments the tail once more.
@@ -165,5 +166,5 @@ init {
   }
 }
 
-/* Who wants the lock, or a result, gets one; and everybody comes to an end. */
+/* Each thread that wants the lock or a result gets one; and all threads end. */
 ltl progress { [] (wants[0] -> <> !wants[0]) && [] (wants[N - 1] -> <> !wants[N - 1]) && <> (finished[0] && finished[N - 1]) }
