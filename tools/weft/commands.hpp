@@ -11,7 +11,7 @@ namespace weft_tool {
 using words = std::vector<std::string>;
 
 inline constexpr int k_ok = 0;
-inline constexpr int k_failed = 1; ///< the settings or the machine said no
+inline constexpr int k_failed = 1; ///< the settings or the machine do not allow it
 inline constexpr int k_usage = 2;  ///< the command line makes no sense
 inline constexpr int k_differs = 3; ///< a seed gave another result
 inline constexpr int k_no_program = 127;
@@ -45,16 +45,17 @@ extern const char k_dump_help[];
 extern const char k_gdb_help[];
 extern const char k_why_help[];
 extern const char k_diff_help[];
-/// Says the findings and where the page is.
+/// Writes the page, and prints the findings and where the page is.
 int write_report(const std::string &folder, const std::string &output);
 
 /// Prints "weft: ..." on stderr and returns k_usage.
 int usage_error(const std::string &what);
-/// "; did you mean 'x'?" or "".
+/// Returns "; did you mean 'x'?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string_view> &candidates);
-/// A library of Weft's, in the library folder beside this program's; "" where it is not there.
+/// Returns the path of a library of Weft's in the library folder beside this program's; "" without
+/// one.
 std::string own_library(const std::string &name);
-/// True when the only argument asks for help.
+/// Returns whether the only argument asks for help.
 bool asks_for_help(const words &arguments);
 
 } // namespace weft_tool

@@ -35,7 +35,7 @@ std::string quoted(const std::string &text) {
   return out + "\"";
 }
 
-/// As a TOML or JSON literal: what is a plain number or truth value stays bare.
+/// Returns the value as a TOML or JSON literal: a plain number or truth value stays bare.
 std::string literal(const setting_info &info, const std::string &text) {
   const bool bare = info.type == setting_type::boolean || info.type == setting_type::integer || info.type == setting_type::real;
   return bare && (info.limit.zero_word == nullptr || text != info.limit.zero_word) ? text : quoted(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft list and weft get: the counters of a program that runs, or that has left them.
+// weft list and weft get: the counters of a program that runs, or that was killed.
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/programs.hpp"
 

@@ -18,8 +18,8 @@ using namespace weft::rt;
 const char k_doctor_help[] =
     "usage: weft doctor PROGRAM|PID\n"
     "\n"
-    "Tells which OpenMP runtimes a program would load, or a process has loaded, and what `weft run` puts in their place.\n"
-    "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it tells which computes.\n"
+    "Shows which OpenMP runtimes a program would load, or a process has loaded, and what `weft run` puts in their place.\n"
+    "The program is not run; what it loads while it runs is seen in its process only. Of a process with two it shows which computes.\n"
     "Exit status: 0 when all runtimes are, or would be, Weft's; 1 when one would stay or lacks what the program needs; 2 for a bad command line.\n";
 
 namespace {
@@ -30,13 +30,14 @@ bool is_ours(const std::string &file) {
   return same_file(file, openmp_library()) || file.find("/weft-omp/lib") != std::string::npos; // of another build
 }
 
-/// What a process's threads have computed, but for its first: that one computes whatever the runtime.
+/// Holds what a process's threads have computed, without its first thread, which computes whatever
+/// the runtime is.
 struct threads_of {
   unsigned number = 0;
   double seconds = 0;
 };
 
-/// Weft's threads say by their names whose they are; those of other runtimes do not.
+/// Counts Weft's threads and those of other runtimes. Weft's are known by their names.
 std::pair<threads_of, threads_of> ours_and_others(long pid) {
   std::pair<threads_of, threads_of> found;
   std::error_code ended;
@@ -45,12 +46,12 @@ std::pair<threads_of, threads_of> ours_and_others(long pid) {
     if (!name || !stat || thread.path().filename() == std::to_string(pid))
       continue;
     if (name->starts_with("weft-") && !name->starts_with("weft-worker") && !name->starts_with("weft-spare"))
-      continue; // the watcher and its like
+      continue; // the watcher and similar threads
     threads_of &of = name->starts_with("weft-") ? found.first : found.second;
     std::istringstream fields(stat->substr(std::min(stat->rfind(')'), stat->size() - 1) + 1));
     std::string skipped;
     double user = 0, system = 0;
-    for (int i = 0; i < 11; ++i) // from the state on
+    for (int i = 0; i < 11; ++i) // begins at the state
       fields >> skipped;
     fields >> user >> system;
     ++of.number;
@@ -59,7 +60,8 @@ std::pair<threads_of, threads_of> ours_and_others(long pid) {
   return found;
 }
 
-/// Of a process with Weft's runtime and another one. True: Weft's computes, the other does not.
+/// Reports on a process with Weft's runtime and another one. Returns true if Weft's computes and
+/// the other one does not.
 bool report_which_computes(long pid) {
   const auto [ours, others] = ours_and_others(pid);
   if (ours.number == 0 && others.number == 0)
@@ -94,7 +96,7 @@ int examine_process(long pid) {
   return others ? k_failed : k_ok;
 }
 
-/// What becomes of a runtime when the loader is given Weft's.
+/// Returns what becomes of a runtime when the loader also gets Weft's.
 const char *fate_of(const std::string &file, const loading &with) {
   if (is_ours(file))
     return "Weft's already";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft dump and weft why: tasks that wait, and for what, of a program that stands still or was killed then.
+// weft dump and weft why: tasks that wait, and for what, of a program that makes no progress or was
+// killed in that state.
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/programs.hpp"
 
@@ -44,8 +45,8 @@ namespace {
 struct task_dump {
   wait_graph graph;
   std::uint64_t progress = 0;
-  std::uint64_t asked = 0;        // it answers this request
-  std::vector<std::string> notes; // what could not be looked at
+  std::uint64_t asked = 0;        // the request that it answers
+  std::vector<std::string> notes; // what could not be read
 };
 
 std::vector<std::string> fields_of(std::string_view line) {
@@ -58,7 +59,7 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-/// Null when the program has never stood still.
+/// Reads the program's task dump; null if the program has never stopped making progress.
 std::unique_ptr<task_dump> read_dump(long pid) {
   const std::string text = read_dump_text(pid);
   if (!text.starts_with("weft waits 1\t"))
@@ -89,7 +90,7 @@ std::unique_ptr<task_dump> read_dump(long pid) {
   return c;
 }
 
-/// As the program itself counts it (hang_check::progress).
+/// Counts progress as the program itself does (hang_check::progress).
 std::uint64_t progress_of(const reading &r) {
   double sum = 1;
   for (const char *name : {"/threads/count/executed", "/threads/count/rounds", "/dependencies/count/without-accesses", "/dependencies/count/waited",
@@ -102,13 +103,15 @@ std::uint64_t progress_of(const reading &r) {
 struct seen {
   reading now;
   std::unique_ptr<task_dump> waits;
-  bool current = false; // nothing has happened since, or it was asked just now
-  bool amid = false;    // it was asked, and tasks may have gone on since
+  bool current = false; // nothing has happened since, or the program has just answered
+  bool amid = false;    // the program has answered, and tasks may have gone on since
 };
 
-/// Asks the program to look at its tasks; 0: it does not answer, or nobody may ask.
+/// Asks the program to look at its tasks; returns 0 if it does not answer, or accepts no requests.
 std::uint64_t ask(long pid) {
-  constexpr int k_times = 300; // 3 s: a watcher that rests looks once a second, and then has half a second for its workers to stop
+  // 3 s: a watcher that rests looks once a second, and then allows its workers half a second to
+  // stop.
+  constexpr int k_times = 300;
   const int file = open(segment_path(pid).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   segment_request r{};
   bool answered = false;
@@ -125,7 +128,7 @@ std::uint64_t ask(long pid) {
   return answered ? r.answered : 0;
 }
 
-/// Where the program has not looked for them itself.
+/// Finds source lines where the program has not done so itself.
 void find_lines(wait_graph &g) {
   std::vector<std::string *> texts;
   const auto want = [&texts](std::string &text) {
@@ -164,7 +167,7 @@ void print_state(const seen &s, long pid) {
               value("/threads/count/instantaneous/all"), value("/threads/count/instantaneous/pending"), value("/threads/count/cumulative"));
 }
 
-/// Those that wait for nothing; of many of one name how many.
+/// Prints the tasks that wait for nothing; for many of one name, their number.
 void print_states(const wait_graph &g) {
   std::map<std::string, std::size_t> lines;
   for (const wait_graph::node &n : g.nodes())
@@ -183,7 +186,7 @@ void print_place(const wait_graph::node &n, const char *before) {
     std::printf("%s  in %s\n", before, f.c_str());
 }
 
-/// Where those with a stack are.
+/// Prints where the tasks with a stack are.
 void print_places(const wait_graph &g) {
   bool first = true;
   for (const wait_graph::node &n : g.nodes()) {
@@ -217,7 +220,7 @@ void print_text(const seen &s) {
     std::printf("  %s\n", g.text(g.edges()[e]).c_str());
   std::puts(!cycle.empty() ? "and behind them:"
             : s.amid       ? "these wait:"
-                           : "nobody is left to do what these wait for, unless a thread outside of Weft does it:");
+                           : "no thread is left to do what these wait for, unless a thread outside of Weft does it:");
   for (std::size_t e = 0; e < g.edges().size(); ++e)
     if (!shown.count(e))
       std::printf("  %s%s\n", g.text(g.edges()[e]).c_str(), g.edges()[e].how == wait_graph::guess ? " (perhaps)" : "");

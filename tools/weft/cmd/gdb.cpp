@@ -29,7 +29,7 @@ const char k_gdb_help[] = "usage: weft gdb [--batch] PID\n"
 
 namespace {
 
-/// Memory that gdb reads: a file would stay when gdb is killed.
+/// Writes the script to memory that gdb reads: a file would stay when gdb is killed.
 int write_script() {
   const int file = memfd_create("weft-gdb", 0); // gdb inherits it
   const std::size_t size = std::strlen(k_gdb_script);

@@ -33,7 +33,7 @@ namespace {
 
 void line(const char *name, const std::string &value) { std::printf("%-16s %s\n", name, value.c_str()); }
 
-/// In the kernel's notation: "0-3,8".
+/// Returns the numbers in the kernel's notation: "0-3,8".
 std::string list_text(const std::vector<int> &numbers) {
   std::string out;
   for (std::size_t i = 0; i < numbers.size();) {

@@ -56,7 +56,7 @@ std::string base64(const std::vector<unsigned char> &bytes) {
   return out;
 }
 
-/// Four bytes per column: number of the type, and shares of 255.
+/// Encodes a track with four bytes per column: number of the type, and parts of 255.
 std::string track_text(const trace_reader &r, const report_data &d, const std::vector<cell> &track) {
   std::vector<unsigned char> bytes;
   std::map<std::uint16_t, unsigned char> numbers;
@@ -122,7 +122,7 @@ std::string script_data(const trace_reader &r, const report_data &d) {
 
 std::string tile(const std::string &value, const char *name) { return "<div class=tile><b>" + value + "</b><span>" + name + "</span></div>"; }
 
-/// The last parts of a path are enough to know the file by.
+/// Returns a link with the last parts of the path, which are enough to recognize the file.
 std::string source_link(const std::string &place) {
   const auto colon = place.rfind(':'), slash = place.rfind('/');
   if (colon == std::string::npos || slash == std::string::npos)

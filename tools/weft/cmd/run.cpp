@@ -39,7 +39,7 @@ const char k_run_help[] =
     "  --set KEY=VALUE  any key of `weft config`; a later one wins\n"
     "  --locks          reports tasks that wait while they hold a std::mutex, and what else check.suspensions finds\n"
     "  --openmp         replaces OpenMP runtimes that are loaded later and under odd names, too, as Python's packages do; a program that\n"
-    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` tells); without it, an interpreter\n"
+    "                   loads one at its start runs on Weft's without this (`weft doctor PROGRAM` shows it); without it, an interpreter\n"
     "                   (Python, Julia, Octave) in which another runtime stayed says so at its end\n"
     "  --counters NAMES prints counters at the end: the same as --set counters.print=NAMES (`weft list PID` shows what there is)\n"
     "  --interval TIME  and at intervals (100ms, 2s): the same as --set counters.interval=TIME\n"
@@ -48,7 +48,8 @@ const char k_run_help[] =
     "                   the same as --set trace.level=LEVEL; `weft trace`, `weft report` and `weft predict` read it\n"
     "  --report[=FILE]  traces at level graph, and writes a page about it in the end (weft-report.html); the trace is removed unless trace.dir\n"
     "                   says where to keep it\n"
-    "  --hang-timeout TIME  after that time without any progress tells who waits for what, whoever might end that (0: never says anything of hangs):\n"
+    "  --hang-timeout TIME  reports waiting tasks after that time without any progress, even if a thread outside Weft could still unblock them (0: never\n"
+    "                       reports hangs):\n"
     "                       the same as --set watch.limit=TIME\n"
     "  --seeds N        runs the program N times, with sched.seed=1 to N, and once on one worker in the order\n"
     "                   of creation; reports the first seed that gives another exit code, signal or output\n"
@@ -59,8 +60,8 @@ const char k_run_help[] =
 
 namespace {
 
-/// The value of `option` at `arguments[at]`, written "--option value" or "--option=value"; moves `at` past
-/// it.
+/// Returns the value of `option` at `arguments[at]`, written "--option value" or "--option=value";
+/// moves `at` past it.
 std::optional<std::string> take_option(const words &arguments, std::size_t &at, const std::string &option) {
   const auto &word = arguments[at];
   if (word.starts_with(option + "=")) {
@@ -179,7 +180,7 @@ plan read_plan(const words &arguments) {
   return p;
 }
 
-/// Throws weft::error where a key or a value is wrong.
+/// Sets the program's environment. Throws weft::error where a key or a value is wrong.
 void put_into_environment(const std::vector<key_value> &values) {
   settings_input input;
   input.overrides = values;
@@ -189,7 +190,7 @@ void put_into_environment(const std::vector<key_value> &values) {
     setenv(setting_table()[find_setting(key)].environment.c_str(), value.c_str(), 1);
 }
 
-/// Throws weft::error where a setting, wherever it comes from, contradicts seeds.
+/// Checks all settings. Throws weft::error where one, wherever it comes from, contradicts seeds.
 void check_seeds(const std::vector<key_value> &values) {
   settings_input input;
   input.environment = process_environment();
@@ -206,8 +207,9 @@ void watch_locks() {
     put_first("LD_PRELOAD", library);
 }
 
-/// Whether it is an interpreter, or a script of one, whose packages bring runtimes of their own. Others are left without a library more: those with
-/// a sanitizer refuse to start with one.
+/// Returns whether the file is an interpreter, or a script of one, whose packages bring runtimes of
+/// their own. Other programs get no additional library: those with a sanitizer refuse to start with
+/// one.
 bool loads_packages(const std::string &file) {
   std::ifstream in(file, std::ios::binary);
   std::string line(256, '\0');
@@ -225,7 +227,8 @@ bool loads_packages(const std::string &file) {
   return false;
 }
 
-/// A program that loads an OpenMP runtime gets Weft's for it, whatever its name; others, where they ask for one by a usual name.
+/// Replaces OpenMP runtimes by Weft's. A program that loads one gets Weft's, whatever its name;
+/// other programs get Weft's where they ask for one by a usual name.
 void replace_openmp(const plan &p, const std::string &program) {
   if (p.openmp && openmp_library().empty())
     std::fputs("weft: warning: --openmp: this installation has no OpenMP library (weft-omp/libgomp.so.1 beside libweft)\n", stderr);
@@ -266,10 +269,11 @@ std::uint64_t bytes_of_scratch(const std::string &path) {
   return bytes;
 }
 
-// What a killed `weft run --report` leaves holds a trace that may be wanted; of each user the newest four, 4 GiB at most.
+// A killed `weft run --report` leaves a trace that its user may want: of each user the newest four
+// stay, 4 GiB at most.
 constexpr leftover_kind k_scratches{4, 4ULL << 30, 0, &scratch_lives, &bytes_of_scratch, &remove_scratch};
 
-/// A folder for a trace that is read and removed.
+/// Creates a folder for a trace that is read and removed.
 class scratch_folder {
  public:
   scratch_folder() : m_list(segment_folder() + "weft.reports." + std::to_string(geteuid()), k_scratches) {
@@ -297,7 +301,7 @@ class scratch_folder {
   int m_life = -1;
 };
 
-/// Runs the program, then writes the page. The program's status.
+/// Runs the program, then writes the page. Returns the program's status.
 int run_and_report(const plan &p, char **argv) {
   settings_input input;
   input.environment = process_environment();
@@ -307,7 +311,7 @@ int run_and_report(const plan &p, char **argv) {
   if (is_default("trace.dir"))
     scratch.emplace();
   std::string folder = scratch ? scratch->trace() : chosen.values.trace_dir;
-  signal(SIGINT, SIG_IGN); // of the terminal: the program is to end, and what it has done is reported
+  signal(SIGINT, SIG_IGN); // Ctrl-C ends the program, and the page is still written
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGINT, SIG_DFL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft top: a running program at a glance, again and again.
+// weft top: shows a running program at a glance, again and again.
 #include "tools/weft/cmd/top_view.hpp"
 #include "tools/weft/commands.hpp"
 #include "tools/weft/support/programs.hpp"
@@ -36,7 +36,7 @@ namespace {
 
 constexpr std::size_t k_all_lines = 100'000;
 
-/// The terminal without echo and line ends, until the end.
+/// Keeps the terminal without echo and line ends for its lifetime.
 class screen {
  public:
   screen() : m_is(isatty(0) && isatty(1) && tcgetattr(0, &m_before) == 0) {
@@ -65,7 +65,7 @@ class screen {
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   }
-  /// True when the user wants to leave.
+  /// Waits until then; returns true when the user wants to leave.
   [[nodiscard]] bool wait(std::uint64_t until) const {
     if (!m_is)
       return sleep_until(until), false;
@@ -85,7 +85,7 @@ class screen {
   bool m_is;
 };
 
-/// https://no-color.org
+/// Returns whether the terminal shows colours; see https://no-color.org.
 bool shows_colours() {
   const char *const no = weft::layer::environment("NO_COLOR"), *const terminal = weft::layer::environment("TERM");
   return isatty(1) && !(no && *no) && terminal && *terminal && std::string_view(terminal) != "dumb";
@@ -118,7 +118,7 @@ request parse(const words &arguments) {
   return q;
 }
 
-/// The newest of those that run.
+/// Returns the newest of the running programs.
 std::string choose_program() {
   std::string path;
   std::uint64_t newest = 0;

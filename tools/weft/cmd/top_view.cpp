@@ -19,12 +19,12 @@ double value(const reading &r, const char *name) { return value_of(r, parse_coun
 double of_worker(const reading &r, unsigned id, const char *base) { return value_of(r, parse_counter_name(name_of_worker(base, id))); }
 
 const char *word_of(block_kind k) { return k == block_kind::worker ? "worker" : k == block_kind::spare ? "spare" : "thread"; }
-/// Blocked: what it runs sleeps in the kernel.
+/// Returns the state of a slot. `blocked`: its task sleeps in the kernel.
 const char *state_of(const reading::slot &s, const std::set<unsigned> &asleep) {
   return !s.present ? "outside" : s.idle ? "idle" : asleep.contains(s.id) ? "blocked" : "busy";
 }
 
-/// "1.2k", "3.4M"; "-" for NaN.
+/// Returns "1.2k", "3.4M", and "-" for NaN.
 std::string short_number(double v) {
   if (std::isnan(v))
     return "-";
@@ -63,13 +63,13 @@ std::string bar(double share, int width) {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// A type of tasks, in an interval.
+/// Holds the numbers of a type of tasks in an interval.
 struct type_line {
   std::string name;
   double tasks, mean_ns, ns; // ns: of all of them
 };
 
-/// The most expensive first. Estimates: of the tasks that were timed.
+/// Returns the types, the most expensive first. Their times are estimated from the timed tasks.
 std::vector<type_line> type_lines(const reading &spent) {
   std::vector<type_line> all;
   for (const reading::type &t : spent.types) {
@@ -89,7 +89,7 @@ double time_of(const std::vector<type_line> &types) {
   return sum;
 }
 
-/// Empty where tasks enter the graph by themselves.
+/// Returns the line about managers; empty where workers enter tasks into the graph themselves.
 std::string manager_line(const reading &now, const reading &spent) {
   if (!(value(now, "/managers/count/sent") > 0))
     return "";
@@ -146,7 +146,7 @@ std::string worker_lines(const reading &now, const reading &spent, const std::se
   return out;
 }
 
-/// By powers of two.
+/// Returns the tasks by duration, in powers of two.
 std::vector<double> grains(const reading &spent) {
   const reading::buckets d = spent.all_durations();
   std::vector<double> sums(k_duration_buckets / 4);
@@ -220,7 +220,7 @@ namespace {
 constexpr const char *k_bold = "\033[1m", *k_dim = "\033[2m", *k_green = "\033[32m", *k_yellow = "\033[33m", *k_red = "\033[31m",
                      *k_plain = "\033[0m";
 
-/// Of a line of the table of workers.
+/// Returns the colour of a line in the table of workers.
 const char *colour_of_state(std::string_view line) {
   const auto has = [line](std::string_view word) { return line.find(word) != std::string_view::npos; };
   return has(" blocked") ? k_red : has(" busy ") ? k_green : has(" idle ") ? k_dim : nullptr;
@@ -230,7 +230,7 @@ bool is_heading(std::string_view line) {
   return line.starts_with("  id  kind") || line.starts_with("task types") || line.starts_with("tasks by how long");
 }
 
-/// "[####....]": what is full, and what is not.
+/// Colours "[####....]": the full part and the rest.
 std::string coloured_bars(std::string_view line, const char *state) {
   std::string out;
   bool within = false;

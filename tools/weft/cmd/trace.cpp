@@ -24,7 +24,7 @@ const char k_trace_help[] =
     "  export  perfetto: for ui.perfetto.dev; chrome: JSON, for chrome://tracing and others; paraver: FILE.prv, .pcf and .row;\n"
     "          dot: the graph of tasks, for Graphviz; csv: a line per record\n"
     "  cut     a trace of its own of the records between two times (100ms, 2s), whole even where the program was killed\n"
-    "With --progress each of them tells how far it is, as it does at a terminal. Interrupted, they leave no half file.\n"
+    "With --progress each of them shows how far it is, as it does at a terminal. Interrupted, they leave no half file.\n"
     "Exit status: 1 when the trace cannot be read, or is not sound; 2 for a bad command line.\n";
 
 namespace {

@@ -14,12 +14,12 @@ namespace weft_tool {
 namespace {
 
 constexpr std::size_t k_cells = 600'000; // of all tracks: 3 MB in the file
-constexpr int k_looks = 64;                      // at tasks, for one that runs
+constexpr int k_looks = 64;                      // at tasks, to find one that runs
 constexpr std::size_t k_what_ifs = 6;            // types, the most expensive
 constexpr std::size_t k_most_gains = 40;         // types
 constexpr std::size_t k_most_replayed = 12'000'000; // tasks, in all replays for one purpose: two million take a second
 
-/// Two per power of two.
+/// Returns the bucket of a duration: there are two per power of two.
 std::size_t grain_bucket(double ns) noexcept {
   const auto whole = static_cast<std::uint64_t>(std::max(ns, 64.0));
   const int power = 63 - __builtin_clzll(whole);
@@ -32,7 +32,7 @@ std::size_t sample_of(const report_data &d, std::int64_t ns) noexcept {
   return static_cast<std::size_t>(std::clamp(at, 0.0, 0.999999) * k_samples);
 }
 
-/// The slices of a trace, added up.
+/// Adds up the slices of a trace.
 class collector {
  public:
   collector(trace_reader &r, report_data &d) : m_reader(r), m_data(d) {}
@@ -51,8 +51,8 @@ class collector {
   report_data &m_data;
   std::int64_t m_first = 0;
   std::vector<type_row> m_types; // by number
-  std::vector<bool> m_is_own;    // the program's own code, no type of tasks
-  std::unordered_map<std::uint32_t, double> m_exec; // of tasks that go on
+  std::vector<bool> m_is_own;    // the program's own code, which is no type of tasks
+  std::unordered_map<std::uint32_t, double> m_exec; // of tasks that have not ended
   struct raw_cell {
     double tasks = 0, idle = 0, away = 0, most = 0;
     std::uint16_t type = 0;
@@ -91,7 +91,7 @@ void collector::fill(const slice &s) {
   }
 }
 
-/// Workers in tasks, in the mean of a sample.
+/// Adds the mean number of workers in tasks to each sample.
 void collector::add_running(const slice &s) {
   const double width = m_data.duration_ns / static_cast<double>(k_samples);
   const double from = std::max(static_cast<double>(s.begin - m_first), 0.0) / width, to = static_cast<double>(s.end - m_first) / width;
@@ -153,7 +153,7 @@ void collector::finish_cells() {
       m_data.tracks.back().push_back({c.type, static_cast<float>(std::min(c.tasks / width, 1.0)), static_cast<float>(std::min(c.idle / width, 1.0)),
                                       static_cast<float>(std::min(c.away / width, 1.0))});
   }
-  for (std::size_t s = 1; s < k_samples; ++s) // what was there were the changes
+  for (std::size_t s = 1; s < k_samples; ++s) // turns changes into numbers
     m_data.live[s] += m_data.live[s - 1];
 }
 
@@ -193,8 +193,8 @@ void collector::run() {
   finish_types();
 }
 
-/// Why workers were idle: nothing ready while a task ran (which type?), the tail after the last task became ready, before the first task, after the
-/// last.
+/// Explains why workers were idle: nothing was ready while a task ran (of which type?), the tail
+/// after the last task became ready, before the first task, after the last.
 void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &d) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_end;
   std::int64_t last_ready = g.first, first_begin = g.last;
@@ -236,7 +236,8 @@ void explain_idleness(const trace_graph &g, const trace_reader &r, report_data &
     }
 }
 
-/// Ready tasks over time, and how many of them another worker took than the one that made them ready.
+/// Adds the ready tasks over time, and how many were taken by another worker than the one that made
+/// them ready.
 void add_ready(const trace_graph &g, report_data &d) {
   std::array<double, k_samples> changes{};
   for (const graph_task &t : g.tasks) {
@@ -251,8 +252,9 @@ void add_ready(const trace_graph &g, report_data &d) {
     d.ready[s] = ready += changes[s];
 }
 
-/// What half the time of a type would take from the critical path. One that is not on it changes nothing; of those for which there is no time to
-/// replay, half of what is theirs on it is the most.
+/// Computes how much shorter the critical path would be if a type took half as long. A type that is
+/// not on the path changes nothing. For types that there is no time to replay, the bound is half of
+/// their time on the path.
 void add_gains(const trace_graph &g, const trace_reader &r, report_data &d) {
   std::vector<type_row *> rows;
   for (type_row &row : d.types)
@@ -273,7 +275,7 @@ void add_gains(const trace_graph &g, const trace_reader &r, report_data &d) {
   }
 }
 
-/// The whole run, if a type took half as long; of the most expensive ones.
+/// Predicts the whole run if a type took half as long, for the most expensive types.
 void add_faster(const trace_graph &g, const trace_reader &r, report_data &d) {
   const std::size_t most = std::clamp<std::size_t>(k_most_replayed / std::max<std::size_t>(g.tasks.size(), 1), 1, k_what_ifs);
   for (std::size_t i = 0; i < d.types.size() && i < most; ++i) {
@@ -284,7 +286,7 @@ void add_faster(const trace_graph &g, const trace_reader &r, report_data &d) {
   }
 }
 
-/// Tasks that can be chosen in the timeline, with the arrows between them.
+/// Adds the tasks that the user can choose in the timeline, with the arrows between them.
 void add_shown(const trace_graph &g, const trace_reader &r, report_data &d) {
   constexpr std::size_t k_most = 20'000, k_most_arrows = 60'000; // 1.5 MB in the file
   std::vector<long> on_path(g.tasks.size(), -1);
@@ -408,7 +410,7 @@ report_data analyse(trace_reader &r) {
   if (r.about().level >= trace_level::graph && r.discarded() == 0)
     use_graph(r, d);
   else
-    d.notes.push_back(r.discarded() ? "Without critical path and predictions, for records are missing: a larger trace.buffer keeps more of them."
+    d.notes.push_back(r.discarded() ? "Without critical path and predictions, because records are missing: a larger trace.buffer keeps more of them."
                                     : "Without critical path and predictions: these take a trace of level graph (weft run --trace=graph).");
   d.overhead_ns = d.gap_ns * static_cast<double>(d.tasks);
   d.sentences = findings(d);

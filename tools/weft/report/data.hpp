@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the report shows, computed from a trace.
+// All data that the report shows, computed from a trace.
 #pragma once
 
 #include "tools/weft/trace/analysis.hpp"
@@ -19,31 +19,32 @@ struct type_row {
   double exec_ns = 0, longest_ns = 0;
   double on_path_ns = 0;    // of the critical path
   double gain_percent = -1; // of the span, if its bodies took half as long; -1: not known
-  bool gain_is_bound = false; // it is at most that much
+  bool gain_is_bound = false; // the gain is at most gain_percent
 };
 
-/// A column of the timeline: shares of the time, by type and otherwise.
+/// Is a column of the timeline: parts of the time, by type and otherwise.
 struct cell {
   std::uint16_t type = 0; // that took most of the task time
   float tasks = 0, idle = 0, away = 0; // 0 to 1
 };
 
-/// A series over time, at k_samples places.
+/// Is the number of samples of a series over time.
 inline constexpr std::size_t k_samples = 400;
 using series = std::array<double, k_samples>;
 
 struct idle_reason {
   double ns = 0;                          // of all workers
   double no_ready = 0, tail = 0, start = 0, after = 0; // parts of it; after: the last task had ended
-  std::map<std::string, double> behind;   // no_ready and tail, by the type of the task that ran meanwhile and released the next
+  /// no_ready and tail, by the type of the task that ran meanwhile and released the next one
+  std::map<std::string, double> behind;
 };
 
-/// One task of the timeline: those of the critical path and the longest others.
+/// Is one task of the timeline: it is on the critical path, or one of the longest others.
 struct shown_task {
   std::size_t track;
   std::string type;
   double begin_ns, ns; // begin: since the trace began
-  long on_path = -1;   // how many are before it on the critical path
+  long on_path = -1;   // number of tasks before it on the critical path
 };
 
 struct report_data {
@@ -56,18 +57,18 @@ struct report_data {
   std::vector<std::string> notes, warnings;
   std::vector<std::string> track_names;
   std::vector<shown_task> shown;
-  std::vector<std::pair<std::size_t, std::size_t>> arrows; // between those that are shown: who waited for whom
+  std::vector<std::pair<std::size_t, std::size_t>> arrows; // from predecessor to successor, of shown tasks
   std::vector<type_row> types;              // the most expensive first
   std::size_t columns = 1;                  // of a track
   std::vector<std::vector<cell>> tracks;     // by worker
   std::array<double, k_grain_buckets> grains{}; // tasks by duration
   series live{}, ready{}, running{}; // tasks in the graph, those that are ready, workers in tasks
   idle_reason idle;
-  bool has_creations = false; // what `live` is made of
+  bool has_creations = false; // `live` is computed from creations
   bool has_graph = false;
   graph_bounds bounds;
   double gap_ns = 0; // between two tasks
-  double graph_ns = 0; // from the first task to the end of the last: what predictions are of
+  double graph_ns = 0; // from the first task to the end of the last, as predictions are
   double own_on_path_ns = 0; // of the critical path, the program's own code
   std::vector<std::pair<unsigned, double>> predicted; // workers, ns
   double no_overhead_ns = 0;
@@ -76,7 +77,7 @@ struct report_data {
 };
 
 [[nodiscard]] report_data analyse(trace_reader &r);
-/// What is to be said first: the largest loss and its cause.
+/// Returns sentences for the head of the report, beginning with the largest loss and its cause.
 [[nodiscard]] std::vector<std::string> findings(const report_data &d);
 
 } // namespace weft_tool

@@ -27,7 +27,7 @@ std::string duration(double ns) {
   return ns < 1e3 ? text("%.0f ns", ns) : ns < 1e6 ? text("%.1f us", ns / 1e3) : ns < 1e9 ? text("%.1f ms", ns / 1e6) : text("%.2f s", ns / 1e9);
 }
 
-/// The type behind most of it.
+/// Returns the type behind most of the idle time.
 std::pair<std::string, double> most_behind(const idle_reason &i) {
   std::pair<std::string, double> most{"", 0};
   for (const auto &[name, ns] : i.behind)

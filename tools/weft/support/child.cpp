@@ -19,10 +19,10 @@ namespace weft_tool {
 namespace {
 
 constexpr off_t k_most_output = 64 << 20;
-constexpr std::chrono::milliseconds k_look{100}; // how often the size of the output is looked at
+constexpr std::chrono::milliseconds k_look{100}; // between two looks at the size of the output
 
-/// Memory that a program writes to as to a file: unlike a pipe it is never full, and no grandchild holds it
-/// open.
+/// Is memory that a program writes to as to a file: unlike a pipe it is never full, and no
+/// grandchild holds it open.
 class captured {
  public:
   captured() : fd(memfd_create("weft-output", MFD_CLOEXEC)) {}
@@ -50,7 +50,7 @@ off_t size_of(int fd) {
   return fstat(fd, &s) == 0 ? s.st_size : 0;
 }
 
-/// posix_spawn's errno.
+/// Starts the program; returns posix_spawn's errno.
 int start(const words &program, int in, int out, int err, const sigset_t &mask, pid_t &child) {
   std::vector<char *> argv;
   for (const auto &word : program)
@@ -78,7 +78,8 @@ bool has_ended(pid_t child) {
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
 }
 
-/// The whole group, so that nothing of it works on beside the next run; then the child is forgotten.
+/// Kills the whole group, so that no process of it runs beside the next run; then waits for the
+/// child.
 int end_group(pid_t child) {
   kill(-child, SIGKILL);
   int status = 0;

@@ -17,11 +17,11 @@ struct outcome {
   std::string output, complaints;
 
   friend bool operator==(const outcome &a, const outcome &b) {
-    return a.how == b.how && a.number == b.number && a.output == b.output; // what is complained of may hold addresses
+    return a.how == b.how && a.number == b.number && a.output == b.output; // complaints may hold addresses
   }
 };
 
-/// "exit code 1", "signal 6 (Aborted)", "no end within 60 s"
+/// Returns "exit code 1", "signal 6 (Aborted)" or "no end within 60 s".
 std::string text_of(const outcome &o, std::chrono::milliseconds limit);
 
 /// Runs programs in process groups of their own; a signal that ends the tool ends the program with it.
@@ -32,8 +32,8 @@ class watcher {
   watcher(const watcher &) = delete;
   watcher &operator=(const watcher &) = delete;
 
-  /// Runs `program` with this process's environment. Its standard input is ours where that is a file, which
-  /// is read from the same place each time, else empty.
+  /// Runs `program` with this process's environment. Its standard input is that of this process
+  /// where that is a file, which each run reads from the same offset; else it is empty.
   outcome run(const words &program) const;
 
  private:

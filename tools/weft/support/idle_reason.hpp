@@ -10,10 +10,10 @@ namespace weft_tool {
 
 struct idle_reason_of {
   const char *word; // for programs: none, stands-still, creation, waiting, held-back, ready
-  std::string text; // for people; empty with none
+  std::string text; // for people; empty with `none`
 };
 
-/// `spent`: the interval that ends with `now`.
+/// Returns why workers were idle in `spent`, the interval that ends with `now`.
 [[nodiscard]] idle_reason_of why_idle(const weft::rt::reading &now, const weft::rt::reading &spent);
 
 } // namespace weft_tool

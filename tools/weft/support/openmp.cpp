@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds k_longest_loading{30'000};
 
 enum class kind { none, script, fixed, dynamic };
 
-/// `interpreter` of a script.
+/// Returns the kind of a file; sets `interpreter` for a script.
 kind kind_of(const std::string &file, std::string &interpreter) {
   std::ifstream in(file, std::ios::binary);
   char head[256] = {};
@@ -52,7 +52,7 @@ kind kind_of(const std::string &file, std::string &interpreter) {
   return kind::fixed;
 }
 
-/// "libx.so => /folder/libx.so (0x...)" or "/folder/libx.so (0x...)"
+/// Returns the file named in "libx.so => /folder/libx.so (0x...)" or "/folder/libx.so (0x...)".
 std::string file_of(const std::string &line) {
   std::istringstream words(line);
   std::string name, arrow, file;
@@ -93,8 +93,9 @@ loading try_loading(const std::string &file) {
   }
   found.is_dynamic = is == kind::dynamic;
   if (!found.is_dynamic)
-    return found; // the loader has no part in it: it would run
-  // The loader's way of telling instead of running; LD_WARN and LD_BIND_NOW have it look for the functions, too.
+    return found; // the program needs no loader: it would run
+  // The loader lists the libraries instead of running the program; with LD_WARN and LD_BIND_NOW it
+  // looks for the functions, too.
   for (const char *variable : {"LD_TRACE_LOADED_OBJECTS", "LD_WARN", "LD_BIND_NOW"})
     setenv(variable, "1", 1);
   const outcome o = watcher(k_longest_loading).run({looked_at});

@@ -29,7 +29,7 @@ output_file::output_file(const std::string &path) : m_path(path), m_file(STDOUT_
   while ((m_file = open((in_place ? path : m_part).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
     if (errno != EINTR)
       fail();
-    advance(0); // a pipe that nobody reads, and the user wants an end
+    advance(0); // a pipe without a reader, and the user wants an end
   }
 }
 

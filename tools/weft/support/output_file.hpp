@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is written fast, and is there whole or not at all.
+// A file that is written fast, and that exists whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@ namespace weft_tool {
 
 class output_file {
  public:
-  /// "": standard output. A file is written beside its name and gets it in finish(); what is no ordinary file (a pipe) is written to as it is.
-  /// Throws weft::error, as all of these do.
+  /// Opens the file; "" is standard output. An ordinary file is written under another name and gets
+  /// its own in finish(); anything else, such as a pipe, is written to directly.
+  /// Throws weft::error, as all functions of this class do.
   explicit output_file(const std::string &path);
   ~output_file();
   output_file(const output_file &) = delete;
@@ -27,7 +28,7 @@ class output_file {
   void put(char c) { put(std::string_view(&c, 1)); }
   void number(std::uint64_t n);
   void number(std::int64_t n);
-  /// In microseconds, with three places behind the point.
+  /// Writes a time in microseconds, with three digits behind the point.
   void microseconds(std::int64_t ns);
   void print(const char *format, ...) __attribute__((format(printf, 2, 3)));
   void finish();
@@ -38,7 +39,7 @@ class output_file {
   void flush();
   [[noreturn]] void fail() const;
 
-  std::string m_path, m_part; // m_part: empty where it is written in place
+  std::string m_path, m_part; // m_part: empty where the file is written in place
   int m_file;
   bool m_finished = false;
   std::size_t m_used = 0;

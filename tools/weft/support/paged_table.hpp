@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something for each of some tasks, by their numbers, which are dense over a while: pages of 4096 that go when nothing is left in them.
+// Holds a value for each of some tasks, by their numbers, which are dense over a while: pages of
+// 4096, freed when nothing is left in them.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,19 @@ namespace weft_tool {
 template <class T>
 class paged_table {
  public:
-  /// T{} where there is none.
+  /// Returns the value of a task; T{} for none.
   [[nodiscard]] T get(std::uint32_t i) const noexcept {
     const page *const p = i / k_page < m_pages.size() ? m_pages[i / k_page].get() : nullptr;
     return p ? p->items[i % k_page] : T{};
   }
-  /// Not T{}.
+  /// Sets a value, which must not be T{}.
   void put(std::uint32_t i, T value) {
     page &p = page_of(i);
     T &place = p.items[i % k_page];
     p.used += place == T{};
     place = value;
   }
-  /// What was there, and is no more.
+  /// Removes a value and returns it.
   T take(std::uint32_t i) noexcept {
     page *const p = i / k_page < m_pages.size() ? m_pages[i / k_page].get() : nullptr;
     if (!p || p->items[i % k_page] == T{})
@@ -35,7 +36,7 @@ class paged_table {
     return value;
   }
 
-  /// To be written to; it stays.
+  /// Returns a place to write to, which stays.
   [[nodiscard]] T &at(std::uint32_t i) { return page_of(i).items[i % k_page]; }
   template <class F>
   void for_each(F f) const {

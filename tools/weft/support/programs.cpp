@@ -17,7 +17,7 @@ namespace weft_tool {
 using namespace weft::rt;
 
 program::program(long pid) {
-  static_cast<void>(read_program(pid)); // says what is wrong
+  static_cast<void>(read_program(pid)); // throws with the cause
   m_segment = map_segment(segment_path(pid));
 }
 program::program(const std::string &path) : m_segment(map_segment(path)) {}
@@ -35,7 +35,7 @@ std::vector<readable> readable_programs() {
       continue;
     try {
       found.push_back({segment_folder() + name, program(segment_folder() + name).read()});
-    } catch (const weft::error &) { // of another user, or it has just gone
+    } catch (const weft::error &) { // of another user, or just ended
     }
   }
   closedir(folder);

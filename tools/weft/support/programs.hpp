@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of this user that show counters.
+// Finds programs of this user that show counters.
 #pragma once
 
 #include "tools/weft/commands.hpp"
@@ -9,10 +9,10 @@
 
 namespace weft_tool {
 
-/// A program's counters, mapped: they can be read on after it has ended and taken its file away.
+/// Maps a program's counters: they stay readable after the program has ended and removed its file.
 class program {
  public:
-  /// Throws weft::error that says why there is nothing to read.
+  /// Throws weft::error with the cause if there is nothing to read.
   explicit program(long pid);
   explicit program(const std::string &path);
   ~program();
@@ -28,14 +28,15 @@ struct readable {
   std::string path;
   weft::rt::reading last;
 };
-/// Those that run first, then by pid. What is no segment is left out.
+/// Returns the programs that run, then the others, each by pid. Files that are no segment are left
+/// out.
 [[nodiscard]] std::vector<readable> readable_programs();
 
-/// Throws weft::error where it is no number of a process.
+/// Returns the pid in a text. Throws weft::error where it is no number of a process.
 [[nodiscard]] long pid_of(const std::string &text);
-/// Nanoseconds of "100ms", "2s", "1.5" (seconds); 0 for anything else.
+/// Returns the nanoseconds of "100ms", "2s", "1.5" (seconds); 0 for anything else.
 [[nodiscard]] std::uint64_t parse_time(const std::string &text);
-/// 0 where it is no number.
+/// Returns a number; 0 where the text is none.
 [[nodiscard]] std::uint64_t parse_count(const std::string &text);
 void sleep_until(std::uint64_t monotonic_ns);
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t k_between_ns = 100'000'000, k_between_lines_ns = 2'000'0
 volatile std::sig_atomic_t g_signal = 0;
 
 struct {
-  bool shows = false, is_line = false; // is_line: of a terminal, written over and over
+  bool shows = false, is_line = false; // is_line: one line of a terminal, written over and over
   char what[80] = "";
   std::uint64_t done = 0, total = 1, next_ns = 0;
 } g_progress;

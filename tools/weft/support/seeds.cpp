@@ -29,7 +29,7 @@ words lines_of(const std::string &text) {
   return lines;
 }
 
-/// One line that a terminal can show.
+/// Returns a line that a terminal can show.
 std::string printable(const std::string &line) {
   std::string out;
   for (const char c : line) {
@@ -49,7 +49,7 @@ void print_lines(char mark, const words &lines, std::size_t from) {
     std::printf("    %c (nothing more)\n", mark);
 }
 
-/// Where two outputs part: the last line that they share, and the next of each.
+/// Prints where two outputs part: the last line that they share, and the next of each.
 void print_difference(const std::string &a, const std::string &b) {
   const words left = lines_of(a), right = lines_of(b);
   std::size_t at = 0;
@@ -122,7 +122,7 @@ class explorer {
   }
 
  private:
-  /// Of a program that fails in every order: what it fails with, and its last words.
+  /// Reports on a program that fails in every order: its status and the end of its output.
   int own_status(const outcome &o) const {
     if (o.how == ending::exited && o.number == 0)
       return k_ok;
@@ -135,7 +135,7 @@ class explorer {
     return o.how == ending::exited ? o.number : 128 + o.number;
   }
 
-  /// In the order of creation, as far as accesses and waits allow it.
+  /// Runs the tasks in the order of creation, as far as accesses and waits allow it.
   outcome without_seed() const {
     unsetenv("WEFT_SCHED_SEED");
     setenv("WEFT_SCHED_POLICY", "seeded", 1);
@@ -186,7 +186,7 @@ int explore_seeds(const exploration &what) {
 
 void fix_addresses() {
   const int now = personality(0xffffffff);
-  if (now >= 0) // where a sandbox forbids it, addresses vary
+  if (now >= 0) // where a sandbox forbids the call, addresses vary
     personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
 }
 

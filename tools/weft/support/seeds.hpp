@@ -10,7 +10,7 @@ namespace weft_tool {
 
 struct exploration {
   words program;
-  words options; ///< of `weft run`, as they are to be given again
+  words options; ///< of `weft run`, for the command that repeats a run
   int seeds = 0;
   std::chrono::milliseconds limit{60'000}; ///< of one run
 };
@@ -19,7 +19,7 @@ struct exploration {
 /// gives another exit code, signal or output.
 int explore_seeds(const exploration &what);
 
-/// Addresses are the same in every run of the programs that this process starts.
+/// Makes addresses the same in every run of the programs that this process starts.
 void fix_addresses();
 
 } // namespace weft_tool

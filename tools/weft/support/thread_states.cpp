@@ -13,7 +13,7 @@ namespace weft_tool {
 
 namespace {
 
-/// "weft-worker-3"
+/// Returns the number in a thread's name, such as "weft-worker-3".
 std::optional<unsigned> worker_of(std::string_view name) {
   for (const std::string_view kind : {"weft-worker-", "weft-spare-"}) {
     unsigned id = 0;

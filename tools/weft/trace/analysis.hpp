@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph and its trace say in numbers.
+// Computes numbers from a graph and its trace.
 #pragma once
 
 #include "tools/weft/trace/replay.hpp"
@@ -8,7 +8,8 @@
 
 namespace weft_tool {
 
-/// What the trace shows of the costs of running tasks; where it shows too little, what is usual.
+/// Returns the costs of running tasks that the trace shows, and usual ones where it shows too
+/// little.
 [[nodiscard]] replay_options measured_costs(const trace_graph &g);
 
 struct graph_bounds {
@@ -17,7 +18,7 @@ struct graph_bounds {
 };
 [[nodiscard]] graph_bounds bounds_of(const trace_graph &g, const replay_options &o);
 
-/// False when no type has that name.
+/// Scales the bodies of a type; returns false when no type has that name.
 bool scale_type(const trace_reader &r, const std::string &name, double factor, std::vector<double> &scale);
 
 } // namespace weft_tool

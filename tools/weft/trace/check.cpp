@@ -9,7 +9,8 @@ namespace weft_tool {
 namespace {
 
 constexpr std::size_t k_sentences = 20;
-// Clocks of two processors, read out of order, may disagree on what came first by less than that.
+// The clocks of two processors, read out of order, may differ by less than this on which event came
+// first.
 constexpr std::int64_t k_slack_ns = 10'000;
 
 void add(type_tally &sum, const type_tally &t) noexcept {
@@ -175,7 +176,7 @@ void trace_checker::compare_with_counters() {
   compare("ends of bodies that run again", counted(counted_value::reruns), all.reruns);
 }
 
-/// What the last record of a task leaves.
+/// Checks the state in which the last record of a task leaves it.
 void trace_checker::look_at_the_end(std::uint32_t id, const state &s) {
   tally(s).live += s.created && !s.ended && !s.recorded;
   if (!s.early || !complete() || m_reader.about().state != trace_description::exact)
@@ -186,7 +187,7 @@ void trace_checker::look_at_the_end(std::uint32_t id, const state &s) {
   fault(r, "it was never created");
 }
 
-/// Each task that was created has ended or lives, type by type.
+/// Checks, type by type, that each created task has ended or is alive.
 void trace_checker::add_up() {
   for (std::size_t i = 0; i < m_tallies.size(); ++i)
     if (m_tallies[i].created || m_tallies[i].executed || m_tallies[i].rounds)

@@ -28,7 +28,7 @@ class trace_checker {
   std::int64_t last_ns = 0;
   std::vector<std::string> sentences; // the first of them
   bool has_counters = false;
-  /// Nothing is missing in it.
+  /// Returns whether the trace has all records.
   [[nodiscard]] bool complete() const noexcept {
     return m_reader.discarded() == 0 && !m_reader.is_cut_off() && m_reader.about().mode == trace_mode::stream;
   }

@@ -57,7 +57,7 @@ class packet_writer {
   std::vector<trace_record> m_records;
 };
 
-/// The folder appears whole or not at all.
+/// Creates a folder that appears whole or not at all.
 class unfinished_folder {
  public:
   explicit unfinished_folder(const std::string &path) : m_path(path), m_part(path + ".part") {
@@ -112,7 +112,7 @@ cut_request read_request(const words &arguments) {
   return q;
 }
 
-/// Of the records between two times.
+/// Copies the records between two times.
 void copy_records(trace_reader &r, const std::string &output, std::uint64_t from, std::uint64_t to, bool whole) {
   std::map<std::pair<unsigned, bool>, packet_writer> writers;
   r.rewind("copying");
@@ -147,7 +147,7 @@ int run_trace_cut(const words &arguments) {
   d.discarded = r.discarded();
   d.state = whole && d.state == trace_description::exact ? trace_description::exact : trace_description::ended;
   if (!whole)
-    d.mode = trace_mode::flight; // it begins amid
+    d.mode = trace_mode::flight; // the trace begins in the middle of the run
   if (!replace_file(folder.part() + "/metadata", ctf_metadata(d)) || !replace_file(description_path(folder.part()), own_description(d)))
     throw_error(weft::errc::out_of_resources, "'%s' cannot be written: %s", q.output.c_str(), std::strerror(errno));
   folder.finish();

@@ -14,7 +14,7 @@
 namespace weft_tool {
 namespace {
 
-/// Accesses that are compatible may be at work at the same time.
+/// Lists how accesses relate: tasks with compatible accesses may run at the same time.
 enum how : std::uint8_t { reads, writes, concurrent, commutes, reduces };
 std::uint8_t how_of(std::uint8_t mode) noexcept {
   using enum weft::access_mode;
@@ -50,7 +50,7 @@ std::uint32_t trace_graph::index_of(std::uint32_t id) {
   return at - 1;
 }
 
-/// Time that the innermost body of the worker has used.
+/// Adds the time that the innermost body of the worker has used.
 void trace_graph::advance(worker &w, std::int64_t now) {
   if (!w.stack.empty() && now > w.since) {
     w.stack.back().computed += now - w.since;
@@ -86,7 +86,8 @@ void trace_graph::add_access(std::uint32_t task, std::uint8_t mode, std::uint64_
     c.last_group = entry;
 }
 
-/// No segment goes on over `at`. What comes behind needs no more of the past than the newest group: older ones are linked in the first part.
+/// Splits the segment that contains `at`. The second part needs only the newest group: the first
+/// part links the older ones.
 void trace_graph::cut(segments &all, std::uint64_t at) {
   auto before = all.upper_bound(at);
   if (before == all.begin() || (--before)->first == at || before->second.end <= at)
@@ -96,7 +97,7 @@ void trace_graph::cut(segments &all, std::uint64_t at) {
   all.emplace(at, std::move(rest));
 }
 
-/// As regions are ordered: those that commute or reduce, in the order of creation.
+/// Adds bytes in the order of regions: commutative and reducing accesses in the order of creation.
 void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t low, std::uint64_t bytes) {
   segments &all = m_segments[tasks[task].parent];
   const std::uint64_t end = low + std::max<std::uint64_t>(bytes, 1);
@@ -106,7 +107,7 @@ void trace_graph::add_bytes(std::uint32_t task, std::uint8_t mode, std::uint64_t
   cut(all, end);
   for (std::uint64_t at = low; at < end;) {
     auto here = all.lower_bound(at);
-    if (here == all.end() || here->first > at) // nobody has named these yet
+    if (here == all.end() || here->first > at) // no task has named these yet
       here = all.emplace(at, segment{here == all.end() ? end : std::min(end, here->first), {}}).first;
     std::vector<group> &groups = here->second.groups;
     if (groups.empty() || h == writes || groups.back().how != h)
@@ -175,7 +176,8 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
   if (e == trace_event::counted || is_of_kernel(e))
     return;
   const std::int64_t now = r.ns(x.time);
-  if (e != trace_event::idle && e != trace_event::busy && e != trace_event::sleep && e != trace_event::wake) // of workers whom nobody needs any more
+  // Idle workers have these events after the last task, too.
+  if (e != trace_event::idle && e != trace_event::busy && e != trace_event::sleep && e != trace_event::wake)
     last = std::max(last, now);
   if (m_workers.size() <= i.slot)
     m_workers.resize(i.slot + 1);
@@ -224,7 +226,7 @@ void trace_graph::take(trace_reader &r, const trace_item &i) {
 }
 
 void trace_graph::store_actions() {
-  for (worker &w : m_workers) // what goes on at the end of the trace ends there
+  for (worker &w : m_workers) // a body that runs at the end of the trace ends there
     while (!w.stack.empty()) {
       act(w, action::k_ends);
       w.stack.pop_back();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of tasks that a trace of level graph holds: what each body did, and what held each task back.
+// The graph of tasks that a trace of level graph holds: what each body did, and what each task
+// waited for.
 #pragma once
 
 #include "tools/weft/support/paged_table.hpp"
@@ -13,7 +14,7 @@ namespace weft_tool {
 
 inline constexpr std::uint32_t k_nobody = UINT32_MAX;
 
-/// What a body does, one after the other: it computes for `ns`, then it creates a child, waits, or ends.
+/// Is one step of a body: it computes for `ns`, then it creates a child, waits, or ends.
 struct action {
   static constexpr std::uint32_t k_waits = UINT32_MAX - 1, k_ends = UINT32_MAX;
   float ns = 0;
@@ -26,7 +27,7 @@ struct graph_task {
   std::uint32_t id = 0, parent = k_nobody; // parent: an index
   std::uint16_t type = 0, slot = 0, ready_slot = 0; // ready_slot: of the worker that made it ready
   bool is_root = false, is_join = false; // is_join: no task, it is between two groups of tasks
-  bool has_ready_event = false;               // or it follows from the graph
+  bool has_ready_event = false;               // else `ready` follows from the graph
   std::uint32_t first_action = 0, actions = 0;
   std::uint32_t first_edge = 0, edges = 0, predecessors = 0;
   std::int64_t ready = -1, begun = -1, ended = -1; // ns in the trace; -1: not seen
@@ -35,16 +36,18 @@ struct graph_task {
 
 class trace_graph {
  public:
-  /// Throws weft::error where the trace is of a lower level.
+  /// Reads the graph. Throws weft::error where the trace is of a lower level.
   explicit trace_graph(trace_reader &r);
 
   std::vector<graph_task> tasks;
   std::vector<action> actions; // of a task in a row
-  std::vector<std::uint32_t> edges; // of a task in a row: who waits for it
+  std::vector<std::uint32_t> edges; // of a task in a row: its successors
   std::uint64_t executed = 0;
   std::int64_t work = 0;     // ns in bodies of tasks
   std::int64_t first = 0, last = 0;
-  std::int64_t wake = -1;    // median ns until a worker without work began what another had made ready; -1: it happened too seldom
+  /// Median ns until a worker without work began what another one had made ready; -1: too few
+  /// cases.
+  std::int64_t wake = -1;
   std::int64_t overhead = 0; // mean ns between two tasks, where a worker was not idle
   [[nodiscard]] std::int64_t duration() const noexcept { return last - first; }
 
@@ -52,22 +55,22 @@ class trace_graph {
   struct running {
     std::uint32_t task;
     std::int64_t computed = 0; // since its last action
-    std::int64_t before_others = -1; // of that, until others ran on its frame
+    std::int64_t before_others = -1; // of `computed`, until other tasks ran on its frame
   };
   struct worker {
     std::vector<running> stack;
     std::int64_t since = 0, free_since = -1, idle_since = -1;
   };
-  /// An access in the chain of those to the same data by children of the same task.
+  /// Is an access in the chain of accesses to the same data by children of the same task.
   struct access_entry {
     std::uint32_t task, next;
     std::uint8_t how;
-    bool begins_group; // those of a group may be at work at the same time
+    bool begins_group; // tasks of a group may run at the same time
   };
   struct chain {
     std::uint32_t first, last, last_group; // entries
   };
-  /// Bytes that have been named together so far, of those siblings that are ordered by bytes; by their first.
+  /// Is the siblings that are ordered by bytes and may run at the same time on the same bytes.
   struct group {
     std::vector<std::uint32_t> members;
     std::uint8_t how = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edges of the graph, and what follows from them.
+// Computes the edges of the graph, and what follows from them.
 #include "tools/weft/trace/graph.hpp"
 
 #include "tools/weft/support/progress.hpp"
@@ -14,7 +14,8 @@ constexpr std::size_t k_enough = 30; // samples
 
 } // namespace
 
-/// Whoever must be over before what follows the task's access may go on: itself, and those of its children that name the same data.
+/// Finds the tasks that must have ended before a successor on the task's access may begin: the task
+/// itself, and those of its children that name the same data.
 void trace_graph::exits(std::uint32_t task, std::uint64_t low, std::uint64_t end, std::vector<std::uint32_t> &out) const {
   out.push_back(task);
   if (const auto below = m_chains.find({task, low}); below != m_chains.end())
@@ -62,7 +63,7 @@ void trace_graph::link_chain(std::uint64_t address, const chain &c) {
   m_before.clear();
   m_after.clear();
   bool is_first = true;
-  const auto close = [&] { // what is in m_after is a whole group
+  const auto close = [&] { // m_after holds a whole group
     if (!is_first)
       link(m_before, m_after);
     is_first = false;
@@ -90,7 +91,7 @@ void trace_graph::link_all() {
       link_bytes(low, part);
 }
 
-/// Sorted by where they begin; each once.
+/// Stores the edges, each once, sorted by where they begin.
 void trace_graph::store_edges() {
   std::vector<std::uint32_t> at(tasks.size() + 1);
   for (const auto &[from, to] : m_edges)
@@ -117,7 +118,8 @@ void trace_graph::store_edges() {
   edges.resize(kept);
 }
 
-/// Of those that no record tells of: the end of the last task before them, or their creation.
+/// Infers when tasks without a record of it became ready: at the end of their last predecessor, or
+/// at their creation.
 void trace_graph::infer_readiness() {
   const auto release_successors = [this](const graph_task &from, std::int64_t when, unsigned slot) {
     for (std::uint32_t e = from.first_edge; e < from.first_edge + from.edges; ++e)
@@ -133,11 +135,12 @@ void trace_graph::infer_readiness() {
     if (t.is_join)
       release_successors(t, t.ready, t.ready_slot);
   for (graph_task &t : tasks)
-    if (t.begun >= 0 && t.ready > t.begun) // let go before the end
+    if (t.begun >= 0 && t.ready > t.begun) // its predecessor released it before ending
       t.ready = t.begun;
 }
 
-/// How long workers that had nothing took to begin what had become ready, and those that looked at others'; medians.
+/// Measures how long workers without work took to begin a task that had become ready, and how long
+/// thieves took; both are medians.
 void trace_graph::measure_moves() {
   const auto median = [](std::vector<std::int64_t> &of) -> std::int64_t {
     if (of.size() < k_enough)

@@ -23,7 +23,7 @@ namespace {
 
 constexpr unsigned k_kernel_slots = 10000; // streams of the kernel are numbered from here
 
-/// Valid records: a packet that was being filled may be followed by older ones.
+/// Returns the end of the valid records: older ones may follow in a packet that was being filled.
 const trace_record *end_of_valid(const trace_record *from, const trace_record *to, std::uint64_t begin) noexcept {
   std::uint64_t last = begin;
   while (from != to && from->time >= last && from->event < static_cast<std::uint16_t>(trace_event::limit))
@@ -40,7 +40,7 @@ trace_record end_of(std::uint64_t task_and_type, std::uint64_t time) noexcept {
           0};
 }
 
-/// The records that `r` stands for; 0: for itself.
+/// Returns the number of records that `r` stands for; 0: for itself.
 unsigned split(const trace_record &r, trace_record (&parts)[2]) noexcept {
   const auto e = static_cast<trace_event>(r.event);
   if (e == trace_event::next) {
@@ -240,7 +240,7 @@ void trace_reader::rewind(const char *what) {
     sink(i);
 }
 
-/// The stream there may be later than those below it.
+/// Restores the heap: the stream there may be later than those below it.
 void trace_reader::sink(std::size_t at) noexcept {
   stream *const s = m_heap[at];
   const std::uint64_t time = s->time;

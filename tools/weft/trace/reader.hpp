@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a trace: that of a program that has ended, goes on or was killed, records in the order of their times.
+// Reads the trace of a program that has ended, still runs or was killed; records come in the order
+// of their times.
 #pragma once
 
 #include "trace/metadata.hpp"
@@ -17,7 +18,7 @@ struct trace_item {
 
 class trace_reader {
  public:
-  /// Throws weft::error when the folder holds no trace of Weft.
+  /// Opens a trace. Throws weft::error when the folder holds no trace of Weft.
   explicit trace_reader(const std::string &folder);
   ~trace_reader();
   trace_reader(const trace_reader &) = delete;
@@ -25,28 +26,31 @@ class trace_reader {
 
   [[nodiscard]] const trace_description &about() const noexcept { return m_about; }
   [[nodiscard]] const std::string &type_name(std::uint16_t type) const noexcept;
-  /// Nanoseconds since the trace began.
+  /// Returns nanoseconds since the trace began.
   [[nodiscard]] std::int64_t ns(std::uint64_t ticks) const noexcept {
     return static_cast<std::int64_t>(wide{static_cast<std::int64_t>(ticks - m_about.first_ticks)} * static_cast<std::int64_t>(m_scale) >> k_shift);
   }
   [[nodiscard]] std::uint64_t ticks(std::int64_t ns) const noexcept;
-  /// Of all streams.
+  /// Returns the number of records of all streams.
   [[nodiscard]] std::uint64_t records() const noexcept { return m_records; }
   [[nodiscard]] std::uint64_t discarded() const noexcept { return m_discarded; }
-  /// The end of a stream is missing.
+  /// Returns whether the end of a stream is missing.
   [[nodiscard]] bool is_cut_off() const noexcept { return m_cut_off; }
-  /// Sentences on what is missing: a stream that is cut off, a program that did not end in order.
+  /// Returns sentences on what is missing: a stream that is cut off, a program that did not end in
+  /// order.
   [[nodiscard]] const std::vector<std::string> &troubles() const noexcept { return m_troubles; }
   [[nodiscard]] std::vector<unsigned> slots() const;
-  /// Times of the first record and of the last that is of something that happened; equal where there is none.
+  /// Holds the times of the first record and of the last one of an event; equal where there is
+  /// none.
   struct span {
     std::int64_t first, last;
   };
   [[nodiscard]] span bounds() const noexcept;
 
-  /// The next record; false at the end. Tells how far it is (progress.hpp), so it may throw `interrupted`.
+  /// Reads the next record; returns false at the end. Shows how far it is (progress.hpp), so it may
+  /// throw `interrupted`.
   bool next(trace_item &item);
-  /// From the first record on; `what` is done with them.
+  /// Begins again at the first record; `what` says what the caller does with the records.
   void rewind(const char *what);
 
  private:
@@ -66,7 +70,7 @@ class trace_reader {
     trace_record parts[2]{};  // of `next`, where it is two in one
     trace_record given{};     // the one that was returned
     unsigned count = 0, part = 0;
-    std::unique_ptr<trace_record> last; // an end that was still to be told
+    std::unique_ptr<trace_record> last; // an end that is still to be returned
     std::uint64_t discarded = 0;
   };
   struct mapping {
@@ -89,7 +93,7 @@ class trace_reader {
   std::uint64_t m_records = 0, m_discarded = 0;
   bool m_cut_off = false;
   std::uint64_t m_scale = 0; // ns per tick, times 2^k_shift
-  std::vector<stream *> m_heap; // of those that go on: the earliest record first
+  std::vector<stream *> m_heap; // streams with more records: the earliest record first
 };
 
 } // namespace weft_tool

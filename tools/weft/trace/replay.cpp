@@ -14,22 +14,22 @@ namespace {
 
 constexpr std::uint64_t k_steps = 8192; // between two signs of life
 
-/// A task in the simulation.
+/// Is a task in the simulation.
 struct simulated {
   std::uint32_t at = 0;         // its next action
-  std::uint32_t holding = 0;    // what holds it back, plus one until it is created
-  std::uint32_t children = 0;   // that are not complete
+  std::uint32_t holding = 0;    // predecessors that have not ended, plus one until it is created
+  std::uint32_t children = 0;   // those that are not complete
   bool waits = false, ended = false, queued = false;
   std::uint32_t cause = k_nobody; // the step before: an index into the steps
 };
 
-/// A part of a body, for the path.
+/// Is a part of a body, for the path.
 struct step {
   std::uint32_t task, before;
   float ns;
 };
 
-/// The task has come to its next action; or, without a task, the worker looks for one.
+/// Is an event: the task has come to its next action; or, without a task, the worker looks for one.
 struct sim_event {
   double when;
   std::uint32_t task;
@@ -39,7 +39,7 @@ struct sim_event {
 
 struct simulated_worker {
   std::deque<std::uint32_t> ready;
-  std::deque<std::uint32_t> frames; // of the thread: nobody else may go on with them
+  std::deque<std::uint32_t> frames; // of the thread: no other worker may continue them
   bool idle = false;
 };
 
@@ -68,14 +68,14 @@ class simulation {
   const replay_options &m_options;
   std::vector<simulated> m_tasks;
   std::vector<step> m_steps;
-  std::vector<simulated_worker> m_workers; // none: there are as many as there is work for
-  std::vector<std::uint32_t> m_ready;      // then
+  std::vector<simulated_worker> m_workers; // empty: there are as many workers as there is work for
+  std::vector<std::uint32_t> m_ready;      // used if m_workers is empty
   std::vector<unsigned> m_idle;
   std::size_t m_listed = 0;   // in the lists of all workers
   unsigned m_at = 0;          // the worker that acts
   unsigned m_victim = 0;      // had something the last time
-  bool m_ending = false;      // it ends a task
-  std::uint32_t m_successor = k_nobody; // and goes on with this one
+  bool m_ending = false;      // the worker m_at ends a task
+  std::uint32_t m_successor = k_nobody; // and continues with this one
   std::priority_queue<sim_event, std::vector<sim_event>, std::greater<>> m_events;
   double m_now = 0;
   std::uint32_t m_last_step = k_nobody;
@@ -124,7 +124,7 @@ void simulation::notify_successors(std::uint32_t t, std::uint32_t cause) {
     release(m_graph.edges[g.first_edge + e], cause);
 }
 
-/// The task computes up to its next action.
+/// Lets the task compute up to its next action.
 void simulation::go_on(std::uint32_t t, unsigned worker, double extra) {
   const graph_task &g = m_graph.tasks[t];
   simulated &s = m_tasks[t];
@@ -146,7 +146,7 @@ void simulation::start_ready() {
     start(t, 0, 0);
 }
 
-/// The oldest of somebody who has one.
+/// Takes the oldest task of a victim that has one.
 std::uint32_t simulation::steal(unsigned thief) {
   for (unsigned i = 0; m_listed != 0 && i < m_workers.size(); ++i, m_victim = (m_victim + 1) % static_cast<unsigned>(m_workers.size()))
     if (auto &list = m_workers[m_victim].ready; m_victim != thief && !list.empty()) {
@@ -238,7 +238,7 @@ void simulation::act(const sim_event &h) {
   look(h.worker);
 }
 
-/// The threads of the user go on with what they were at; all other workers have nothing.
+/// Begins: the program's threads continue with what they ran; all other workers have nothing.
 void simulation::begin() {
   for (unsigned w = static_cast<unsigned>(m_workers.size()); w-- > 0;) {
     m_workers[w].idle = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a recorded graph again, on any number of workers: a simulation. Each worker has a list of its own, runs the newest of it, what its last
-// task made ready before that, and takes the oldest of others when it has nothing, as the policy `stealing` does.
+// Simulates a recorded graph on any number of workers. Each worker has a list of its own, as with
+// the policy `stealing`. It runs first the task that its last one made ready, then the newest of
+// its list; when it has none, it takes the oldest of another worker's list.
 #pragma once
 
 #include "tools/weft/trace/graph.hpp"
@@ -25,7 +26,7 @@ struct path_step {
 
 struct replayed {
   double ns = 0;
-  std::uint64_t unfinished = 0;     // tasks that the trace does not tell enough of
+  std::uint64_t unfinished = 0;     // tasks of which the trace lacks records
   std::vector<path_step> path;      // the longest chain, from its end, only without a number of workers
 };
 

@@ -34,7 +34,7 @@ void slice_builder::close(worker &w, unsigned slot, std::int64_t now, bool ends)
 }
 
 void slice_builder::begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now) {
-  if (implied() && r.a == 0 && !w.running.empty()) { // the one before has ended
+  if (implied() && r.a == 0 && !w.running.empty()) { // the body before has ended
     close(w, slot, now, true);
     w.running.pop_back();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each worker did, interval by interval, and how many tasks there were.
+// Computes what each worker did, interval by interval, and how many tasks there were.
 #pragma once
 
 #include "tools/weft/support/paged_table.hpp"
@@ -10,7 +10,7 @@
 
 namespace weft_tool {
 
-/// An interval in which a worker did one thing.
+/// Is an interval in which a worker did one thing.
 struct slice {
   enum kind : unsigned char { body, idle, away }; // away: the kernel had taken the processor from its thread
   kind what = body;
@@ -25,9 +25,10 @@ class slice_builder {
  public:
   explicit slice_builder(const trace_reader &r, std::function<void(const slice &)> use) : m_reader(r), m_use(std::move(use)) {}
   void take(const trace_item &i);
-  /// Whatever goes on at the end of the trace ends there.
+  /// Ends all open slices at the end of the trace.
   void finish();
-  /// All that goes on ends now, and goes on: who sorts slices by their begins may write what it has.
+  /// Ends all open slices and begins new ones, so that a caller that sorts slices by their begins
+  /// may write those that it has.
   void cut();
   [[nodiscard]] std::uint16_t type_of(std::uint32_t task) const noexcept;
 
@@ -37,7 +38,7 @@ class slice_builder {
     std::int64_t since = 0;
     std::int64_t idle_since = -1, away_since = -1;
   };
-  /// Ends of bodies are not recorded.
+  /// Returns whether the ends of bodies are implied, because they are not recorded.
   [[nodiscard]] bool implied() const noexcept { return m_reader.about().level < trace_level::tasks; }
   void begin(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
   void resume(worker &w, unsigned slot, const trace_record &r, std::int64_t now);
@@ -48,14 +49,15 @@ class slice_builder {
   std::function<void(const slice &)> m_use;
   std::vector<worker> m_workers;
   paged_table<std::uint16_t> m_types; // of tasks that are alive
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // what stood below a frame that left
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // bodies below a frame that left
   std::int64_t m_last = 0;
 };
 
-/// Tasks in the graph: those that were created, until they end for good. Rounds of recorded tasks and branches of joins are none.
+/// Counts the tasks in the graph: a created task counts until it ends for good. Rounds of recorded
+/// tasks and branches of joins do not count.
 class live_tasks {
  public:
-  /// How many more there are after a record.
+  /// Returns how many more there are after a record.
   int take(const trace_record &x) {
     const auto e = static_cast<trace_event>(x.event);
     if (e == trace_event::create && (x.a & k_created_for_rounds) == 0) {

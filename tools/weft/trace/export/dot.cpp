@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t k_most_tasks = 2000; // Graphviz draws no more in a reasonable time
 
-/// Types instead of tasks: how many tasks, and how many edges from one type to the other.
+/// Writes types instead of tasks: the number of tasks, and of edges from one type to the other.
 void write_types(const trace_reader &r, const trace_graph &g, output_file &out) {
   std::map<std::string, std::pair<std::uint64_t, std::int64_t>> types;
   std::map<std::pair<std::string, std::string>, std::uint64_t> edges;

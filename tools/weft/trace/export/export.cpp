@@ -30,7 +30,7 @@ void export_chrome(trace_reader &r, output_file &out) {
   for (const unsigned slot : r.slots())
     if (slot < 9999)
       out.print(",\n{\"ph\":\"M\",\"pid\":%ld,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}", pid, slot, slot);
-  // What a kind of slice, or a type, always says.
+  // The constant text of a kind of slice, or of a type.
   const std::string head = ",\n{\"ph\":\"X\",\"pid\":" + std::to_string(pid) + ",\"tid\":";
   static constexpr std::string_view k_rest[] = {"", ",\"cat\":\"idle\",\"name\":\"idle\"}", ",\"cat\":\"kernel\",\"name\":\"off cpu\"}"};
   std::vector<std::string> tasks;

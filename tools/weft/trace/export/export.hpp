@@ -17,7 +17,7 @@ void export_dot(trace_reader &r, output_file &out);
 /// Writes path.prv, path.pcf and path.row.
 void export_paraver(trace_reader &r, const std::string &path);
 
-/// For JSON and Graphviz.
+/// Escapes a text for JSON and Graphviz.
 [[nodiscard]] std::string escaped(const std::string &text);
 
 } // namespace weft_tool

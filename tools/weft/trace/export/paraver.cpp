@@ -10,7 +10,8 @@ constexpr std::size_t k_most_pending = 1 << 20; // records that wait to be sorte
 enum paraver_state : unsigned { state_idle = 0, state_running = 1, state_away = 2 };
 constexpr unsigned k_type_of_task = 6400000, k_type_of_id = 6400001;
 
-/// Paraver wants records in the order of their times, slices come in that of their ends. So they are cut from time to time: what has begun before is
+/// Sorts records for Paraver, which wants them in the order of their times, while slices come in
+/// the order of their ends. So slices are cut from time to time: all that began before a cut is
 /// then known.
 class sorter {
  public:

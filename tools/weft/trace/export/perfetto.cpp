@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Perfetto's own format: a message Trace of protocol buffers, whose packets describe tracks (one per worker, one per counter) and what happens on
-// them. Less than half of the size of the JSON. Fields are those of perfetto_trace.proto, which is public.
+// Writes Perfetto's own format: a message Trace of protocol buffers, whose packets describe tracks
+// (one per worker, one per counter) and the events on them. It has less than half of the size of
+// the JSON. Fields are those of perfetto_trace.proto, which is public.
 #include "tools/weft/trace/export/export.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace weft_tool {
 namespace {
 
-/// A message that is being written. `field` is the number of a field in it.
+/// Is a message that is being written. `field` is the number of a field in it.
 class message {
  public:
   message &number(unsigned field, std::uint64_t value) {
@@ -35,7 +36,7 @@ class message {
   std::string m_bytes;
 };
 
-// Fields of TracePacket, and what else is used of it.
+// Fields of TracePacket, and of the messages in it.
 enum : unsigned { f_packet = 1, f_timestamp = 8, f_sequence = 10, f_track_event = 11, f_interned = 12, f_flags = 13, f_descriptor = 60 };
 enum : unsigned { f_annotations = 4, f_type = 9, f_name_iid = 10, f_track = 11, f_counter_value = 30 }; // TrackEvent
 enum : std::uint64_t { slice_begin = 1, slice_end = 2, counter = 4 };                                   // its type
@@ -61,7 +62,7 @@ class perfetto_writer {
   message m_event, m_annotation, m_packet, m_whole;
 };
 
-/// With the tag and the length that a packet has in the message of all.
+/// Writes a packet with the tag and the length that it has in the message Trace.
 void perfetto_writer::emit(message &packet) {
   m_whole.clear();
   m_out.put(m_whole.part(f_packet, packet).bytes());
@@ -86,7 +87,7 @@ void perfetto_writer::describe_tracks() {
     describe(message().number(1, track_of_graph).text(2, "tasks in the graph").number(5, track_of_process).part(8, graph.number(3, 2)));
 }
 
-/// Once: events refer to names by number.
+/// Writes the names once: events refer to them by number.
 void perfetto_writer::name_types() {
   message names;
   const auto name = [&names](std::uint64_t iid, std::string_view text) { names.part(2, message().number(1, iid).text(2, text)); };
