@@ -26,7 +26,7 @@ static inline double cliff_now(clockid_t clock) {
 
 static inline int cliff_measure(const cliff_row *row, long size) {
   double elapsed = 0, used = 0, operations = 0;
-  row->run(row->sizes[0]); // starts what has to be started
+  row->run(row->sizes[0]); // starts threads and pools
   while (elapsed < 20e6) {
     const double from = cliff_now(CLOCK_MONOTONIC), used_from = cliff_now(CLOCK_PROCESS_CPUTIME_ID);
     operations += (double)row->run(size);

@@ -13,7 +13,7 @@ contender peer(const std::string &name) { return {name, "peers/bin/" + name, {}}
 contender weft() { return {"weft", k_weft_program, {}}; }
 contender weft_with(const std::string &name, std::vector<std::string> settings) { return {"weft:" + name, k_weft_program, std::move(settings)}; }
 
-/// Weft, then the named peers.
+/// Returns Weft, then the named peers.
 std::vector<contender> beside(const std::vector<std::string> &peers) {
   std::vector<contender> all{weft()};
   for (const std::string &p : peers)
@@ -24,7 +24,7 @@ std::vector<contender> beside(const std::vector<std::string> &peers) {
 const std::vector<std::string> k_openmp{"libgomp", "libomp", "libiomp5"};
 const std::vector<std::string> k_all_spawn{"libgomp", "libomp", "libiomp5", "tbb", "rayon"};
 
-/// A workload of suite "core", which the suite of policies repeats.
+/// Is a workload of suite "core", which the suite of policies repeats.
 struct workload {
   const char *name;
   const char *program_name;
@@ -38,7 +38,7 @@ struct workload {
 const std::vector<workload> &workloads() {
   static const std::vector<workload> all{
       {"independent", "independent", {2, 1}, 1'000'000, 100'000, 0, k_all_spawn, 1'000'000},
-      {"flood", "independent", {2, 1}, 10'000'000, 1'000'000, 0, {}, 0}, // held back nearly all the time: beside independent
+      {"flood", "independent", {2, 1}, 10'000'000, 1'000'000, 0, {}, 0}, // mostly throttled
       {"independent-1us", "independent", {2}, 200'000, 50'000, 1000, k_all_spawn, 200'000},
       {"chain", "chain", {2, 1}, 1'000'000, 100'000, 0, k_openmp, 1'000'000},
       {"chain-5us", "chain", {2}, 50'000, 10'000, 5000, k_openmp, 50'000},
@@ -69,12 +69,12 @@ void add_core(std::vector<experiment> &to, size s) {
       if (std::string(w.program_name) == "chain")
         e.contenders.insert(e.contenders.begin() + 1, weft_with("no-successor", {"WEFT_SCHED_IMMEDIATE_SUCCESSOR=0"}));
       if (w.name == std::string("suspend") && workers > 1)
-        e.contenders.resize(1); // a bare switch knows one thread
+        e.contenders.resize(1); // a bare switch has one thread
       to.push_back(std::move(e));
     }
 }
 
-/// One part replaced by its simpler form at a time.
+/// Replaces one part at a time by its simpler form.
 void add_ablation(std::vector<experiment> &to, size s) {
   for (const char *name : {"chain", "independent"})
     to.push_back(of("ablation", named(name), 2, s,

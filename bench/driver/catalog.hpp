@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured, on which runtimes, and what is asked of the result.
+// The catalogue: the experiments, their runtimes, and the targets.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace bench {
 
-/// A runtime, or one configuration of Weft, as it takes part in an experiment.
+/// Is a runtime, or one configuration of Weft, in an experiment.
 struct contender {
   std::string runtime;               // the name in tables
   std::string program;               // its sample program, relative to the build folder
   std::vector<std::string> settings; // NAME=value
-  std::string workload = {};         // as its program calls it, when not as the experiment does
+  std::string workload = {};         // its program's name for it, if not the experiment's
 };
 
-/// One workload at one size, measured on all contenders in turn.
+/// Is one workload at one size, measured on all contenders in turn.
 struct experiment {
   std::string suite;
   std::string workload;         // the name in tables
@@ -27,8 +27,8 @@ struct experiment {
   std::vector<contender> contenders;
 };
 
-/// What is asked of Weft: value <= bound (>= where at_least), of the best of `peers`, or absolutely when
-/// there are none.
+/// Is a target of Weft: value <= bound (>= where at_least), relative to the best of `peers`, or
+/// absolute when there are none.
 struct target {
   std::string workload;
   int workers;
@@ -40,7 +40,7 @@ struct target {
 enum class size { full, quick };
 
 [[nodiscard]] std::vector<experiment> catalog(size s);
-/// The target of a row of suite "core".
+/// Returns the target of a row of suite "core".
 [[nodiscard]] std::optional<target> find_target(const std::string &workload, int workers);
 
 } // namespace bench

@@ -14,7 +14,7 @@ namespace {
 
 const contender k_weft{"weft", "bin/weft-sample", {}};
 
-/// Prints one line; true when the value is within its bound.
+/// Prints one line; returns true when the value is within its bound.
 bool report(const std::string &what, double value, double bound, const char *unit) {
   const bool met = value <= bound;
   std::printf("%-28s %8.2f %s (bound %g)%s\n", what.c_str(), value, unit, bound, met ? "" : "  MISSED");
@@ -46,10 +46,11 @@ int check_instructions() {
   struct subject {
     const char *name, *workload;
     long few, many;
-    double tasks, bound; // the bound is where Weft is to be
-    double limit;        // the test fails beyond it: the bound, and what another compiler version may add
+    double tasks, bound; // bound: the target
+    double limit;        // of the test: the bound, plus what another compiler version adds
   };
-  // Both sizes of the first and the last lie beyond the throttle, where a producer settles.
+  // Both sizes of the first and the last row lie beyond the throttle, where the cost per task is
+  // steady.
   const subject subjects[] = {
       {"chain", "chain", 100'000, 200'000, 100'000, 350, 355},
       {"join", "fib-join", 18, 22, static_cast<double>(fib_tasks(22) - fib_tasks(18)), 120, 122},

@@ -76,7 +76,7 @@ int run_suites(const options &o) {
     const experiment &e = experiments[i];
     std::cerr << "[" << i + 1 << "/" << experiments.size() << "] " << e.suite << "/" << e.workload << ", workers " << e.workers << std::endl;
     measure(e, o.runs, rows, trouble);
-    save(folder + "/results.json", rows); // so that nothing is lost when the rest is cut short
+    save(folder + "/results.json", rows); // an interrupted run loses nothing
   }
   if (!o.json.empty())
     save(o.json, rows);

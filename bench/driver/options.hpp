@@ -20,7 +20,7 @@ struct options {
   int busy = 4; // processes of --beside
 };
 
-/// Ends the program with a message when it does not understand, and after --help.
+/// Reads the options. Ends the program with a message for unknown ones, and after --help.
 [[nodiscard]] options parse_options(int argc, char **argv);
 
 } // namespace bench

@@ -35,7 +35,8 @@ std::vector<char *> pointers(const std::vector<std::string> &strings) {
   return all;
 }
 
-/// Collects what comes through `end` until it is closed; false when that takes longer than `limit`.
+/// Collects the output from `end` until it is closed; returns false when that takes longer than
+/// `limit`.
 bool read_all(int end, std::string &to, std::chrono::seconds limit) {
   using clock = std::chrono::steady_clock;
   const auto over = clock::now() + limit;

@@ -9,15 +9,15 @@ namespace bench {
 
 struct outcome {
   bool ok = false;    // exited with zero
-  std::string output; // both streams; when not ok, a sentence instead if there is none
+  std::string output; // both streams; a sentence if not ok and both are empty
 };
 
-/// Runs a program (an absolute path, or a name that PATH finds) to its end, with `settings` (NAME=value) over
-/// the inherited environment; kills it after `limit`.
+/// Runs a program (an absolute path, or a name that PATH finds) to its end, with `settings`
+/// (NAME=value) added to the inherited environment; kills it after `limit`.
 [[nodiscard]] outcome run(const std::vector<std::string> &command, const std::vector<std::string> &settings = {},
                           std::chrono::seconds limit = std::chrono::seconds(120));
 
-/// Processes that do nothing but burn time, while the object lives.
+/// Runs processes that only use processor time, while the object lives.
 class busy_processes {
  public:
   explicit busy_processes(int count);
@@ -29,7 +29,7 @@ class busy_processes {
   std::vector<int> m_pids;
 };
 
-/// The folder of the build: programs are in bin/, peers in peers/bin/.
+/// Returns the folder of the build: programs are in bin/, peers in peers/bin/.
 [[nodiscard]] std::string build_folder();
 
 } // namespace bench

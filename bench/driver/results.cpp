@@ -31,7 +31,7 @@ std::string number(double v, const char *format = "%.6g") {
   return text;
 }
 
-/// Three digits are enough for a human.
+/// Returns a number with three digits, which are enough for a reader.
 std::string shown(double v) { return number(v, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f"); }
 
 template <class T>
@@ -84,7 +84,7 @@ const row *find(const std::vector<row> &rows, const std::string &suite, const li
   return nullptr;
 }
 
-/// What is asked, what is reached, and whether that is enough.
+/// Writes the target, the value reached, and whether it is enough.
 struct verdict {
   std::string reached, asked, word;
 };

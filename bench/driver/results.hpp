@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured rows, and the forms in which they are shown.
+// Measured rows, and the forms in which the program shows them.
 #pragma once
 
 #include <iosfwd>
@@ -19,14 +19,15 @@ struct row {
 };
 
 [[nodiscard]] double median(std::vector<double> values);
-/// As the system names it.
+/// Returns the processor's name as the system has it.
 [[nodiscard]] std::string cpu_model();
 
 enum class form { text, markdown };
 
 void write_json(std::ostream &to, const std::vector<row> &rows);
-/// One table per suite, one line per workload and number of workers: median (minimum) of each runtime; in
-/// suite "core" also Weft's ratio to its best peer beside what is asked. Returns how many targets are missed.
+/// Writes one table per suite, one line per workload and number of workers: median (minimum) of
+/// each runtime; in suite "core" also Weft's ratio to its best peer beside the target. Returns how
+/// many targets are missed.
 int write_tables(std::ostream &to, const std::vector<row> &rows, form f);
 
 } // namespace bench

@@ -11,10 +11,10 @@
 
 namespace bench {
 
-/// What one process has measured: "ns" and perhaps more.
+/// Maps the metrics of one process to values: "ns" and perhaps more.
 using metrics = std::vector<std::pair<std::string, double>>;
 
-/// Runs a sample program once. Throws std::runtime_error, with what the program said, when it fails.
+/// Runs a sample program once. Throws std::runtime_error with the program's output when it fails.
 [[nodiscard]] metrics take_sample(const contender &c, const experiment &e);
 
 struct problems {
@@ -22,7 +22,8 @@ struct problems {
   std::vector<std::string> failures;
 };
 
-/// Measures the experiment `runs` times on each contender that is there, in turn, each time starting with
+/// Measures the experiment `runs` times on each existing contender, in turn, each time starting
+/// with
 /// another one. Appends one row for each metric of each contender.
 void measure(const experiment &e, int runs, std::vector<row> &rows, problems &trouble);
 

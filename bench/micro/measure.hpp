@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaved rounds of several variants; the median and the least of each, in nanoseconds of CPU time per operation.
+// Runs interleaved rounds of several variants; prints the median and the least of each, in
+// nanoseconds of CPU time per operation.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ inline void keep(T const &value) {
 
 class table {
  public:
-  /// `run(n)` does n operations.
+  /// Adds a variant; `run(n)` does n operations.
   template <class Run>
   void add(std::string name, long operations, Run run) {
     m_rows.push_back({std::move(name), operations, +[](void *r, long n) { (*static_cast<Run *>(r))(n); }, new Run(std::move(run)), {}});

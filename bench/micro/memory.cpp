@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task's block and a stack cost. 192 and 256 bytes: a task with no accesses, and one with three.
+// Measures the cost of a task's block and of a stack. 192 and 256 bytes are the blocks of a task
+// without accesses and of one with three.
 #include "measure.hpp"
 #include "mem/slab.hpp"
 #include "mem/stack_pool.hpp"
@@ -42,7 +43,8 @@ void add_local(bench::table &t, const std::string &name, Allocate allocate, Free
   t.add(name + ", 1000 at a time", k_operations, [=](long n) { batches(n, 1000, allocate, release); });
 }
 
-/// Blocks of several heaps, freed in turn through another one: what the way home costs, without waiting.
+/// Frees blocks of several heaps in turn through another heap: measures the cost of returning them,
+/// without waiting.
 void add_remote(bench::table &t, unsigned owners) {
   static heap &mine = own_heap();
   std::vector<heap *> heaps;

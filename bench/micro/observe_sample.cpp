@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What watching costs: the same tasks, whose bodies are a fixed number of instructions, and the processor time that they took. Settings come
-// from the environment.
+// Measures the cost of observation: runs the same tasks, whose bodies are a fixed number of
+// instructions, and prints the processor time that they took. Settings come from the environment.
 //
 //     weft-observe-sample WORKLOAD WORKERS TASKS STEPS
 //
-// WORKLOAD independent, chain: STEPS iterations of a body of four instructions each. site: TASKS passes of a loop with a test of a flag that
-// is never set, and without.
+// WORKLOAD independent, chain: STEPS iterations of a body of four instructions each. site: TASKS
+// passes of a loop, with and without a test of a flag that is never set.
 #include "../peers/sample.hpp"
 
 #include <weft/weft.hpp>
@@ -22,7 +22,7 @@ double clock_of(clockid_t which) {
   return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
-/// No clock is read: the processor time of a body is that of its instructions.
+/// Runs a body without reading a clock: its processor time is that of its instructions.
 void body(long steps) {
   for (long i = 0; i < steps; ++i)
     asm volatile("" ::: "memory");
@@ -56,7 +56,8 @@ template <bool Tested>
   return (clock_of(CLOCK_THREAD_CPUTIME_ID) - before) / static_cast<double>(n);
 }
 
-/// As all tests of whether something is watched are written: a load of a byte that nobody writes, and a branch.
+/// Runs the loop with a site as all observation sites are written: a load of a byte that no thread
+/// writes, and a branch.
 void measure_site(long n) {
   double with = 1e9, without = 1e9;
   for (int i = 0; i < 9; ++i) {

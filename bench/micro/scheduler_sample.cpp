@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the delegated scheduler, alone: what it costs to get a ready item from a queue under a lock,
-// and to add one to it. Same protocol as the runtimes' samples:
+// Measures the parts of the delegated scheduler alone: the cost to get a ready item from a queue
+// under a lock, and to add one to it. It has the same protocol as the runtimes' samples:
 //
 //     scheduler_sample get-ticket|get-delegation|add-serial|add-spsc WORKERS COUNT
 //
-// get: all workers take from a full queue; `ns` is the time per item. add: one worker adds, the others take;
-// `ns` is the producer's time per item.
+// get: all workers take from a full queue; `ns` is the time per item. add: one worker adds, the
+// others take; `ns` is the producer's time per item.
 #include "../peers/sample.hpp"
 
 #include "queue/delegation_lock.hpp"
@@ -22,7 +22,7 @@ using weft::rt::delegation_lock;
 using weft::rt::spsc_queue;
 using weft::rt::ticket_lock;
 
-/// Plain first-in, first-out queue of all items; guarded by a lock.
+/// Is a plain first-in, first-out queue of all items, guarded by a lock.
 class item_queue {
  public:
   explicit item_queue(long count) : m_items(static_cast<std::size_t>(count)) {}
@@ -35,7 +35,7 @@ class item_queue {
   std::size_t m_head = 0, m_tail = 0;
 };
 
-/// Whoever gets an item takes its turn at the lock.
+/// Lets each consumer of an item take the lock in turn.
 class ticket_bench {
  public:
   ticket_bench(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
@@ -52,7 +52,7 @@ class ticket_bench {
   ticket_lock<> m_lock;
 };
 
-/// The owner of the lock takes an item for itself and one for each thread that waits.
+/// Lets the owner of the lock take an item for itself and one for each waiter.
 class delegation_bench {
  public:
   delegation_bench(long count, int workers) : m_queue(count), m_lock(static_cast<std::size_t>(workers)) {}
@@ -62,7 +62,8 @@ class delegation_bench {
     m_queue.push(item);
     m_lock.unlock();
   }
-  /// One producer. When its queue is full it empties it into the shared queue, or waits for a getter to do so.
+  /// Adds an item; called by the one producer. When its queue is full, the producer empties it into
+  /// the shared queue, or waits for a consumer to do so.
   void add_by_queue(long item) noexcept {
     while (!m_added.push(item))
       if (m_lock.try_lock()) {
@@ -78,7 +79,7 @@ class delegation_bench {
       return item;
     drain();
     item = m_queue.pop();
-    while (!m_queue.empty() && !m_lock.empty()) { // without items the lock goes round, so that somebody drains
+    while (!m_queue.empty() && !m_lock.empty()) { // else a waiter drains
       m_lock.set_item(m_lock.front(), m_queue.pop());
       m_lock.pop_front();
     }

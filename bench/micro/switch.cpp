@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leaving one stack for another costs, beside other ways to do it; and what a thread-local block per stack costs.
+// Measures the cost of a switch between stacks, beside other ways to do it, and of a thread-local
+// block per stack.
 // The numbers in docs/design/tls.md come from here.
 #include "arch/context.hpp"
 #include "arch/exception_state.hpp"
@@ -31,7 +32,7 @@ constexpr long k_switches = 400'000;
 
 void *make_stack() { return mmap(nullptr, k_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 
-/// Two stacks that take turns; one operation is one switch, so a turn is two of them.
+/// Has two stacks that alternate; one operation is one switch, so a round trip is two.
 struct pair {
   context here, there;
 };
@@ -69,7 +70,7 @@ void tp_entry(void *p) {
     context_switch_with_tp(&mine.there, mine.here, nullptr, mine.tp_here);
 }
 
-/// Many stacks in turn: their pages and lines are cold.
+/// Has many stacks in turn: their pages and lines are cold.
 struct ring {
   std::vector<context> stacks;
   context back;
@@ -140,8 +141,9 @@ void other_entry(void *p) {
     Switch(&mine.there, mine.here, nullptr);
 }
 
-/// The compiler saves what is live; no floating-point control words. A function that holds this must not be a leaf with a
-/// red zone, and its unwind information is wrong while suspended, which is why Weft does not use it.
+/// Switches inline: the compiler saves live registers, without floating-point control words. A
+/// function that contains this must not be a leaf with a red zone, and its unwind information is
+/// wrong while it is suspended, so Weft does not use it.
 [[gnu::always_inline]] inline void inline_switch(context *from, context to) {
   asm volatile("leaq -128(%%rsp), %%rsp\n\t"
                "pushq %%rbp\n\t"
@@ -274,7 +276,8 @@ void add_peers(bench::table &t) {
   });
 }
 
-/// Wall time would say more of a thread's creation, but this machine may have other work; the threads' own time is missing.
+/// Measures blocks. Wall time would show more of a thread's creation, but this machine may have
+/// other work; the threads' own time is missing.
 void add_blocks(bench::table &t) {
   t.add("tls_block: open and close (a thread donates it)", 200, [](long n) {
     for (long i = 0; i < n; ++i) {

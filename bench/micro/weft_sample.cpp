@@ -32,7 +32,7 @@ void chain(long n, long body) {
   weft::taskwait();
 }
 
-/// The same by regions that are either alike or have no byte in common: `tiles` chains, in turns.
+/// Spawns the same with regions that are equal or disjoint: `tiles` chains, in turns.
 void region_chain(long n, long tiles, long body) {
   static std::vector<char> x(static_cast<std::size_t>(tiles) * 64);
   for (long i = 0; i < n; ++i)
@@ -40,7 +40,8 @@ void region_chain(long n, long tiles, long body) {
   weft::taskwait();
 }
 
-/// Tasks that share: reducing, with two vectors that they read or without, concurrent, and commutative ones.
+/// Spawns tasks that share: reducing ones, with or without two vectors that they read, concurrent
+/// ones, and commutative ones.
 void reduce(long n) {
   static long sum;
   for (long i = 0; i < n; ++i)
@@ -72,7 +73,7 @@ void commuting(long n, long body) {
   weft::taskwait();
 }
 
-/// The same tasks as graphs that are built once: n in all, k_iteration per iteration.
+/// Runs the same tasks as graphs that are built once: n in all, k_iteration per iteration.
 constexpr long k_iteration = 1000;
 void iterate_chain(long n, long body) {
   static char x;
@@ -97,7 +98,7 @@ void iterate_independent(long n, long body) {
   weft::taskwait();
 }
 
-/// Each task reads its neighbours: four edges per task.
+/// Spawns tasks that read their neighbours: four edges per task.
 void iterate_stencil(long n, long body) {
   static char x[k_iteration + 2];
   weft::taskiter(
@@ -161,7 +162,7 @@ long fib_join(long n) {
   return x + y;
 }
 
-/// Two tasks in strict alternation: each of the n suspensions is ended by the other task.
+/// Runs two tasks in strict alternation: the other task ends each of the n suspensions.
 void suspend(long n) {
   std::atomic<weft::detail::task *> second{nullptr};
   weft::task_ref first;
@@ -195,8 +196,8 @@ void yield(long n) {
   weft::taskwait();
 }
 
-/// Tasks that block once: batches in which the last to arrive lets the others go on. They fit into the stack
-/// cache.
+/// Runs tasks that block once, in batches: the last task to arrive unblocks the others. A batch
+/// fits into the stack cache.
 constexpr int k_batch = 33;
 void create_join(long n) {
   for (long done = 0; done < n; done += k_batch - 1) {
@@ -222,7 +223,7 @@ void create_join(long n) {
   }
 }
 
-/// A line of /proc/self/status in bytes.
+/// Returns a line of /proc/self/status in bytes.
 double status_bytes(const char *key) {
   std::FILE *file = std::fopen("/proc/self/status", "r");
   char line[256];
@@ -252,7 +253,7 @@ double measure_independent(const sample::request &r) {
   return ns / static_cast<double>(r.count);
 }
 
-/// Tasks on distinct addresses that nobody runs: one worker, which creates them.
+/// Creates tasks on distinct addresses that no worker runs: the only worker creates them.
 void measure_memory(const sample::request &r) {
   std::vector<char> data(static_cast<std::size_t>(r.count), 1);
   independent(sample::k_warm_up, 0);
@@ -263,8 +264,8 @@ void measure_memory(const sample::request &r) {
   weft::taskwait();
 }
 
-/// No tasks: as many plain threads as workers, each with a fixed amount of arithmetic. The yardstick for how
-/// much any program suffers from its neighbours.
+/// Runs no tasks: as many plain threads as workers, each with a fixed amount of arithmetic. It
+/// shows how much any program suffers from its neighbours.
 double measure_plain(const sample::request &r) {
   const auto arithmetic = [&r] {
     volatile unsigned sink = 1;
@@ -290,7 +291,7 @@ double fib_ns(Work fib, long n) {
   return ns / static_cast<double>(sample::fib_tasks(n));
 }
 
-/// ns per unit of f, which runs `tasks` of them.
+/// Returns ns per task of f, which runs `tasks` of them.
 template <class F>
 double per_task(double tasks, F f) {
   return sample::time_ns(f) / tasks;

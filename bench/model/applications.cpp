@@ -10,10 +10,10 @@ namespace {
 
 constexpr auto in = mode_of::in, out = mode_of::out, inout = mode_of::inout;
 
-/// A number for block (i, j) of matrix m.
+/// Returns a number for block (i, j) of matrix m.
 constexpr std::uint64_t block(std::uint64_t m, std::uint64_t i, std::uint64_t j) { return (m << 60) | (i << 30) | j; }
 
-/// Which blocks are there at the start: the pattern of the Barcelona OpenMP Tasks Suite.
+/// Returns whether a block exists at the start: the pattern of the Barcelona OpenMP Tasks Suite.
 bool present(std::uint32_t i, std::uint32_t j) {
   bool null = false;
   if (i < j && i % 3 != 0)
@@ -49,7 +49,8 @@ task_graph matmul(std::uint32_t n, double body_ns) {
   return g.build();
 }
 
-/// Work in units of a third of b^3: potrf 1, trsm 3, syrk 3, gemm 6; body_ns is that of gemm.
+/// Returns Cholesky's graph, with work in units of a third of b^3: potrf 1, trsm 3, syrk 3, gemm 6;
+/// body_ns is that of gemm.
 task_graph cholesky(std::uint32_t n, double body_ns) {
   graph_builder g;
   for (std::uint32_t k = 0; k < n; ++k) {
@@ -65,7 +66,8 @@ task_graph cholesky(std::uint32_t n, double body_ns) {
   return g.build();
 }
 
-/// Work in units of a third of b^3: lu0 2, fwd and bdiv 3, bmod 6; body_ns is that of bmod.
+/// Returns SparseLU's graph, with work in units of a third of b^3: lu0 2, fwd and bdiv 3, bmod 6;
+/// body_ns is that of bmod.
 task_graph sparselu(std::uint32_t n, double body_ns) {
   std::vector<bool> there(std::size_t{n} * n);
   const auto at = [&](std::uint32_t i, std::uint32_t j) { return there[std::size_t{i} * n + j]; };
@@ -91,8 +93,9 @@ task_graph sparselu(std::uint32_t n, double body_ns) {
   return g.build();
 }
 
-/// Each step: a task that creates n * n force tasks (of positions, into the forces of one block) and waits
-/// for them, and one that moves the particles and empties the forces.
+/// Returns N-Body's graph. Each step has a task that creates n * n force tasks (from positions,
+/// into the forces of one block) and waits for them, and a task that moves the particles and clears
+/// the forces.
 task_graph nbody(std::uint32_t n, std::uint32_t steps, double body_ns) {
   graph_builder g;
   std::vector<task_id> solvers;

@@ -8,8 +8,9 @@
 
 namespace manager_model {
 
-/// `n`: tasks per wave (synthetic), blocks per side (matmul, cholesky, sparselu), blocks of particles (nbody,
-/// for `steps` steps). `body_ns`: of a typical task; others of the same program in proportion to their work.
+/// Return the graphs. `n`: tasks per wave (synthetic), blocks per side (matmul, cholesky,
+/// sparselu), blocks of particles (nbody, for `steps` steps). `body_ns`: of a typical task; other
+/// tasks of the same program take time in proportion to their work.
 [[nodiscard]] task_graph synthetic(std::uint32_t n, double body_ns);
 [[nodiscard]] task_graph matmul(std::uint32_t n, double body_ns);
 [[nodiscard]] task_graph cholesky(std::uint32_t n, double body_ns);
@@ -23,7 +24,7 @@ struct program {
   std::uint32_t steps;
   double body_ns; // fine: an eighth of the coarse one (blocks halved), a quarter (nbody), a half (synthetic)
 };
-/// All programs, coarse and fine.
+/// Returns all programs, coarse and fine.
 [[nodiscard]] std::span<const program> programs() noexcept;
 [[nodiscard]] task_graph graph_of(const program &p);
 

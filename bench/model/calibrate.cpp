@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-manager-calibrate: measures what the actions of the runtime cost on this machine, for
-// weft-manager-model. With `--contention N,...`: how long N threads take to get a graph that has a lock, and one that has none.
+// weft-manager-model. With `--contention N,...` it measures how long N threads take to get a graph
+// that has a lock, and one that has none.
 #include "base/clock.hpp"
 #include "mem/slab.hpp"
 #include "queue/spin_lock.hpp"
@@ -21,7 +22,7 @@ using namespace weft::rt;
 
 constexpr int k_rounds = 15, k_tasks = 2000, k_operations = 20000;
 
-/// The least of some rounds, per operation: what disturbs a round only adds.
+/// Returns the least of some rounds, per operation: a disturbance only adds time.
 template <class Round>
 double least_ns(int operations, Round round) {
   double best = 1e18;
@@ -34,7 +35,8 @@ struct phases {
   double create_ns, run_ns; // per task
 };
 
-/// Tasks with an access each, to data of their own, or without: created while nobody runs them, then run.
+/// Creates tasks with an access each, to data of their own, or without, while no worker runs them;
+/// then runs them.
 phases of_tasks(bool with_access) {
   static std::vector<int> data(k_tasks);
   phases p{1e18, 1e18};
@@ -54,7 +56,7 @@ phases of_tasks(bool with_access) {
 }
 
 double of_freeing() {
-  heap &h = heap_of_slot(2000); // of no worker
+  heap &h = heap_of_slot(2000); // no worker's slot
   std::vector<void *> blocks(k_tasks);
   return least_ns(k_tasks, [&] {
     for (void *&b : blocks)
@@ -95,7 +97,8 @@ phases of_messages() {
   return p;
 }
 
-/// Half of what a line takes to go to another core and back, and `more` of them with it, which both sides read and write.
+/// Returns half of the time in which a line goes to another core and back, together with `more`
+/// lines that both sides read and write.
 double of_moving(std::size_t more) {
   struct alignas(128) line {
     std::uint64_t word;
@@ -131,7 +134,7 @@ double of_moving(std::size_t more) {
   return ns;
 }
 
-/// From the store to the thread that slept on it.
+/// Returns the time from the store until the thread that slept on it runs.
 double of_waking() {
   static std::atomic<std::uint32_t> ping{0}, pong{0};
   constexpr int k_times = 200;
@@ -158,7 +161,7 @@ double of_waking() {
   return ns;
 }
 
-/// Of each of `threads` that do `operation` at once: the mean of one, in the best round.
+/// Returns the mean time of `operation` when each of `threads` does it at once, in the best round.
 template <class Operation>
 double at_once(int threads, Operation operation) {
   double best = 1e18;
@@ -183,7 +186,8 @@ double at_once(int threads, Operation operation) {
   return best;
 }
 
-/// Figure 5.6: a lock that guards three words, as a graph's does, and a compare-exchange on one of them, as an access needs.
+/// Measures figure 5.6: a lock that guards three words, as a graph's lock does, and a
+/// compare-exchange on one of them, as an access needs.
 int show_contention(const char *list) {
   std::puts("threads,lock_ns,exchange_ns");
   for (const char *at = list; *at;) {
@@ -222,7 +226,7 @@ int main(int argc, char **argv) {
     std::fputs("usage: weft-manager-calibrate [--contention N,...]\n", stderr);
     return 2;
   }
-  weft::configure("workers", "1"); // nobody takes a task while they are created
+  weft::configure("workers", "1"); // no worker takes a task while they are created
   const phases plain = of_tasks(false), ordered = of_tasks(true), messages = of_messages();
   const double freeing = of_freeing(), moving = of_moving(0), with_three = of_moving(3);
   const auto line = [](const char *name, double ns, const char *how) { std::printf("%-10s = %-8.1f # %s\n", name, std::max(ns, 0.0), how); };

@@ -12,7 +12,7 @@ namespace {
 constexpr double k_left = 70, k_top = 40, k_width = 520, k_height = 300;
 constexpr const char *k_colours[] = {"#1f4e79", "#c0504d", "#e0a030", "#3a7d44", "#7a5195", "#555555"};
 
-/// One direction: from the least value to the greatest, and the places of round numbers.
+/// Is one axis: from the least value to the greatest, with the positions of round numbers.
 class axis {
  public:
   axis(scale s, const chart &c, double std::pair<double, double>::*of) : m_scale(s) {
@@ -30,7 +30,7 @@ class axis {
       m_high = s == scale::linear ? m_low + 1 : m_low * 2;
   }
   [[nodiscard]] bool knows(double v) const { return m_scale == scale::linear || v > 0; }
-  /// 0 to 1.
+  /// Returns the position of a value, from 0 to 1.
   [[nodiscard]] double at(double v) const {
     if (m_scale == scale::linear)
       return (v - m_low) / (m_high - m_low);

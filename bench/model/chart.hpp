@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves as a small SVG picture.
+// Draws curves as a small SVG picture.
 #pragma once
 
 #include <ostream>
@@ -22,7 +22,7 @@ struct chart {
   std::vector<curve> curves;
 };
 
-/// Points that a logarithm does not know are left out.
+/// Writes the picture, without the points that have no logarithm.
 void write_svg(std::ostream &to, const chart &c);
 
 } // namespace manager_model

@@ -13,8 +13,8 @@ struct sample {
   std::int64_t in_graph, queued, ready;
 };
 
-/// Tasks in the graph, tasks whose submission or end is queued as a message, and ready tasks. Keeps some
-/// hundred samples, evenly in time.
+/// Counts tasks in the graph, tasks whose submission or end is queued as a message, and ready
+/// tasks. Keeps some hundred samples, evenly in time.
 class timeline {
  public:
   void note(double now, const sample &s) {

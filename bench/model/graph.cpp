@@ -13,8 +13,8 @@ double task_graph::total_body_ns() const noexcept {
   return sum;
 }
 
-/// Ids grow along edges and from parents to children, so backwards each task comes after all that count for
-/// it.
+/// Computes backwards: ids grow along edges and from parents to children, so each task comes after
+/// all tasks that its value depends on.
 double task_graph::critical_path_ns() const {
   std::vector<double> below(m_tasks.size(), 0), length(m_tasks.size(), 0);
   for (std::size_t i = m_tasks.size(); i-- > 0;) {

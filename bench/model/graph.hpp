@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of a program in model form: who creates whom in which order, how long each body takes, who waits
-// for whom.
+// The tasks of a program in model form: the parent of each, the order of creation, the time of each
+// body, and the successors of each.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ struct task_node {
   std::uint32_t children = 0;
   std::uint32_t predecessors = 0;
   std::uint32_t accesses = 0;
-  double body_ns = 0; // after its children, for one that creates some
+  double body_ns = 0; // begins after its children, if it has any
 };
 
-/// A task creates all of its children, waits for them, and then works. Task 0 is the main task.
+/// Is a graph in which a task creates all of its children, waits for them, and then works. Task 0
+/// is the main task.
 class task_graph {
  public:
   [[nodiscard]] std::size_t size() const noexcept { return m_tasks.size(); }
@@ -30,7 +31,7 @@ class task_graph {
     return {m_edges.data() + m_first_edge[t], m_edges.data() + m_first_edge[t + 1]};
   }
   [[nodiscard]] double total_body_ns() const noexcept;
-  /// The longest chain of bodies: no number of workers is faster.
+  /// Returns the longest chain of bodies: no number of workers is faster.
   [[nodiscard]] double critical_path_ns() const;
 
  private:
@@ -52,7 +53,7 @@ struct data_access {
 class graph_builder {
  public:
   graph_builder();
-  /// Children of one parent are made in one go.
+  /// Adds a child; all children of one parent must be added together.
   task_id add(task_id parent, double body_ns, std::span<const data_access> accesses);
   task_id add(task_id parent, double body_ns, std::initializer_list<data_access> accesses) {
     return add(parent, body_ns, std::span(accesses.begin(), accesses.size()));
@@ -61,14 +62,14 @@ class graph_builder {
 
  private:
   struct history {
-    task_id writer = 0; // 0: none; the main task is nobody's sibling
+    task_id writer = 0; // 0: none; the main task has no sibling
     std::vector<task_id> readers;
   };
   void follow(task_id before, task_id after);
 
   std::vector<task_node> m_tasks;
   std::vector<std::vector<task_id>> m_successors;
-  std::map<std::uint64_t, history> m_data; // of the parent whose children are being made
+  std::map<std::uint64_t, history> m_data; // of the parent whose children are being added
   task_id m_parent = 0;
 };
 

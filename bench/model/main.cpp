@@ -120,7 +120,7 @@ void save(const request &r, std::string name, const chart &c) {
     throw std::runtime_error("cannot write '" + path + "': " + std::strerror(errno));
 }
 
-/// The counts over time of one run: figures 7.18, 7.19, 7.25, 7.31, 7.32.
+/// Draws the counts over time of one run: figures 7.18, 7.19, 7.25, 7.31, 7.32.
 void save_counts(const request &r, const std::string &name, const outcome &o, const parameters &p) {
   chart c{name + ", " + std::string(name_of(p.mode)) + ", " + std::to_string(p.workers) + " workers",
           "ms",

@@ -5,7 +5,8 @@
 
 namespace manager_model {
 
-/// Listing 4.1: while the queues hold submissions, their siblings only.
+/// Returns whether the worker posts a submission. Listing 4.1: while the queues hold submissions, a
+/// worker posts only siblings of their tasks.
 bool managing_world::pushes_new(actor w, task_id child) {
   switch (m_p.mode) {
   case manage_mode::direct:
@@ -23,8 +24,8 @@ bool managing_world::pushes_new(actor w, task_id child) {
   return pushes;
 }
 
-/// Listing 4.2: the hysteresis. Its bounds double when it is turned off by the very next call, else they are
-/// halved.
+/// Returns whether the worker posts a done. Listing 4.2, the hysteresis: its bounds double when the
+/// very next call turns it off, else they are halved.
 bool managing_world::pushes_done(actor w) {
   if (distributed())
     return m_sends && !acts_locally(w);
@@ -53,7 +54,7 @@ bool managing_world::pushes_done(actor w) {
   return pushes;
 }
 
-/// Hybrid: behind its own done only.
+/// Returns whether the worker posts a delete: in mode hybrid only behind its own done.
 bool managing_world::pushes_delete(actor w) const {
   const worker_state &me = m_actors[w];
   return m_p.mode == manage_mode::central ||
@@ -82,10 +83,11 @@ void managing_world::send(actor from, message m) {
 
 bool managing_world::has_little(actor w) const noexcept { return ready_for(w) < m_p.backlog; }
 
-/// It would be the next to manage.
+/// Returns whether the worker acts itself, because it would be the next manager.
 bool managing_world::acts_locally(actor w) const noexcept { return has_little(w) || (m_p.backlog > 0 && m_idle.empty() && m_managers == 0); }
 
-/// Of a worker that is about to act itself: what it has posted comes first. True: it is at that.
+/// Lets a worker that is about to act itself first apply what it has posted. Returns true while it
+/// does so.
 bool managing_world::applies_own_new(actor w) {
   worker_state &me = m_actors[w];
   if (!distributed() || me.submits.empty() || me.submits_taken || (m_sends && !acts_locally(w)))
@@ -113,7 +115,7 @@ bool managing_world::may_manage(actor w) const noexcept {
   if (!distributed() || m_queued == 0 || m_managers >= m_p.max_managers)
     return false;
   return !m_actors[w].found_nothing || std::any_of(m_actors.begin(), m_actors.end(), [](const worker_state &from) {
-    return !from.dones.empty() || (!from.submits.empty() && !from.submits_taken); // came since
+    return !from.dones.empty() || (!from.submits.empty() && !from.submits_taken); // posted since
   });
 }
 
@@ -133,7 +135,7 @@ void managing_world::stop_managing(actor w, double cost) {
   worker_state &me = m_actors[w];
   --m_managers;
   me.manages = false;
-  me.found_nothing = me.spins <= 0; // if there is nothing to run either, it sleeps
+  me.found_nothing = me.spins <= 0; // without a task to run either, the worker sleeps
   m_out.manager_ns += m_now + cost - me.managing_since;
   after(cost, w, step::look);
 }
@@ -146,7 +148,7 @@ void managing_world::next_queue(worker_state &me) noexcept {
   ++me.queue;
 }
 
-/// The next message that the manager gets; false when its time has come to leave. Listing 6.1.
+/// Takes the manager's next message; returns false when the manager must leave. Listing 6.1.
 bool managing_world::next_message_distributed(worker_state &me, double &cost) {
   for (;;) {
     if (me.queue == m_p.workers || (me.ops == 0 && static_cast<double>(m_ready) >= m_p.min_ready)) { // a round is over
@@ -183,7 +185,7 @@ bool managing_world::next_message_distributed(worker_state &me, double &cost) {
   }
 }
 
-/// One from each worker in turn.
+/// Takes one message from each worker in turn.
 bool managing_world::next_message_central(worker_state &me, double &cost) {
   for (unsigned looks = 0; looks < m_p.workers; ++looks) {
     worker_state &from = m_actors[me.queue];

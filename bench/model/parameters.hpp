@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measured costs and the knobs of the model: a file of `name = number` lines, `#` begins a comment.
+// The measured costs and the knobs of the model: a file of `name = number` lines, where `#` begins
+// a comment.
 #pragma once
 
 #include <istream>
@@ -11,7 +12,7 @@ namespace manager_model {
 enum class manage_mode { direct, central, hybrid, distributed, automatic };
 
 [[nodiscard]] std::string_view name_of(manage_mode m) noexcept;
-/// Throws std::invalid_argument that lists the names.
+/// Returns the mode of a name; throws std::invalid_argument that lists the names.
 [[nodiscard]] manage_mode mode_named(std::string_view name);
 
 struct parameters {
@@ -31,10 +32,10 @@ struct parameter_info {
 };
 [[nodiscard]] std::span<const parameter_info> all_parameters() noexcept;
 
-/// "name = value" or "name=value". Throws std::invalid_argument, which names what is wrong and what is
-/// allowed.
+/// Sets "name = value" or "name=value". Throws std::invalid_argument, which names the fault and the
+/// allowed values.
 void set(parameters &p, std::string_view assignment);
-/// `origin` is in the messages, with the line.
+/// Reads a file; messages name `origin` and the line.
 void read(parameters &p, std::istream &from, std::string_view origin);
 
 } // namespace manager_model

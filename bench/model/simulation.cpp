@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: they take tasks, create children, run bodies, and post what follows from it, or apply it.
+// Workers: they take tasks, create children, run bodies, and post or apply what follows.
 #include "manager.hpp"
 
 #include "managers/mode_chooser.hpp"
@@ -40,7 +40,7 @@ class simulation : public managing_world {
   double m_chosen_at = 0;
 };
 
-/// Work, or a manager's work, or sleep.
+/// Lets the actor work, manage, or sleep.
 void simulation::look(actor w) {
   worker_state &me = m_actors[w];
   double cost = 0;
@@ -63,7 +63,7 @@ void simulation::look(actor w) {
   }
   if (may_manage(w))
     return become_manager(w);
-  if (!m_held.empty()) { // nothing else can run: a creator goes on, with some more room
+  if (!m_held.empty()) { // nothing else can run: a creator continues, with some more space
     m_allowed = static_cast<double>(m_alive) + m_p.throttle / 4 + 1;
     me.task = m_held.front();
     m_held.pop_front();
@@ -95,7 +95,7 @@ void simulation::create_next(actor w) {
   after(m_p.create, w, step::created);
 }
 
-/// The child is made: enters it, or sends a message.
+/// Enters the child that has been created, or sends a message.
 void simulation::hand_over_child(actor w) {
   const task_id t = m_actors[w].task, child = m_graph[t].first_child + m_tasks[t].created;
   if (!pushes_new(w, child) && applies_own_new(w))
@@ -149,7 +149,7 @@ void simulation::end_task(actor w) {
   at(apply_cost(w, m_actors[w].task, action::end), w, step::done_applied);
 }
 
-/// The message that the task is done is in the queue.
+/// Continues when the message that the task is done is in the queue.
 void simulation::push_end(actor w) {
   worker_state &me = m_actors[w];
   send(w, {message_kind::done, me.task});
@@ -174,7 +174,7 @@ void simulation::is_deleted(actor w) {
 void simulation::own_new_is_applied(actor w) {
   worker_state &me = m_actors[w];
   enter(me.current.task, w);
-  if (me.task != k_no_task) // it is about to hand over another one
+  if (me.task != k_no_task) // the worker is about to hand over another one
     hand_over_child(w);
   else
     look(w);

@@ -26,8 +26,8 @@ void world::at(double when, actor who, step what) {
 
 void world::note() { m_out.counts.note(m_now, {m_now, m_in_graph, m_queued, m_ready}); }
 
-/// When an action on the graph of the task's siblings is over. Whoever asks first gets the lock first:
-/// requests come in the order of time.
+/// Returns when an action on the graph of the task's siblings is over. The actor that asks first
+/// gets the lock first: requests come in the order of time.
 double world::apply_cost(actor who, task_id child, action what) {
   const double per_access = what == action::submission ? m_p.submit : m_p.done;
   graph_state &g = m_graphs[m_graph[child].parent];
@@ -44,8 +44,9 @@ double world::apply_cost(actor who, task_id child, action what) {
   return end;
 }
 
-/// Whether something that the action writes is in other caches; it is in those of `who` from now on. A graph with a lock is one thing. Else
-/// a task touches the tasks that it comes behind when it is entered, and those behind it when it ends.
+/// Returns whether data that the action writes are in other caches; they are in those of `who` from
+/// now on. A graph with a lock counts as one datum. Without a lock, a task touches its predecessors
+/// when it is entered, and its successors when it ends.
 bool world::brings_lines(actor who, task_id child, action what) {
   graph_state &g = m_graphs[m_graph[child].parent];
   if (m_p.graph_lock != 0) {
@@ -72,7 +73,7 @@ bool world::brings_lines(actor who, task_id child, action what) {
   return moves;
 }
 
-/// The task is in the graph now.
+/// Puts the task into the graph.
 void world::enter(task_id t, actor by) {
   task_state &s = m_tasks[t];
   s.submitted = true;
@@ -82,7 +83,7 @@ void world::enter(task_id t, actor by) {
   note();
 }
 
-/// The task is out of the graph now. Returns the successor that `by` is to go on with.
+/// Takes the task out of the graph. Returns the successor that `by` runs next.
 task_id world::finish(task_id t, actor by, bool keeps_one) {
   m_tasks[t].done = true;
   --m_in_graph;
@@ -105,7 +106,8 @@ task_id world::finish(task_id t, actor by, bool keeps_one) {
   return kept;
 }
 
-/// A worker puts it into its own queue; the manager gives it to the worker that has least to do.
+/// Queues a ready task: a worker puts it into its own queue; the manager gives it to the worker
+/// with the least work.
 void world::make_ready(task_id t, actor by) {
   actor to = by;
   if (by == manager()) {
@@ -164,7 +166,7 @@ void world::wake_one() {
     wake(m_idle.back());
 }
 
-/// Tasks have been deleted: creators may go on below three quarters of the throttle.
+/// Lets creators continue after tasks were deleted, below three quarters of the throttle.
 void world::let_creators_go(actor by) {
   if (m_p.throttle <= 0 || static_cast<double>(m_alive) > 0.75 * m_p.throttle)
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the simulation share: the clock and its events, workers, tasks, graphs, messages.
+// The common parts of the simulation: the clock and its events, workers, tasks, graphs, messages.
 #pragma once
 
 #include "simulation.hpp"
@@ -22,7 +22,7 @@ struct message {
   task_id task;
 };
 
-/// What an actor does when its time has come.
+/// Lists what an actor does at its next event.
 enum class step : std::uint8_t {
   look,         // for work
   begin,        // with a task that it has taken
@@ -34,9 +34,9 @@ enum class step : std::uint8_t {
   pushed_done,  //
   pushed_delete,
   deleted, // by the worker that ran the task
-  manage,  // go on as a manager
+  manage,  // continue as a manager
   popped,  // a manager has got a message
-  applied, // and has done what it says
+  applied, // and has applied it
   own_new_applied, // by the worker that had posted it
   own_done_applied,
   choose, // of mode auto
@@ -73,7 +73,8 @@ struct task_state {
 
 struct graph_state { // of the children of one task
   double free_at = 0;
-  actor last = k_nobody; // in whose caches it is; of one without a lock, what names the last task at each datum
+  /// The actor whose caches hold it; without a lock, the record of the last task at each datum.
+  actor last = k_nobody;
 };
 
 enum class action { submission, end };
@@ -95,7 +96,7 @@ class world {
   void after(double ns, actor who, step what) { at(m_now + ns, who, what); }
   void note();
 
-  // the graph: an action costs first, its effects come at its end
+  // The graph: an action takes its time first, and has its effects at its end.
   double apply_cost(actor who, task_id child, action what);
   [[nodiscard]] bool is_elsewhere(task_id t, actor who) const noexcept { return m_place[t] != who && m_place[t] != k_nobody; }
   [[nodiscard]] bool brings_lines(actor who, task_id child, action what);
@@ -111,7 +112,7 @@ class world {
   void let_creators_go(actor by);
 
   [[nodiscard]] bool central() const noexcept { return m_p.mode == manage_mode::central || m_p.mode == manage_mode::hybrid; }
-  /// Workers manage.
+  /// Returns whether workers manage.
   [[nodiscard]] bool distributed() const noexcept { return m_p.mode == manage_mode::distributed || m_p.mode == manage_mode::automatic; }
   [[nodiscard]] actor manager() const noexcept { return static_cast<actor>(m_p.workers); }
   [[nodiscard]] actor chooser() const noexcept { return manager() + 1; }
@@ -125,10 +126,10 @@ class world {
   std::vector<worker_state> m_actors;
   std::vector<task_state> m_tasks;
   std::vector<graph_state> m_graphs; // by parent
-  std::vector<actor> m_place;        // in whose caches a task is; without locks
+  std::vector<actor> m_place;        // the actor whose caches hold a task; without locks
   std::vector<std::vector<task_id>> m_before;
   std::vector<actor> m_idle;
-  std::deque<task_id> m_held; // creators, by the throttle
+  std::deque<task_id> m_held; // creators that the throttle has suspended
   double m_allowed;
   std::mt19937_64 m_random;
   std::int64_t m_in_graph = 0, m_queued = 0, m_ready = 0, m_alive = 0;

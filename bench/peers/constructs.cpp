@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single OpenMP constructs cost; compiled by each runtime's compiler, run on its own runtime and on Weft.
+// Measures single OpenMP constructs; compiled by each runtime's compiler, run on its own runtime
+// and on Weft.
 //
 //     <program> WORKLOAD THREADS COUNT [INNER]
 //
@@ -20,7 +21,7 @@ std::atomic<long> threads_created{0};
 
 } // namespace
 
-/// Runtimes make their threads here.
+/// Starts the runtime's threads.
 extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) noexcept {
   using function = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   static const function next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "pthread_create"));
@@ -38,8 +39,8 @@ padded counters[k_most_threads];
 char cells[sample::k_row][sample::k_row];
 char place;
 
-/// Time of one of the operations that run(n) does n of: n is doubled until `least_ns` have passed. The first
-/// run warms up.
+/// Returns the time of one of the n operations of run(n): n is doubled until `least_ns` have
+/// passed. The first run warms up.
 template <class Run>
 double per_operation(Run run, double least_ns = 30e6) {
   run(1);
@@ -122,7 +123,8 @@ void tasks(int threads, long n) {
   }
 }
 
-/// Nested loops, after Castello and others 2017: a region for each iteration of the outer loop.
+/// Runs nested loops, after Castello and others 2017: a region for each iteration of the outer
+/// loop.
 void nest(int threads, long outer, long inner, std::vector<char> &touched, std::atomic<long> &small_teams) {
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (long i = 0; i < outer; ++i) {
@@ -144,7 +146,7 @@ double nested(int threads, long outer, long inner) {
   double ns = 0, first = 0;
   while (ns < 100e6) {
     ns += sample::time_ns([&] { nest(threads, outer, inner, touched, small_teams); });
-    if (++nests == 1 && ns < 500e6) // threads and stacks are made in the first one; a long one is not repeated for that
+    if (++nests == 1 && ns < 500e6) // the first one starts threads; a long one is final
       first = std::exchange(ns, 0);
   }
   for (const char c : touched)
@@ -160,8 +162,8 @@ unsigned compute(long rounds) {
   return x;
 }
 
-/// Regions of 100 us or so, whatever else the machine does: beside busy processes a runtime that spins pays
-/// here.
+/// Runs regions of about 100 us, whatever else the machine does: beside busy processes a runtime
+/// that spins pays here.
 void computing(int threads, long n) {
   constexpr long rounds = 40'000;
   for (long i = 0; i < n; ++i) {

@@ -72,7 +72,7 @@ long fib(long n) {
   return x + y;
 }
 
-/// Runs inside of the team, on one of its threads.
+/// Runs the workload inside of the team, on one of its threads.
 void measure(const sample::request &r) {
   const double n = static_cast<double>(r.count);
   double ns = 0;

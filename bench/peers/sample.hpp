@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sample programs of all C++ runtimes share: one process measures one workload once and prints its
-// metrics, one `name value` per line; `ns` is the time per task.
+// The common part of the sample programs of all C++ runtimes: one process measures one workload
+// once and prints its metrics, one `name value` per line; `ns` is the time per task.
 //
 //     <program> WORKLOAD WORKERS COUNT [BODY_NS]
 #pragma once
@@ -39,7 +39,7 @@ inline void print(const char *metric, double value) { std::printf("%s %.6g\n", m
 
 inline long now_ns() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// A task's body: busy for `ns`.
+/// Is a task's body: computes for `ns`.
 inline void work(long ns) {
   if (ns == 0)
     return;
@@ -54,8 +54,8 @@ double time_ns(F f) {
   return static_cast<double>(now_ns() - begin);
 }
 
-/// Threads, pools and page tables are made before the clock runs. The size is fixed, so that it cancels where
-/// the difference of two sizes is measured.
+/// Creates threads, pools and page tables before the clock runs. The size is fixed, so that it
+/// cancels in the difference of two sizes.
 inline constexpr long k_warm_up = 1000;
 inline constexpr long k_warm_up_fib = 12;
 
@@ -69,7 +69,7 @@ inline long fib(long n) {
     b = std::exchange(a, b) + b;
   return a;
 }
-/// Calls of fib(n) that spawn.
+/// Returns the number of calls of fib(n) that spawn.
 inline long fib_tasks(long n) { return fib(n + 1) - 1; }
 
 inline void require(bool right, const char *what) {
@@ -79,10 +79,10 @@ inline void require(bool right, const char *what) {
   }
 }
 
-/// METG(50 %): the shortest body, in ns, with which the stencil still reaches half of the throughput of its
-/// best point. `run(steps, body_ns)` runs `steps` times two tasks. Bodies shrink by the root of two; the
-/// crossing is interpolated on logarithms. A point that a busy machine has spoilt does not end the sweep:
-/// four in a row do.
+/// Returns METG(50 %): the shortest body, in ns, with which the stencil still reaches half of the
+/// throughput of its best point. `run(steps, body_ns)` runs `steps` times two tasks. Bodies shrink
+/// by the root of two; the crossing is interpolated on logarithms. One point that a busy machine
+/// has spoilt does not end the sweep; four in a row do.
 template <class Run>
 double metg(int workers, Run run) {
   constexpr double work_ns = 20e6; // of one point, in an ideal world

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a trace that no program has run, as large as is asked for: what readers, exporters and the report are measured with.
+// Writes a trace of a program that never ran, of any size, to measure readers, exporters and the
+// report.
 //
-// A line of cells is stepped, each step of a cell a task that reads its neighbours: the first worker creates, all others run tasks of two types
-// whose durations vary. Deterministic.
+// Its tasks step a line of cells: each step of a cell is a task that reads its neighbours. The
+// first worker creates tasks; all others run them. There are two types of tasks, whose durations
+// vary. The output is deterministic.
 #include "os/file.hpp"
 #include "trace/folder.hpp"
 #include "trace/metadata.hpp"
@@ -26,7 +28,7 @@ constexpr std::uint64_t k_create = 60, k_access = 15, k_gap = 120; // ns: of a c
 constexpr std::uint16_t k_main = 1, k_inner = 2, k_border = 3;
 constexpr unsigned k_last_word_slot = 9999;
 
-/// A stream: its records are sorted by time as far as they are known.
+/// Is a stream: its records are sorted by time as far as they are known.
 class stream {
  public:
   stream(const std::string &folder, unsigned slot) : m_file(open(stream_path(folder, slot).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
@@ -40,7 +42,7 @@ class stream {
   void put(std::uint64_t time, trace_event e, std::uint16_t type, std::uint32_t task, std::uint64_t a = 0, std::uint64_t b = 0) {
     m_records.push_back({time, static_cast<std::uint16_t>(e), type, task, a, b});
   }
-  /// Nothing earlier than that will come.
+  /// Writes the records before that time: no earlier ones will come.
   void settle(std::uint64_t until) {
     sort();
     const auto end = std::find_if(m_records.begin(), m_records.end(), [until](const trace_record &r) { return r.time >= until; });
@@ -61,7 +63,8 @@ class stream {
   }
 
  private:
-  /// Nearly sorted, so each goes a few places; those of one time stay in their order.
+  /// Sorts the records, which are nearly sorted, so that each moves a few places; records of one
+  /// time stay in their order.
   void sort() {
     for (std::size_t i = 1; i < m_records.size(); ++i)
       for (std::size_t k = i; k > 0 && m_records[k].time < m_records[k - 1].time; --k)
@@ -81,7 +84,7 @@ struct shape {
 
 struct cell {
   std::uint64_t end = 0; // of its last step
-  unsigned worker = 0;   // that ran it
+  unsigned worker = 0;   // that ran that step
 };
 
 class generator {
@@ -113,7 +116,7 @@ class generator {
 void generator::step(std::size_t cells) {
   const std::vector<cell> before = m_cells;
   std::uint64_t least = *std::min_element(m_free.begin() + 1, m_free.end());
-  m_creator = std::max(m_creator, least > 200'000 ? least - 200'000 : 0); // it is held back
+  m_creator = std::max(m_creator, least > 200'000 ? least - 200'000 : 0); // throttled
   for (std::size_t c = 0; c < cells; ++c) {
     const std::uint32_t id = ++m_id;
     const std::uint16_t type = c == 0 || c + 1 == m_cells.size() ? k_border : k_inner;

@@ -36,7 +36,7 @@ amr::amr(const shape &chosen)
   static_cast<void>(m_initial.follow(object_at(0)));
 }
 
-/// From one corner towards the opposite one.
+/// Moves the sphere from one corner towards the opposite one.
 octree::object amr::object_at(long time) const {
   const double gone = static_cast<double>(time) / static_cast<double>(m_shape.steps);
   return {{0.3 + 0.4 * gone, 0.3 + 0.4 * gone, 0.35 + 0.3 * gone}, 0.2};
@@ -95,7 +95,8 @@ std::vector<double> amr::result() const {
   return r;
 }
 
-/// No mass may be lost, and the mesh must have been adaptive: leaves of four levels, refined and coarsened.
+/// Checks that no mass is lost, and that the mesh was adaptive: it had leaves of four levels, and
+/// was refined and coarsened.
 void amr::remember() {
   m_kept = result();
   m_defect = 0;

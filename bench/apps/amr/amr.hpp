@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive mesh refinement in the spirit of Mantevo's miniAMR: a sphere moves through the domain, the blocks
-// at its surface are refined, those that it has left are coarsened. The mesh follows the sphere while tasks
-// are created; what the tasks access is known only then. Splitting and merging of blocks are tasks as well.
+// Adaptive mesh refinement in the spirit of Mantevo's miniAMR: a sphere moves through the domain,
+// the blocks at its surface are refined, those that it has left are coarsened. The mesh follows the
+// sphere while the creator spawns tasks; the accesses of the tasks are known only then. Splitting
+// and merging of blocks are tasks as well.
 #pragma once
 
 #include "../support/application.hpp"
@@ -30,7 +31,7 @@ class amr final : public app::application {
   template <class Visitor>
   void visit(Visitor &&v);
   [[nodiscard]] octree::object object_at(long time) const;
-  /// The mesh as it is now; lives until the next reset, for the tasks.
+  /// Returns the current mesh; it lives until the next reset, because tasks use it.
   const octree::picture &take_picture();
   octree::picture &adapt(long time);
   [[nodiscard]] std::vector<double> result() const;
@@ -43,9 +44,9 @@ class amr final : public app::application {
   field m_field;
   std::deque<octree::picture> m_pictures;
   std::vector<double> m_masses; // at the start, and after each interval
-  double m_sum = 0;             // where a back end with task reductions gathers the mass
+  double m_sum = 0;             // the mass, as gathered by a back end with task reductions
   int m_turn = 0;
-  unsigned m_levels = 0; // that there were
+  unsigned m_levels = 0; // bits of the levels that the mesh had
   long m_splits = 0, m_merges = 0;
   std::vector<double> m_kept;
   double m_defect = 0;

@@ -34,8 +34,8 @@ void field::fill(const octree::leaf &l, double edge_of_block) {
           *to++ = 2 + std::sin((v + 3) * at(0, i)) * std::cos(4 * at(1, j)) + at(2, k) * at(2, k);
 }
 
-/// Calls body(low cell, high cell, flux) with the places of each pair of cells that touch; where the blocks
-/// are of different levels, a cell of the coarse one comes four times.
+/// Calls body(low cell, high cell, flux) with the indices of each pair of cells that touch. Where
+/// the blocks have different levels, it calls body four times for a cell of the coarse one.
 template <class F>
 void field::for_face(const octree::face &f, F body) const {
   const int p = f.axis == 0 ? 1 : 0, q = f.axis == 2 ? 1 : 2, half = m_edge / 2;
@@ -60,7 +60,8 @@ void field::exchange(const octree::face &f, int turn) const {
   for_face(f, [&](int a, int b, int n) { to[n] = (high[b] - low[a]) / distance; });
 }
 
-/// Fluxes between cells of the same block; at its ends a cell is its own neighbour, and nothing flows.
+/// Adds the fluxes between cells of the same block. At the block's ends a cell is its own
+/// neighbour, and nothing flows.
 void field::relax_inside(const double *before, double *__restrict after, double coefficient) const {
   const int last = m_edge - 1;
   for (int v = 0; v < m_variables; ++v)

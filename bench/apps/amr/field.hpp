@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cells of blocks and the kernels on them: explicit diffusion of a few variables with a 7-point stencil,
-// as fluxes through the faces of cells. Where a fine block touches a coarse one the fluxes belong to the fine
-// faces, and the coarse cell gets their sum: nothing is lost.
+// The cells of blocks and the kernels on them: explicit diffusion of a few variables with a 7-point
+// stencil, as fluxes through the faces of cells. Where a fine block touches a coarse one, the
+// fluxes belong to the fine faces, and the coarse cell gets their sum: no mass is lost.
 #pragma once
 
 #include "../support/count.hpp"
@@ -12,27 +12,28 @@
 
 class field {
  public:
-  /// `edge` cells along the edge of a block, an even number.
+  /// Creates a field with `edge` cells along the edge of a block, an even number.
   field(int edge, int variables, int finest) : m_edge(edge), m_variables(variables), m_finest(finest) {}
 
-  /// Makes place, so that what is read below exists. Cells are not cleared.
+  /// Makes space for blocks, which the functions below use. Cells are not cleared.
   void reserve_blocks(int slots);
   void reserve_faces(std::size_t faces);
   void fill(const octree::leaf &l, double edge_of_block);
 
-  /// A block has two copies of its cells, which take turns: kernels read `turn` and write the other one.
+  /// Returns one of the two copies of a block's cells: kernels read copy `turn` and write the other
+  /// one.
   [[nodiscard]] double *cells(int slot, int turn) const { return block_at(slot).cells[turn].get(); }
   [[nodiscard]] double *flux(int face) const { return m_fluxes[static_cast<std::size_t>(face)].get(); }
   [[nodiscard]] double &mass(int slot) const { return block_at(slot).mass; }
   [[nodiscard]] std::size_t count() const;
-  /// Of what mass() holds.
+  /// Returns the sum of the values that mass() holds.
   [[nodiscard]] double sum_of_masses(const octree::picture &p) const;
   [[nodiscard]] double mass_of(const octree::leaf &l, int turn) const;
 
   // The kernels.
-  /// Exchange between two blocks: the fluxes of a face out of the cells on both sides.
+  /// Computes the fluxes of the face between two blocks from the cells on both sides.
   void exchange(const octree::face &f, int turn) const;
-  /// The next values of a leaf's cells.
+  /// Computes the next values of a leaf's cells.
   void relax(const octree::picture &p, const octree::leaf &l, int turn) const;
   void split(const octree::change &c, int turn) const;
   void merge(const octree::change &c, int turn) const;

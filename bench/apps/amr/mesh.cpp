@@ -73,7 +73,7 @@ void mesh::refine(int n, std::vector<change> &changes) {
     for (const int direction : {-1, 1}) {
       const int other = beside(n, axis, direction);
       if (other >= 0 && m_nodes[other].level < m_nodes[n].level)
-        refine(other, changes); // it would differ by two levels
+        refine(other, changes); // else the two would differ by two levels
     }
   change &made = changes.emplace_back(change{true, m_nodes[n].slot, {}});
   const int first = take_children(n);
@@ -93,7 +93,8 @@ void mesh::refine_all(int n, const object &o, std::vector<change> &changes) {
     refine_all(m_nodes[n].first + c, o, changes);
 }
 
-/// Its children are leaves, away from the object, and no finer ones lie beside them.
+/// Returns whether the node's children are leaves, away from the object, without finer ones beside
+/// them.
 bool mesh::may_coarsen(const node &n, const object &o) const {
   if (touches(n, o))
     return false;
@@ -157,7 +158,7 @@ void mesh::add_face(int low, int high, int axis, picture &p) const {
   p.faces.push_back(f);
 }
 
-/// The faces at its upper ends; those at the lower ends are its neighbours' upper ones.
+/// Adds the faces at a leaf's upper ends; those at its lower ends are its neighbours' upper faces.
 void mesh::add_faces(int n, picture &p) const {
   for (int axis = 0; axis < 3; ++axis) {
     const int other = beside(n, axis, 1);
@@ -189,7 +190,7 @@ picture mesh::describe() const {
   picture p;
   for (int n = 0; n < m_roots * m_roots * m_roots; ++n)
     collect(n, p);
-  std::vector<int> sides(static_cast<std::size_t>(m_slots)); // per slot: how many, then where the next one goes
+  std::vector<int> sides(static_cast<std::size_t>(m_slots)); // number, then next index
   for (const face &f : p.faces) {
     ++sides[f.low];
     ++sides[f.high];

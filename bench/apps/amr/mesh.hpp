@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks there are: an octree over a cube of root blocks, 2:1 balanced across faces. It knows no cells;
-// a block's cells are found by its slot, a number that is used again when the block is gone.
+// The blocks of the mesh: an octree over a cube of root blocks, 2:1 balanced across faces. The
+// octree knows no cells. A block's slot, a number that is used again when the block is gone, leads
+// to its cells.
 #pragma once
 
 #include <vector>
 
 namespace octree {
 
-/// A sphere, in a cube with edges of length 1; its surface wants the finest blocks.
+/// Is a sphere in a cube with edges of length 1; its surface gets the finest blocks.
 struct object {
   double centre[3];
   double radius;
 };
 
-/// A block that became eight, or eight that became one; child n lies at (n & 1, n >> 1 & 1, n >> 2).
+/// Is a block that became eight, or eight that became one; child n lies at
+/// (n & 1, n >> 1 & 1, n >> 2).
 struct change {
   bool split;
   int parent;
   int children[8];
 };
 
-/// Two blocks that touch: `low` ends where `high` begins along the axis.
+/// Is a pair of blocks that touch: `low` ends where `high` begins along the axis.
 struct face {
   enum class kind : unsigned char { same, low_is_coarse, high_is_coarse } kind;
   unsigned char axis;
@@ -30,7 +32,7 @@ struct face {
   int number;               // in the list
 };
 
-/// A leaf's end of a face.
+/// Is a leaf's end of a face.
 struct side {
   int face;
   bool is_low;
@@ -42,7 +44,7 @@ struct leaf {
   int first_side, end_side;
 };
 
-/// The leaves at one time and how they touch.
+/// Holds the leaves at one time and how they touch.
 struct picture {
   std::vector<leaf> leaves;
   std::vector<face> faces;
@@ -55,8 +57,8 @@ class mesh {
  public:
   mesh(int roots, int finest);
 
-  /// Refines what touches the object's surface, down to the finest level, and what balance asks for; then
-  /// coarsens by one level what does neither.
+  /// Refines blocks that touch the object's surface, down to the finest level, and blocks that the
+  /// balance requires; then coarsens the other ones by one level.
   [[nodiscard]] std::vector<change> follow(const object &o);
   [[nodiscard]] picture describe() const;
   [[nodiscard]] int slots() const { return m_slots; }
@@ -70,7 +72,7 @@ class mesh {
   };
 
   [[nodiscard]] bool touches(const node &n, const object &o) const;
-  /// The node of that level, or the leaf that covers it; -1 outside of the cube.
+  /// Returns the node of that level, or the leaf that covers it; -1 outside of the cube.
   [[nodiscard]] int find(int level, const int (&origin)[3]) const;
   [[nodiscard]] int beside(int n, int axis, int direction) const;
   int take_slot();

@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <memory>
 
-/// A list that one thread lengthens while others use what they know to be there: nothing ever moves.
+/// Is a list that one thread lengthens while others use elements that they know to exist: no
+/// element ever moves.
 template <class T>
 class pool {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain threads, which the application starts itself: how somebody would write it by hand.
+// Plain threads, which the application starts itself: a version written by hand.
 #include "threads.hpp"
 #include "../support/backend.hpp"
 

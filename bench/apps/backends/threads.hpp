@@ -3,7 +3,7 @@
 
 namespace app::backend {
 
-/// How many threads the application is to use.
+/// Returns how many threads the application uses.
 [[nodiscard]] int threads();
 
 } // namespace app::backend

@@ -20,7 +20,7 @@ std::unique_ptr<app::application> app::make(const settings &chosen) {
   return std::make_unique<cholesky>(chosen["size"], chosen["tile"]);
 }
 
-/// Random off the diagonal, which is the order: positive definite.
+/// Returns an element: random off the diagonal, the matrix's order on it, so positive definite.
 cholesky::cholesky(long size, long tile) : m_a(size, tile), m_l(size, tile), m_kept(size, tile) {
   m_a.fill([size](long r, long c) { return r == c ? static_cast<double>(size) : app::random_number(std::max(r, c), std::min(r, c)); });
 }
@@ -66,7 +66,7 @@ void cholesky::run_serial() {
   }
 }
 
-/// |A x - L (L^T x)| / |A x|
+/// Returns |A x - L (L^T x)| / |A x|.
 double cholesky::defect() const {
   const long n = m_a.order();
   const std::vector<double> x = app::random_vector(n);

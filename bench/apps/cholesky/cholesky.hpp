@@ -17,7 +17,7 @@ class cholesky final : public app::application {
   [[nodiscard]] double checksum() const override { return m_l(m_l.order() - 1, m_l.order() - 1); }
 
  private:
-  /// The kernels: a tile of the diagonal, one below it, and what both leave of the rest.
+  /// The kernels: they factor a tile of the diagonal, solve for one below it, and update the rest.
   void potrf(long k);
   void trsm(long i, long k);
   void syrk(long j, long k);

@@ -56,7 +56,7 @@ void dot::run_serial() {
 
 double dot::difference() const { return std::abs(m_sum / m_kept - 1); }
 
-/// Up to rounding, the products of the elements are whole numbers with a known sum.
+/// Compares with the known sum: up to rounding, the products of the elements are whole numbers.
 double dot::defect() const {
   double expected = 0;
   for (long i = 0; i < std::min(m_period, m_size); ++i)

@@ -4,7 +4,8 @@
 
 #include "../support/application.hpp"
 
-/// The vectors repeat themselves after `period` elements, so that what is measured is not the memory.
+/// Multiplies vectors that repeat themselves after `period` elements, so that the memory's speed is
+/// not measured.
 class dot final : public app::application {
  public:
   dot(long size, long tile, long period);
@@ -18,11 +19,11 @@ class dot final : public app::application {
 
  private:
   [[nodiscard]] long blocks() const { return (m_size + m_tile - 1) / m_tile; }
-  /// The first elements of a block.
+  /// Return the first elements of a block.
   [[nodiscard]] const double &x(long block) const { return m_x[start(block)]; }
   [[nodiscard]] const double &y(long block) const { return m_y[start(block)]; }
   [[nodiscard]] std::size_t start(long block) const { return static_cast<std::size_t>(block * m_tile % m_period); }
-  /// The kernel: the product of one block.
+  /// The kernel: returns the product of one block.
   [[nodiscard]] double multiply(long block) const;
 
   long m_size, m_tile, m_period;

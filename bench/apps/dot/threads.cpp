@@ -5,7 +5,7 @@
 
 #include <thread>
 
-/// Each thread sums its share of the blocks; what they found is added up at the end.
+/// Lets each thread sum its part of the blocks, and adds up the sums at the end.
 void dot::run_tasks() {
   const long threads = app::backend::threads();
   std::vector<double> sums(static_cast<std::size_t>(threads));

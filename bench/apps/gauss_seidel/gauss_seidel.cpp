@@ -20,7 +20,7 @@ std::unique_ptr<app::application> app::make(const settings &chosen) {
 
 namespace {
 
-/// One row of a sweep; answers the sum of the squares of the changes.
+/// Computes one row of a sweep; returns the sum of the squares of the changes.
 double relax_row(double *row, long stride, long from, long to) {
   double sum = 0;
   for (long c = from; c < to; ++c) {
@@ -37,7 +37,7 @@ double relax_row(double *row, long stride, long from, long to) {
 gauss_seidel::gauss_seidel(long size, long tile, long sweeps)
     : m_size(size), m_tile(tile), m_plate(static_cast<std::size_t>((size + 2) * (size + 2))), m_residuals(static_cast<std::size_t>(sweeps)) {}
 
-/// Cold, but for a hot upper edge and a warm left one.
+/// Makes the plate cold, with a hot upper edge and a warm left one.
 void gauss_seidel::reset() {
   std::fill(m_plate.begin(), m_plate.end(), 0.0);
   for (long i = 0; i < m_size + 2; ++i) {
@@ -76,7 +76,7 @@ double gauss_seidel::difference() const {
   return most;
 }
 
-/// Sweeps over whole rows see the same neighbours, so that every bit must be the same.
+/// Sweeps over whole rows, which read the same neighbours, so that every bit must be the same.
 double gauss_seidel::defect() const {
   gauss_seidel plain(m_size, m_size, static_cast<long>(m_residuals.size()));
   plain.reset();

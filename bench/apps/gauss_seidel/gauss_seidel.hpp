@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heat equation on a square plate by Gauss-Seidel's method, in blocks; each sweep has a residual. A block
-// waits for its upper and left neighbours of the same sweep and for the others of the sweep before.
+// The heat equation on a square plate by Gauss-Seidel's method, in blocks; each sweep has a
+// residual. A block waits for its upper and left neighbours of the same sweep, and for its other
+// neighbours of the sweep before.
 #pragma once
 
 #include "../support/application.hpp"
@@ -22,12 +23,12 @@ class gauss_seidel final : public app::application {
   static constexpr long k_most_sweeps = 64;
 
   [[nodiscard]] long blocks() const { return (m_size + m_tile - 1) / m_tile; }
-  /// The first row, and column, of a block; -1 and blocks() are the borders.
+  /// Returns the first row, and column, of a block; -1 and blocks() are the borders.
   [[nodiscard]] long first(long block) const { return block < 0 ? 0 : std::min(block * m_tile, m_size) + 1; }
-  /// The first element of a block, which names it in accesses.
+  /// Returns the first element of a block, which names the block in accesses.
   [[nodiscard]] double &block(long i, long j) { return m_plate[at(first(i), first(j))]; }
   [[nodiscard]] std::size_t at(long row, long column) const { return static_cast<std::size_t>(row * (m_size + 2) + column); }
-  /// The kernel: one sweep over one block; answers the sum of the squares of what has changed.
+  /// The kernel: sweeps over one block; returns the sum of the squares of the changes.
   double relax(long i, long j);
 
   long m_size, m_tile;

@@ -58,7 +58,7 @@ void hpccg::make_blocks(long tile) {
   }
 }
 
-/// Starts from zero, where residual and first direction are the right side.
+/// Starts from zero, where the residual and the first direction are the right side.
 void hpccg::reset() {
   std::fill(m_x.begin(), m_x.end(), 0.0);
   m_r = m_p = m_right;
@@ -153,7 +153,7 @@ double hpccg::true_residual() const {
   return std::sqrt(sum);
 }
 
-/// The residual that the method carries along is the true one but for rounding, and it shrinks.
+/// Checks that the method's residual is the true one up to rounding, and that it shrinks.
 void hpccg::remember() {
   m_kept = m_x;
   const double start = std::sqrt(std::inner_product(m_right.begin(), m_right.end(), m_right.begin(), 0.0));

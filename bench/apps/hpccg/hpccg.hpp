@@ -45,7 +45,7 @@ class hpccg final : public app::application {
   std::vector<double> m_value;
   std::vector<block> m_blocks;
   std::vector<double> m_right, m_x, m_r, m_p, m_ap;
-  // Dot products: one part for each block, or the sum, where a back end with task reductions gathers it.
+  // Dot products: one part for each block, or the sum where a back end has task reductions.
   std::vector<double> m_part_p_ap, m_part_r_r;
   double m_sum_p_ap = 0, m_sum_r_r = 0;
   double m_alpha = 0, m_beta = 0, m_r_r = 0;

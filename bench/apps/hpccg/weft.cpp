@@ -9,7 +9,7 @@ struct hpccg::tasks {
   hpccg &h;
   std::vector<weft::access> list;
 
-  /// spawn(number of the block, its first row) for each block.
+  /// Calls spawn(number of the block, its first row) for each block.
   template <class Spawn>
   void for_blocks(Spawn spawn) {
     for (std::size_t b = 0; b < h.m_blocks.size(); ++b)

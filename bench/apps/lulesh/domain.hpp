@@ -45,21 +45,22 @@ struct range {
   int begin = 0, end = 0;
 };
 
-/// What the elements allow the next time step to be.
+/// Holds the limits that elements set to the next time step.
 struct limits {
   double courant = 1e20, hydro = 1e20;
 };
 inline limits combine(limits a, limits b) { return {std::min(a.courant, b.courant), std::min(a.hydro, b.hydro)}; }
 
-/// A box of elements and the nodes at their lower corners; the last block in a direction has the last nodes
-/// too. The addresses of the members stand for what they are named after in the accesses of tasks.
+/// Is a box of elements and the nodes at their lower corners; the last block in a direction has the
+/// last nodes too. In accesses of tasks, the address of a member represents the data that it is
+/// named after.
 struct block {
   range elements[3], nodes[3];
   char forces_access = 0, nodes_access = 0, motion_access = 0, state_access = 0;
   limits found;
   std::vector<int> upper; // blocks whose nodes its elements touch
   std::vector<int> lower; // blocks whose elements touch its nodes
-  std::vector<int> faces; // itself, and the blocks that share a face with it
+  std::vector<int> faces; // this block, and the blocks that share a face with it
 };
 
 struct clock {
@@ -68,7 +69,7 @@ struct clock {
 };
 
 struct domain {
-  /// `size` elements along an edge, in blocks of `tile` along an edge.
+  /// Creates `size` elements along an edge, in blocks of `tile` along an edge.
   domain(int size, int tile);
 
   int size;
@@ -76,14 +77,14 @@ struct domain {
   std::vector<element> elements;
   std::vector<block> blocks;
   clock now;
-  limits least; // where a back end with task reductions gathers found()
+  limits least; // gathers found() in a back end with task reductions
 
   [[nodiscard]] int node_at(int i, int j, int k) const { return (k * (size + 1) + j) * (size + 1) + i; }
   [[nodiscard]] int element_at(int i, int j, int k) const { return (k * size + j) * size + i; }
   [[nodiscard]] bool over() const { return now.time >= k_end; }
-  /// Back to the time before the blast.
+  /// Restores the state before the blast.
   void restore();
-  /// The least limits of all blocks.
+  /// Returns the least limits of all blocks.
   [[nodiscard]] limits found() const;
 
   static constexpr double k_end = 1e-2;
@@ -95,7 +96,7 @@ void advance_clock(domain &d, limits found);
 void compute_forces(domain &d, const block &b);
 void move_nodes(domain &d, const block &b);
 void compute_motion(domain &d, const block &b);
-/// The block's limits are known afterwards. Aborts when an element has turned inside out.
+/// Computes the block's new state and its limits. Aborts when an element has turned inside out.
 void update_material(domain &d, block &b);
 
 } // namespace sedov

@@ -24,7 +24,7 @@ using corners = std::array<vec3, 8>;
 
 inline constexpr int k_faces[6][4] = {{0, 1, 2, 3}, {0, 4, 5, 1}, {1, 5, 6, 2}, {2, 6, 7, 3}, {3, 7, 4, 0}, {4, 7, 6, 5}};
 
-/// Exact volume of a hexahedron whose faces are bilinear (Grandy, UCRL-ID-128886).
+/// Returns the exact volume of a hexahedron whose faces are bilinear (Grandy, UCRL-ID-128886).
 inline double volume(const corners &c) {
   const double triple = dot((c[3] - c[1]) + (c[7] - c[2]), cross(c[6] - c[3], c[2] - c[0])) +
                         dot((c[4] - c[3]) + (c[5] - c[7]), cross(c[6] - c[4], c[7] - c[0])) +
@@ -32,8 +32,9 @@ inline double volume(const corners &c) {
   return triple / 12;
 }
 
-/// Derivatives of the volume by the position of each corner. A corner has three edge neighbours and shares a
-/// face diagonal with three more; each row lists them in the order in which the sums below want them.
+/// Returns the derivatives of the volume by the position of each corner. A corner has three edge
+/// neighbours and shares a face diagonal with three more; each row lists them in the order of the
+/// sums below.
 inline corners volume_gradient(const corners &c) {
   static constexpr int k_around[8][6] = {{1, 2, 3, 4, 5, 7}, {2, 3, 0, 5, 6, 4}, {3, 0, 1, 6, 7, 5}, {0, 1, 2, 7, 4, 6},
                                          {7, 6, 5, 0, 3, 1}, {4, 7, 6, 1, 0, 2}, {5, 4, 7, 2, 1, 3}, {6, 5, 4, 3, 2, 0}};
@@ -46,7 +47,7 @@ inline corners volume_gradient(const corners &c) {
   return d;
 }
 
-/// For each corner, the sum over its three faces of a quarter of the face's area vector.
+/// Returns, for each corner, the sum over its three faces of a quarter of the face's area vector.
 inline corners corner_normals(const corners &c) {
   corners n{};
   for (const auto &f : k_faces) {
@@ -59,8 +60,8 @@ inline corners corner_normals(const corners &c) {
   return n;
 }
 
-/// Derivatives of the trilinear shape functions at the centre, times the Jacobian, for corners 0 to 3 (those
-/// of 6, 7, 4 and 5 are their negatives), and the Jacobian determinant.
+/// Returns the derivatives of the trilinear shape functions at the centre, times the Jacobian, for
+/// corners 0 to 3 (those of 6, 7, 4 and 5 are their negatives), and the Jacobian determinant.
 struct shape {
   std::array<vec3, 4> gradient;
   double determinant;
@@ -75,7 +76,7 @@ inline shape shape_at_centre(const corners &c) {
   return {{-xi - eta - zeta, xi - eta - zeta, xi + eta - zeta, eta - xi - zeta}, 8 * dot(along_eta, eta)};
 }
 
-/// Volume over the root of the largest face: the length that sound has to cross.
+/// Returns the volume over the root of the largest face: the length that sound has to cross.
 inline double characteristic_length(const corners &c, double volume) {
   double largest = 0;
   for (const auto &f : k_faces) {

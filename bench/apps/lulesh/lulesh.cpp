@@ -25,8 +25,9 @@ namespace {
 
 constexpr double k_smallest = 1e-300; // a difference that is no rounding error
 
-/// What the reference implementation of LLNL prints at the end of the blast: steps and energy at the origin,
-/// to all digits that it prints (RefResults.txt and the built-in checks of its ports).
+/// Holds the results that LLNL's reference implementation prints at the end of the blast: steps and
+/// energy at the origin, with all digits that it prints (RefResults.txt and the built-in checks of
+/// its ports).
 struct published {
   int size;
   long steps;
@@ -35,7 +36,8 @@ struct published {
 constexpr published k_published[] = {{5, 72, "7.853665e+03"},    {10, 231, "2.720531e+04"},  {30, 932, "2.025075e+05"},
                                      {45, 1477, "4.234875e+05"}, {50, 1662, "5.124778e+05"}, {70, 2402, "9.417145e+05"}};
 
-/// The problem is the same when axes are exchanged; the energies on the plane at the bottom must be, too.
+/// Checks the symmetry: the problem is the same when axes are exchanged, so the energies on the
+/// plane at the bottom must be the same, too.
 double asymmetry(const sedov::domain &d) {
   double most = 0;
   for (int j = 0; j < d.size; ++j)
@@ -47,7 +49,7 @@ double asymmetry(const sedov::domain &d) {
   return most;
 }
 
-/// 0 where nothing is published.
+/// Returns the published result; 0 where there is none.
 double distance_to_published(const sedov::domain &d) {
   for (const published &p : k_published) {
     if (p.size != d.size)

@@ -23,8 +23,8 @@ constexpr double k_step_max = 1e-2, k_ratio_low = 1.1, k_ratio_high = 1.2;
 
 double cut(double value) { return std::fabs(value) < k_cut ? 0.0 : value; }
 
-/// How smooth the velocity is along one axis, from 0 (a shock) to 1; `before` and `after` are the differences
-/// in the neighbours.
+/// Returns how smooth the velocity is along one axis, from 0 (a shock) to 1; `before` and `after`
+/// are the differences in the neighbours.
 double smoothness(double here, double before, double after) {
   const double norm = 1 / (here + k_tiny);
   const double low = before * norm, high = after * norm;
@@ -36,7 +36,8 @@ struct viscosity_terms {
   double linear = 0, quadratic = 0;
 };
 
-/// Monotonic artificial viscosity after Christensen; only elements under compression have any.
+/// Returns the monotonic artificial viscosity after Christensen; only elements under compression
+/// have any.
 viscosity_terms viscosity(const domain &d, int i, int j, int k) {
   const element &e = d.elements[d.element_at(i, j, k)];
   if (e.divergence > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forces at the nodes, what they do to the nodes, and what that does to the elements' shape.
+// Forces at the nodes, the motion of the nodes that follows, and the elements' new shape.
 #include "domain.hpp"
 
 namespace sedov {
@@ -9,7 +9,8 @@ constexpr double k_hourglass = 3.0;
 constexpr double k_velocity_cut = 1e-7;
 constexpr double k_tiny = 1e-36;
 
-/// Base vectors of the four hourglass modes of a hexahedron (Flanagan and Belytschko 1981).
+/// Lists the base vectors of the four hourglass modes of a hexahedron (Flanagan and Belytschko
+/// 1981).
 constexpr double k_mode[4][8] = {
     {1, 1, -1, -1, -1, -1, 1, 1}, {1, -1, -1, 1, -1, 1, 1, -1}, {1, -1, 1, -1, 1, -1, 1, -1}, {-1, 1, -1, 1, 1, -1, 1, -1}};
 
@@ -62,13 +63,14 @@ vec3 without_noise(const vec3 &v) {
   return {cut(v.x), cut(v.y), cut(v.z)};
 }
 
-/// The sum of the corners at the end of an axis less the sum of those at its beginning, over four.
+/// Returns the sum of the corners at the end of an axis less the sum of those at its beginning,
+/// over four.
 vec3 across(const corners &c, const int (&end)[4], const int (&begin)[4]) {
   return 0.25 * ((c[end[0]] + c[end[1]] + c[end[2]] + c[end[3]]) - (c[begin[0]] + c[begin[1]] + c[begin[2]] + c[begin[3]]));
 }
 
-/// Differences of velocity and of position across the element, normal to each pair of faces: what the
-/// monotonic artificial viscosity looks at.
+/// Computes the differences of velocity and of position across the element, normal to each pair of
+/// faces, for the monotonic artificial viscosity.
 void measure_differences(element &e, const corner_data &c) {
   static constexpr int k_end[3][4] = {{1, 2, 6, 5}, {3, 2, 6, 7}, {4, 5, 6, 7}};
   static constexpr int k_begin[3][4] = {{0, 3, 7, 4}, {0, 1, 5, 4}, {0, 1, 2, 3}};
@@ -86,7 +88,7 @@ void measure_differences(element &e, const corner_data &c) {
   e.position_difference = {position[0], position[1], position[2]};
 }
 
-/// Divergence of the velocity at the centre, where the element was in the middle of the step.
+/// Returns the divergence of the velocity at the centre of the element in the middle of the step.
 double divergence(const corner_data &c, double step) {
   corners middle;
   for (int n = 0; n < 8; ++n)

@@ -40,7 +40,7 @@ void matmul::run_serial() {
         multiply(i, j, k);
 }
 
-/// |C x - A (B x)| / |C x|
+/// Returns |C x - A (B x)| / |C x|.
 double matmul::defect() const {
   const std::vector<double> x = app::random_vector(m_c.order());
   return app::distance(m_kept * x, m_a * (m_b * x));

@@ -39,7 +39,7 @@ nbody::range nbody::of(long block) const {
   return {static_cast<std::size_t>(block * m_tile), static_cast<std::size_t>(std::min((block + 1) * m_tile, m_size))};
 }
 
-/// Points of a low-discrepancy sequence in a cube, moving slowly.
+/// Places the particles at points of a low-discrepancy sequence in a cube, moving slowly.
 void nbody::reset() {
   const auto scattered = [](std::size_t i, double step) {
     const double product = step * static_cast<double>(i + 1);
@@ -122,7 +122,7 @@ nbody::totals nbody::measure() const {
   return t;
 }
 
-/// Momentum is conserved but for rounding; energy but for the error of the integrator.
+/// Checks that momentum is conserved up to rounding, and energy up to the error of the integrator.
 void nbody::remember() {
   m_kept.clear();
   for (const auto *v : {&m_x, &m_y, &m_z, &m_vx, &m_vy, &m_vz})

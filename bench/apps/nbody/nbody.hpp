@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Particles that attract each other, all pairs, in blocks. A time step is two tasks, which create those that
-// compute: one for each pair of blocks, which adds up accelerations, then one for each block, which moves it.
+// Particles that attract each other, all pairs, in blocks. A time step has two tasks, which create
+// the tasks that compute: one for each pair of blocks, which adds up accelerations, then one for
+// each block, which moves it.
 #pragma once
 
 #include "../support/application.hpp"
@@ -26,15 +27,16 @@ class nbody final : public app::application {
 
   [[nodiscard]] range of(long block) const;
   [[nodiscard]] totals measure() const;
-  /// Stand for the block's places and velocities, and for its accelerations, in the accesses of tasks.
+  /// Represent the block's positions and velocities, and its accelerations, in the accesses of
+  /// tasks.
   double &place(long block) { return m_x[of(block).begin]; }
   double &acceleration(long block) { return m_ax[of(block).begin]; }
 
   // The kernels.
-  /// What `others` do to `block`; the first of them starts from zero.
+  /// Adds the forces of `others` on `block`; the first of them starts from zero.
   void attract(long block, long others);
   void move(long block);
-  /// The task that creates the others of a phase does nothing else.
+  /// Counts the task that creates the others of a phase, and does nothing else.
   static void begin_phase() { app::count_task(); }
 
   // Tasks of one phase; they differ by back end.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP has no weak accesses: tasks with different parents are not ordered. Nested phases therefore follow
-// each other, each until its last task; without nesting all tasks are siblings and ordered block by block.
+// OpenMP has no weak accesses: tasks with different parents are not ordered. Nested phases
+// therefore run one after the other, each until its last task. Without nesting all tasks are
+// siblings, and are ordered block by block.
 #include "nbody.hpp"
 
 void nbody::create_attraction() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// app-NAME-observed: an application on Weft that says how long bodies and creating take; with --samples FILE as its last arguments also how
-// many tasks were in the graph, queued as messages and ready over the time of its last repetition. Its times are not to be compared with
-// those of app-NAME-weft: looking costs something.
+// app-NAME-observed: an application on Weft that prints how long bodies and the creation of tasks
+// take. With --samples FILE as its last arguments it also writes how many tasks were in the graph,
+// queued as messages and ready over the time of its last repetition. Do not compare its times with
+// those of app-NAME-weft: observing costs time.
 #include "../support/application.hpp"
 #include "../support/command_line.hpp"
 #include "bodies.hpp"
@@ -20,17 +21,17 @@ namespace observed {
 
 namespace {
 
-/// Of one thread; all of them add up.
+/// Holds the numbers of one thread; the program adds up all of them.
 struct bodies {
-  std::uint64_t tasks = 0, ns = 0;            // that created none
-  std::uint64_t creators = 0, creator_ns = 0; // that did
+  std::uint64_t tasks = 0, ns = 0;            // of tasks that created none
+  std::uint64_t creators = 0, creator_ns = 0; // of tasks that created some
   std::uint64_t spawned = 0;                  // by the body that runs; the bodies of these applications never wait
   std::uint64_t created = 0;              // by the program itself
   std::uint64_t gaps = 0, gap_ns = 0;     // from the end of a body to the beginning of the next one
-  std::uint64_t ended = 0;                // the last body; 0: something else came since
+  std::uint64_t ended = 0;                // end of the last body; 0: something else came since
   bool in_body = false;
 };
-constexpr std::uint64_t k_longest_gap_ns = 5000; // then the worker had nothing to do
+constexpr std::uint64_t k_longest_gap_ns = 5000; // in a longer gap the worker had no work
 std::mutex g_lock;
 std::deque<bodies> g_all; // they outlive their threads
 std::atomic<std::uint64_t> g_first{0}, g_last{0}; // spawn of the program itself
@@ -81,7 +82,7 @@ bool before_spawn() {
 void after_spawn(bool by_program) {
   if (by_program)
     g_last = now();
-  bodies &b = mine(); // perhaps of another thread: a producer that was held back
+  bodies &b = mine(); // perhaps of another thread: the throttle may have suspended the creator
   b.in_body = !by_program;
   b.created += by_program;
   b.ended = 0;
@@ -96,7 +97,7 @@ struct sample {
   std::uint64_t at_ns, in_graph, queued, ready;
 };
 
-/// Looks at the counts on a thread of its own while it lives.
+/// Samples the counts on a thread of its own while it lives.
 class sampler {
  public:
   sampler() : m_thread([this] { look(); }) {}

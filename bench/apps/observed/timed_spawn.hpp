@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included before an application's weft.cpp (by the compiler's -include): its tasks measure how long their bodies take. The applications
-// themselves stay as they are for everybody else.
+// Included before an application's weft.cpp (by the compiler's -include), so that its tasks measure
+// how long their bodies take. The application's other programs stay unchanged.
 #pragma once
 
 #include "bodies.hpp"

@@ -31,13 +31,14 @@ std::unique_ptr<app::application> app::make(const settings &chosen) {
 sparselu::sparselu(long size, long tile, long cells)
     : m_size(size), m_tile(tile), m_blocks(size / tile), m_cell(size / cells), m_at(static_cast<std::size_t>(m_blocks * m_blocks)) {}
 
-/// The diagonal, what is next to it, and even cells in every third row or column from the diagonal on.
+/// Returns whether an element is in the pattern: the diagonal, its neighbours, and even cells in
+/// every third row or column from the diagonal on.
 bool sparselu::in_pattern(long i, long j) const {
   const long a = i / m_cell, b = j / m_cell;
   return std::abs(a - b) <= 1 || (a % 2 == 0 && b % 2 == 0 && std::min(a, b) % 3 == 0);
 }
 
-/// Any numbers do, as long as the diagonal dominates.
+/// Returns an element of the input. Any numbers are fine as long as the diagonal dominates.
 double sparselu::input(long i, long j) const {
   const std::uint64_t mixed = static_cast<std::uint64_t>(i * m_size + j + 1) * 0x9e3779b97f4a7c15u;
   const double between = static_cast<double>(mixed >> 40) / static_cast<double>(1u << 24) - 0.5;

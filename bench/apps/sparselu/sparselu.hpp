@@ -3,8 +3,8 @@
 // that of the benchmark of the Barcelona OpenMP Tasks Suite (Duran et al., ICPP 2009). Blocks that fill in
 // are allocated when the task that fills them is created.
 //
-// The empty places are laid out in `cells` x `cells` cells, which are empty or dense, so that the arithmetic
-// is the same at all tiles.
+// The empty blocks are laid out in `cells` x `cells` cells, which are empty or dense, so that the
+// arithmetic is the same at all tiles.
 #pragma once
 
 #include "../support/application.hpp"
@@ -24,7 +24,7 @@ class sparselu final : public app::application {
 
  private:
   [[nodiscard]] double *at(long i, long j) const { return m_at[static_cast<std::size_t>(i * m_blocks + j)].get(); }
-  /// Makes place for a block that fills in; true when it was empty.
+  /// Makes space for a block that fills in; returns true when it was empty.
   bool fill_in(long i, long j);
   /// Calls v.factor(k), v.row(k, j), v.column(i, k) and v.update(i, j, k, fresh) for each task, in an order
   /// that the accesses allow.
@@ -35,7 +35,7 @@ class sparselu final : public app::application {
   void factor(double *diagonal) const;
   void solve_row(const double *diagonal, double *right) const;
   void solve_column(const double *diagonal, double *below) const;
-  /// A fresh block counts as zero.
+  /// Updates a block; a fresh one counts as zero.
   void update(const double *column, const double *row, double *inner, bool fresh) const;
 
   [[nodiscard]] bool in_pattern(long i, long j) const;

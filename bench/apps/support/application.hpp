@@ -2,9 +2,9 @@
 // What an application is to the harness, and how to add one.
 //
 // bench/apps/NAME/ holds one problem and its back ends:
-//   NAME.hpp, NAME.cpp  the class: data, kernels, the kernels in serial order, how the result is checked;
-//   also
-//                       app::about and app::make. Compiled once; every back end links the same object code.
+//   NAME.hpp, NAME.cpp  the class: data, kernels, the kernels in serial order, how the result is
+//                       checked; also app::about and app::make. Compiled once; every back end links
+//                       the same object code.
 //   weft.cpp            run_tasks() with Weft; openmp.cpp, threads.cpp: the same tasks with other back ends.
 // CMake finds the folder by itself; program bin/app-NAME-weft and its like appear, and tests of each.
 //
@@ -24,7 +24,7 @@
 
 namespace app {
 
-/// An option that takes a whole number; `name` is without its dashes.
+/// Is an option that takes a whole number; `name` is without its dashes.
 struct option {
   std::string name;
   long least, most, preset;
@@ -42,7 +42,7 @@ struct description {
   double defect_bound = 0;       // greatest defect() that is right
 };
 
-/// What the command line chose: one value for each option.
+/// Holds the choices of the command line: one value for each option.
 class settings {
  public:
   void set(const std::string &name, long value);
@@ -53,7 +53,8 @@ class settings {
   std::vector<std::pair<std::string, long>> m_values;
 };
 
-/// Options that do not fit together; the message names them and the remedy. The program ends with status 2.
+/// Reports options that do not fit together; the message names them and the remedy. The program
+/// ends with status 2.
 struct bad_option : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -61,19 +62,20 @@ struct bad_option : std::runtime_error {
 class application {
  public:
   virtual ~application() = default;
-  /// Restores the input, so that a run can start. Outside of the clock.
+  /// Restores the input, so that a run can start; its time does not count.
   virtual void reset() = 0;
-  /// All kernels, in an order that the tasks' accesses allow.
+  /// Runs all kernels, in an order that the tasks' accesses allow.
   virtual void run_serial() = 0;
-  /// The same kernels as tasks; defined by the back end.
+  /// Runs the same kernels as tasks; the back end defines it.
   virtual void run_tasks() = 0;
   /// Keeps the result of run_serial().
   virtual void remember() = 0;
-  /// How far the result of the last run lies from the one kept, relative to it.
+  /// Returns how far the result of the last run lies from the one kept, relative to it.
   [[nodiscard]] virtual double difference() const = 0;
-  /// How wrong the result kept is by an independent measure: a residual, a conserved sum, a known answer.
+  /// Returns how wrong the result kept is by an independent measure: a residual, a conserved sum, a
+  /// known answer.
   [[nodiscard]] virtual double defect() const = 0;
-  /// One number of the result, for humans who compare back ends.
+  /// Returns one number of the result, for users who compare back ends.
   [[nodiscard]] virtual double checksum() const = 0;
 };
 

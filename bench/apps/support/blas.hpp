@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenBLAS, whose parallelism is the tasks'.
+// OpenBLAS without parallelism of its own: the tasks are parallel.
 #pragma once
 
 #include <cblas.h>

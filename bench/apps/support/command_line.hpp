@@ -12,7 +12,7 @@ struct command {
   int workers = 0; // 0: one per CPU that the process may use
 };
 
-/// Throws bad_option.
+/// Reads the command line; throws bad_option.
 [[nodiscard]] command parse_command(int argc, char **argv, const description &d);
 [[nodiscard]] std::string help(const std::string &program, const description &d);
 

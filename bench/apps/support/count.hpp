@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many tasks have run, on all threads: a counter per thread, so that counting costs three instructions.
+// Counts the tasks that have run, on all threads: a counter per thread, so that counting costs
+// three instructions.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ inline void count_task() {
   ++*detail::tasks_of_thread;
 }
 
-/// The sum over all threads. Call it when no task runs.
+/// Returns the sum over all threads. Call it when no task runs.
 [[nodiscard]] std::uint64_t tasks_run();
 
 } // namespace app

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <sched.h>
 
-/// Callgrind counts what happens inside of this function: its name is an interface of weft-bench.
+/// Runs the part that callgrind counts: this function's name is an interface of weft-bench.
 extern "C" [[gnu::noinline]] void weft_app_serial(app::application &a) { a.run_serial(); }
 
 namespace app {
@@ -24,7 +24,7 @@ struct result {
   double serial_s = 0;
   std::vector<double> seconds;
   double checksum = 0, difference = 0, defect = 0;
-  std::string wrong; // what is, if something is
+  std::string wrong; // describes the fault; empty: none
 };
 
 int cpus() {
@@ -44,7 +44,7 @@ double time_serial(application &a) {
   return seconds_of([&] { weft_app_serial(a); });
 }
 
-/// The better of two: the first one meets cold memory.
+/// Returns the better of two runs: the first one meets cold memory.
 void measure_serial(application &a, result &r) {
   r.serial_s = time_serial(a);
   const std::uint64_t before = tasks_run();
@@ -102,7 +102,7 @@ void print_description() {
   std::printf(" title=%s\n", about.title.c_str()); // the last one: it has blanks
 }
 
-/// Answers what is wrong, if something is.
+/// Returns a description of the fault; empty for none.
 std::string run(const command &c) {
   const std::unique_ptr<application> a = make(c.chosen);
   const int workers = c.workers ? c.workers : cpus();

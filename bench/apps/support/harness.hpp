@@ -4,7 +4,7 @@
 
 namespace app {
 
-/// The exit status: 0 done, 1 the result is wrong, 2 a bad option.
+/// Runs the program. Returns the exit status: 0 done, 1 the result is wrong, 2 a bad option.
 int main_program(int argc, char **argv);
 
 } // namespace app

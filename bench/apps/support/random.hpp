@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that look random and are the same everywhere, and how far results lie from each other.
+// Numbers that look random and are the same everywhere, and the distance of results.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace app {
 
-/// A number in [-1, 1) that depends on the two indices alone; the mixer is SplitMix64's.
+/// Returns a number in [-1, 1) that depends on the two indices alone; the mixer is SplitMix64's.
 inline double random_number(long i, long j) {
   std::uint64_t z = (static_cast<std::uint64_t>(i) << 32 ^ static_cast<std::uint64_t>(j)) * 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -23,7 +23,7 @@ inline std::vector<double> random_vector(long size) {
   return v;
 }
 
-/// |a - b| / |a|
+/// Returns |a - b| / |a|.
 inline double distance(const std::vector<double> &a, const std::vector<double> &b) {
   double error = 0, norm = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

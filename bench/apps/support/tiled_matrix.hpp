@@ -23,23 +23,23 @@ struct line_allocator { // tiles begin on cache lines when their size allows
 
 class tiled_matrix {
  public:
-  /// All zero; the last tile of a row or column may be smaller than the others.
+  /// Creates a matrix of zeros; the last tile of a row or column may be smaller than the others.
   tiled_matrix(long order, long tile) : m_order(order), m_tile(tile), m_elements(static_cast<std::size_t>(count() * count() * tile * tile)) {}
 
   [[nodiscard]] long order() const { return m_order; }
-  /// Tiles in a row.
+  /// Returns the number of tiles in a row.
   [[nodiscard]] long count() const { return (m_order + m_tile - 1) / m_tile; }
-  /// Rows of the tiles in row `i`, and columns of those in column `i`.
+  /// Returns the rows of the tiles in row `i`, and the columns of those in column `i`.
   [[nodiscard]] int rows(long i) const { return static_cast<int>(std::min(m_tile, m_order - i * m_tile)); }
-  /// From column to column of a tile.
+  /// Returns the distance from column to column of a tile.
   [[nodiscard]] int stride() const { return static_cast<int>(m_tile); }
-  /// The first element of tile (i, j), which names it in accesses.
+  /// Returns the first element of tile (i, j), which names the tile in accesses.
   [[nodiscard]] double &tile(long i, long j) { return m_elements[first(i, j)]; }
   [[nodiscard]] const double &tile(long i, long j) const { return m_elements[first(i, j)]; }
   [[nodiscard]] double &operator()(long row, long column) { return m_elements[at(row, column)]; }
   [[nodiscard]] double operator()(long row, long column) const { return m_elements[at(row, column)]; }
 
-  /// f(row, column) becomes each element.
+  /// Sets each element to f(row, column).
   template <class F>
   void fill(F f) {
     for (long c = 0; c < m_order; ++c)
@@ -59,7 +59,7 @@ class tiled_matrix {
   std::vector<double, line_allocator<double>> m_elements;
 };
 
-/// The matrix times a vector.
+/// Returns the matrix times a vector.
 inline std::vector<double> operator*(const tiled_matrix &a, const std::vector<double> &x) {
   std::vector<double> y(x.size());
   for (long c = 0; c < a.order(); ++c)

@@ -25,7 +25,7 @@ std::uint64_t advance(std::uint64_t x, long steps) {
   return x;
 }
 
-/// The same in log(steps): powers of the step x -> factor x + increment.
+/// Computes the same in log(steps), by powers of the step x -> factor x + increment.
 std::uint64_t leap(std::uint64_t x, long steps) {
   std::uint64_t factor = k_factor, increment = k_increment;
   for (; steps; steps /= 2) {

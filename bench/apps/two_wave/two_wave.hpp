@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The synthetic benchmark of Bosch (2017): a wave of independent tasks, and a second one of as many, each of
-// which reads what its like in the first has written. A task is a loop of dependent arithmetic.
+// The synthetic benchmark of Bosch (2017): a wave of independent tasks, and a second wave of as
+// many tasks, each of which reads the data that its counterpart in the first wave has written. A
+// task is a loop of dependent arithmetic.
 #pragma once
 
 #include "../support/application.hpp"
@@ -22,7 +23,7 @@ class two_wave final : public app::application {
   [[nodiscard]] long tasks() const { return static_cast<long>(m_a.size()); }
   [[nodiscard]] std::uint64_t &a(long i) { return m_a[static_cast<std::size_t>(i)]; }
   [[nodiscard]] std::uint64_t &b(long i) { return m_b[static_cast<std::size_t>(i)]; }
-  /// The kernels: a(i) moves on, b(i) follows from a(i).
+  /// The kernels: the first advances a(i), the second computes b(i) from a(i).
   void first(long i);
   void second(long i);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft-bench apps`: the applications over task sizes, on Weft, on Weft without one of its parts, and on its
-// peers.
+// `weft-bench apps`: runs the applications over task sizes, on Weft, on Weft without one of its
+// parts, and on its peers.
 #pragma once
 
 #include <string>
@@ -21,10 +21,12 @@ struct options {
   bool fresh = false;
 };
 
-/// Throws std::runtime_error with a message that names the option; --help ends the program.
+/// Reads the options. Throws std::runtime_error with a message that names the option; --help ends
+/// the program.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);
 
-/// The exit status: 0 done, also when the budget was spent; 1 a program failed.
+/// Runs the sweep. Returns the exit status: 0 done, also when the budget was spent; 1 a program
+/// failed.
 int run(const options &o);
 
 } // namespace bench::apps

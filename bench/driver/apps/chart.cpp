@@ -50,14 +50,14 @@ std::string number(double v) {
   return text;
 }
 
-/// 1000 -> 1k
+/// Returns a number in short form: 1000 becomes 1k.
 std::string power_label(int exponent) {
   static const char *const units[] = {"", "k", "M", "G"};
   const int unit = std::clamp(exponent / 3, 0, 3);
   return std::to_string(std::lround(std::pow(10, exponent - 3 * unit))) + units[unit];
 }
 
-/// One of the two diagrams.
+/// Draws one of the two diagrams.
 class panel {
  public:
   panel(std::ostream &to, double left, const std::vector<curve> &all) : m_to(to), m_left(left) {
@@ -110,14 +110,15 @@ class panel {
 
  private:
   [[nodiscard]] double x(double exponent) const { return m_left + (exponent - m_from) / (m_to_x - m_from) * k_panel_width; }
-  /// Efficiencies above 1.1 (a cache that holds half of the data) stay in the picture.
+  /// Returns the vertical position; efficiencies above 1.1 (a cache that holds half of the data)
+  /// stay in the picture.
   [[nodiscard]] double y(double value) const { return k_top + k_panel_height * (1 - std::clamp(value, 0.0, 1.1) / 1.1); }
 
   std::ostream &m_to;
   double m_left, m_from, m_to_x;
 };
 
-/// As many names in a row as fit.
+/// Writes the legend, with as many names in a row as fit.
 void legend(panel &p, const std::vector<curve> &all) {
   double x = 60, y = k_height - 36;
   for (const curve &c : all) {

@@ -34,7 +34,7 @@ groups collect(const record &r, const subject &s, int workers, const std::string
   return found;
 }
 
-/// run -> time
+/// Maps runs to times.
 std::map<int, double> times(const record &r, const subject &s, long tile, int workers, const std::string &series) {
   std::map<int, double> found;
   for (const sample &one : r.samples())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From samples to curves, and to the numbers that are asked of them.
+// Computes curves from samples, and the numbers for the targets from curves.
 #pragma once
 
 #include "record.hpp"
@@ -24,28 +24,28 @@ struct curve {
   std::vector<point> points; // from fine to coarse
 };
 
-/// The curves of an application that have samples, in the order of all_series().
+/// Returns the curves of an application that have samples, in the order of all_series().
 [[nodiscard]] std::vector<curve> curves(const record &r, const subject &s, int workers);
 [[nodiscard]] const curve *find(const std::vector<curve> &all, const std::string &series);
 
-/// Where a curve falls through an efficiency of one half.
+/// Is the point where a curve falls through an efficiency of one half.
 struct half_point {
   double instructions = 0; // per task, interpolated on a logarithm
   bool beyond = false;     // the finest tile is still better: the half point lies below `instructions`
   long tile = 0;           // the finest one at or above one half
 };
-/// Nothing when no point reaches one half.
+/// Returns the half point; nothing when no point reaches one half.
 [[nodiscard]] std::optional<half_point> half(const curve &c);
 
-/// Times over those of another series, from samples that were taken in the same run.
+/// Holds times over those of another series, from samples that were taken in the same run.
 struct ratio {
   std::string other;
   int pairs = 0;
   double median = 0, low = 0, high = 0; // the interval holds the true median with at least 95 %
 };
-/// Weft against the fastest peer at one tile; nothing without pairs.
+/// Compares Weft with the fastest peer at one tile; returns nothing without pairs.
 [[nodiscard]] std::optional<ratio> against_best_peer(const record &r, const subject &s, long tile, int workers);
-/// The interval of the median from order statistics: all of the range below six values.
+/// Returns the interval of the median from order statistics: the whole range below six values.
 [[nodiscard]] ratio interval(std::vector<double> ratios);
 
 } // namespace bench::apps

@@ -33,7 +33,7 @@ count to_count(const std::vector<std::string> &c) {
   return {c.at(0), std::stol(c.at(1)), std::stol(c.at(2)), std::stod(c.at(3)), std::stol(c.at(4))};
 }
 
-/// Gives each line but the first to `take`.
+/// Calls `take` with each line but the first.
 template <class Take>
 void read(const std::string &file, Take take) {
   std::ifstream from(file);

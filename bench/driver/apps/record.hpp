@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has been measured, kept in files line by line: a sweep that is cut short goes on where it stopped.
+// Keeps measured values in files, line by line: an interrupted sweep continues where it stopped.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace bench::apps {
 
-/// One process: the median of its repetitions.
+/// Is the sample of one process: the median of its repetitions.
 struct sample {
   std::string app, series;
   int workers = 0;
@@ -18,7 +18,7 @@ struct sample {
   double serial_s = 0, wall_s = 0;
 };
 
-/// Instructions of all tasks of an application, without any runtime.
+/// Holds the instructions of all tasks of an application, without any runtime.
 struct count {
   std::string app;
   long size = 0, tile = 0;
@@ -28,10 +28,10 @@ struct count {
 
 class record {
  public:
-  /// Reads what is in the folder, and creates it. Throws std::runtime_error naming file and line that it
-  /// cannot read.
+  /// Reads the folder's files, and creates the folder if needed. Throws std::runtime_error naming
+  /// file and line that it cannot read.
   explicit record(const std::string &folder);
-  /// Writes it down at once.
+  /// Adds a sample and writes it to the file at once.
   void add(const sample &s);
   void add(const count &c);
   [[nodiscard]] const std::vector<sample> &samples() const { return m_samples; }

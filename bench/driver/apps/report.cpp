@@ -24,7 +24,7 @@ std::string shown(const char *format, double v) {
   return text;
 }
 
-/// Instructions per task, three digits.
+/// Returns instructions per task with three digits.
 std::string shown(const std::optional<half_point> &h) { return h ? (h->beyond ? "< " : "") + shown("%.3g", h->instructions) : "never"; }
 
 std::ofstream open(const std::string &file) {
@@ -41,7 +41,7 @@ const point *at(const curve &c, long tile) {
   return nullptr;
 }
 
-/// Of the peers, the curve that falls through one half at the smallest tasks.
+/// Returns the best peer: its curve falls through one half at the smallest tasks.
 const curve *best_peer(const std::vector<curve> &all) {
   const curve *best = nullptr;
   std::optional<half_point> best_half;
@@ -123,7 +123,7 @@ void write_coarse_table(std::ostream &to, const record &r, const std::vector<sub
          << " |\n";
 }
 
-/// Time over that of the other series at the same tile; empty where one is missing.
+/// Returns the time over that of the other series at the same tile; empty where one is missing.
 std::string time_ratio(const curve *c, const point &other) {
   const point *own = c ? at(*c, other.tile) : nullptr;
   return own ? shown("%.2f", own->wall_s / other.wall_s) : "";

@@ -8,9 +8,11 @@
 
 namespace bench::apps {
 
-/// NAME.csv and NAME.svg of one application in the record's folder; nothing when it has no points.
+/// Writes NAME.csv and NAME.svg of one application to the record's folder; nothing when it has no
+/// points.
 void write_files(const record &r, const subject &s, int workers);
-/// As Markdown: where curves fall through one half, what the other parts of Weft bring, and the coarse size.
+/// Writes Markdown: where curves fall through one half, what single parts of Weft contribute, and
+/// the coarse size.
 void write_tables(std::ostream &to, const record &r, const std::vector<subject> &subjects, int workers);
 
 } // namespace bench::apps

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sweep runs: applications, as their programs describe themselves, and series, as runtimes and
-// settings.
+// The subjects of the sweep: applications, as their programs describe themselves, and series, which
+// are runtimes with settings.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct subject {
   std::vector<long> sweep;
 };
 
-/// One curve: a back end's program under some settings.
+/// Is one curve: a back end's program under some settings.
 struct series {
   std::string name;
   std::string backend;
@@ -24,16 +24,16 @@ struct series {
 };
 
 [[nodiscard]] const std::vector<series> &all_series();
-/// The program of an application, which need not exist.
+/// Returns the program of an application, which need not exist.
 [[nodiscard]] std::string program(const std::string &app, const std::string &backend);
-/// Every application of the build, in alphabetical order. Throws std::runtime_error when one cannot describe
-/// itself.
+/// Returns every application of the build, in alphabetical order. Throws std::runtime_error when
+/// one cannot describe itself.
 [[nodiscard]] std::vector<subject> find_subjects();
-/// The answer of --describe. Throws std::runtime_error.
+/// Reads the answer of --describe. Throws std::runtime_error.
 [[nodiscard]] subject parse_description(const std::string &line);
-/// The value of `name` in a line of name=value; empty when it is not there.
+/// Returns the value of `name` in a line of name=value; empty when the line lacks it.
 [[nodiscard]] std::string field(const std::string &line, const std::string &name);
-/// "1,2,3"
+/// Reads numbers such as "1,2,3".
 [[nodiscard]] std::vector<std::string> split(const std::string &list, char separator = ',');
 
 } // namespace bench::apps

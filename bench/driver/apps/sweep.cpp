@@ -13,15 +13,16 @@ namespace bench::apps {
 
 namespace {
 
-/// Where a repetition takes longer, that of the next smaller tile is not repeated within a process: its noise
-/// is small.
+/// Limits the time of repetitions: where one takes longer, the next smaller tile runs once within a
+/// process, because its noise is small.
 constexpr double k_slow_s = 0.25;
-/// Points below this efficiency are measured once: they are far from whatever is asked, and take long.
+/// Points below this efficiency are measured once: they are far from every target, and take long.
 constexpr double k_hopeless = 0.05;
 
 bool listed(const std::vector<std::string> &names, const std::string &name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
-/// One thread and one set of kernels in all runs: what is counted is what is timed.
+/// Fixes one thread and one set of kernels for all runs, so that counts and times are of the same
+/// code.
 std::vector<std::string> pinned(std::vector<std::string> settings) {
   settings.push_back("OPENBLAS_NUM_THREADS=1");
 #if defined(__x86_64__)
@@ -37,7 +38,7 @@ double number_after(const std::string &text, const std::string &mark) {
   return std::stod(text.substr(at + mark.size()));
 }
 
-/// Reads what a program has printed into `to`.
+/// Reads the output of a program into `to`.
 void read(const std::string &output, sample &to) {
   const std::size_t at = output.find("app=");
   if (at == std::string::npos)
@@ -66,7 +67,8 @@ std::vector<long> sweep::tiles(const subject &s) const {
   return m_options.what == options::mode::coarse ? std::vector<long>{s.coarse} : s.sweep;
 }
 
-/// The chosen series whose programs are there. All peers are measured unless some are named.
+/// Returns the chosen series whose programs exist. All peers are measured unless the user names
+/// some.
 std::vector<series> sweep::present(const subject &s) {
   std::vector<series> found;
   for (const series &one : all_series()) {

@@ -18,10 +18,10 @@ class sweep {
  public:
   sweep(const options &o, record &r);
 
-  /// Instructions of each application at each tile.
+  /// Counts the instructions of each application at each tile.
   void count(const std::vector<subject> &subjects);
-  /// Run by run, in each application by application, from coarse to fine tiles, and the series
-  /// in turn.
+  /// Measures run by run, in each run application by application, from coarse to fine tiles, and
+  /// the series in turn.
   void measure(const std::vector<subject> &subjects);
 
   [[nodiscard]] bool over() const; // the budget is spent

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft-bench cliffs`: each construct of the C++ and the C interface and of the OpenMP door over sizes, and whose cost per operation grows with
-// them (docs/benchmarks/cliffs.md).
+// `weft-bench cliffs`: runs each construct of the C++ and the C interface and of the OpenMP door
+// over sizes, and marks those whose cost per operation grows with the size
+// (docs/benchmarks/cliffs.md).
 #pragma once
 
 #include <iosfwd>
@@ -18,10 +19,11 @@ struct options {
   bool list = false;
 };
 
-/// Throws std::runtime_error with a message that names the option; --help ends the program.
+/// Reads the options. Throws std::runtime_error with a message that names the option; --help ends
+/// the program.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);
 
-/// A row as its sample tells it: "NAME COUNTS SIZE...".
+/// Is a row as its sample lists it: "NAME COUNTS SIZE...".
 struct row {
   std::string name, counts;
   std::vector<long> sizes;
@@ -39,14 +41,15 @@ struct line {
 };
 
 inline constexpr double k_cliff = 3;
-/// The most that a size costs over what a smaller one does: where small sizes cost more, a start is shared by few, and that is no cliff.
+/// Returns the greatest cost of a size relative to a smaller one. A small size that costs more is
+/// no cliff: few operations share its start.
 [[nodiscard]] double growth(const line &l);
 [[nodiscard]] bool is_cliff(const line &l);
 
-/// One table; returns how many lines are marked.
+/// Writes one table; returns how many lines are marked.
 int write_table(std::ostream &to, const std::vector<line> &lines);
 
-/// The exit status: 0 no row is marked, 1 some are or a program failed.
+/// Runs the rows. Returns the exit status: 0 no row is marked, 1 some are or a program failed.
 int run(const options &o);
 
 } // namespace bench::cliffs

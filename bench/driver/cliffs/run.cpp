@@ -36,7 +36,7 @@ std::string start(const sample &s, const std::vector<std::string> &words, int wo
   return result.output;
 }
 
-/// Those that are there, as they tell themselves.
+/// Returns the rows that a sample lists; none if it is not built.
 std::vector<row> rows_of(const sample &s) {
   std::vector<row> rows;
   if (!std::filesystem::exists(build_folder() + "/bin/" + s.program) ||

@@ -10,7 +10,7 @@ namespace bench::managers {
 enum class study {
   times,      // time of each mode against workers
   bodies,     // time of a body, and of the creator
-  pairs,      // direct, distributed and auto side by side: how much is lost
+  pairs,      // direct, distributed and auto side by side: the loss of each
   parameters, // each of the four parameters doubled from 1 to 128
   shapes,     // tasks in the graph, queued and ready over time
 };
@@ -26,14 +26,16 @@ struct options {
   std::string out;     // empty: bench/managers in the build folder
   bool fresh = false;
   bool report = false; // measure nothing
-  std::string page;    // whose part between two marks the report becomes
+  std::string page;    // gets the report between two marks
   std::string costs;   // of weft-manager-calibrate, for a prediction
 };
 
-/// Throws std::runtime_error with a message that names the option; --help ends the program.
+/// Reads the options. Throws std::runtime_error with a message that names the option; --help ends
+/// the program.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);
 
-/// The exit status: 0 done, also when the budget was spent; 1 a program failed.
+/// Runs the studies. Returns the exit status: 0 done, also when the budget was spent; 1 a program
+/// failed.
 int run(const options &o);
 
 } // namespace bench::managers

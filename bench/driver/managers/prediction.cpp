@@ -20,7 +20,7 @@ namespace {
 using namespace manager_model;
 
 constexpr unsigned k_workers[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-constexpr unsigned k_measured = 2; // what the costs were taken with
+constexpr unsigned k_measured = 2; // workers with which the costs were measured
 struct predicted_mode {
   const char *name; // as in all_modes()
   manage_mode mode;
@@ -30,7 +30,8 @@ constexpr predicted_mode k_modes[] = {{"direct", manage_mode::direct},  {"distri
                                       {"auto", manage_mode::automatic}, {"thesis", manage_mode::distributed, true},
                                       {"hybrid", manage_mode::hybrid},  {"central", manage_mode::central}};
 
-/// As bench/apps has it at its preset size. SparseLU has another pattern of empty blocks.
+/// Returns the program as bench/apps has it at its preset size. SparseLU has another pattern of
+/// empty blocks.
 task_graph graph_of(const std::string &app, long tile) {
   const auto blocks = [tile](long size) { return static_cast<std::uint32_t>((size + tile - 1) / tile); };
   if (app == "two_wave")
@@ -53,7 +54,8 @@ std::optional<double> measured(const record &r, const std::string &study, const 
   return values.empty() ? std::nullopt : std::optional(median(values));
 }
 
-/// A body is slower where its worker works on the graph as well: what one worker loses against a manager's thread beside it.
+/// Returns how much slower a body is on a worker that also works on the graph: the loss of one
+/// worker compared with a run in which a manager's thread does that work.
 double pollution(const record &r, const std::string &app, const std::string &grain, double body_ns) {
   const auto clean = measured(r, "bodies", app, grain, "forced", 1, &sample::body_ns);
   return clean && *clean > 0 ? std::max(0.0, body_ns / *clean - 1) : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's curves for the applications that are measured, from measured costs and bodies: made before more workers are measured.
+// Computes the model's curves for the measured applications from measured costs and bodies, before
+// more workers are measured.
 #pragma once
 
 #include "record.hpp"
@@ -8,8 +9,8 @@
 
 namespace bench::managers {
 
-/// Tables as Markdown, curves into the folder, for each application whose bodies were observed. Throws std::runtime_error when the costs
-/// cannot be read.
+/// Writes tables as Markdown, and curves into the folder, for each application whose bodies were
+/// observed. Throws std::runtime_error when the costs cannot be read.
 void write_prediction(std::ostream &to, const record &r, const options &o);
 
 } // namespace bench::managers

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has been measured, line by line in a file: an evaluation that is cut short goes on where it stopped.
+// Keeps measured values in a file, line by line: an interrupted evaluation continues where it
+// stopped.
 #pragma once
 
 #include "trials.hpp"
@@ -13,13 +14,16 @@ struct sample {
   int workers = 0, run = 0;
   long tasks = 0;
   double seconds = 0;                                 // the least of the repetitions
-  double body_ns = 0, creator_ns = 0, nested_ns = 0; // of an observed one: a body; the program's creating; a creating body
-  double new_ns = 0, end_ns = 0;                     // to create a task; from the end of a body to the next one of the worker
+  // Of an observed one: a body; the program's creation of tasks; a body that creates tasks.
+  double body_ns = 0, creator_ns = 0, nested_ns = 0;
+  // To create a task; from the end of a body to the worker's next one.
+  double new_ns = 0, end_ns = 0;
 };
 
 class record {
  public:
-  /// Reads what is in the folder, and creates it. Throws std::runtime_error naming file and line that it cannot read.
+  /// Reads the folder's files, and creates the folder if needed. Throws std::runtime_error naming
+  /// file and line that it cannot read.
   explicit record(const std::string &folder);
   void add(const sample &s);
   [[nodiscard]] bool has(const trial &t) const;

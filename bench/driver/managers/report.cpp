@@ -27,7 +27,7 @@ std::string text(const char *format, double v) {
   return buffer;
 }
 
-/// The median over the runs; nothing where there is no sample.
+/// Returns the median over the runs; nothing where there is no sample.
 std::optional<double> median_of(const record &r, const sample &like, double sample::*of) {
   std::vector<double> values;
   for (const sample &s : r.samples())
@@ -59,7 +59,7 @@ void head(std::ostream &to, const std::string &first, const std::vector<column> 
   to << '\n';
 }
 
-/// One line per mode: the value in `direct`, of the others their ratio to it.
+/// Writes one line per mode: the value for `direct`, and for the others their ratio to it.
 void table(std::ostream &to, const record &r, const options &o, const std::string &study, int workers, const char *what, double sample::*of,
            double unit) {
   const std::vector<column> all = columns(o);
@@ -107,7 +107,7 @@ void parameter_tables(std::ostream &to, const record &r, int workers) {
 
 const char *verdict(const apps::ratio &r, double bound) { return r.high <= bound ? "within" : r.low > bound ? "missed" : "open"; }
 
-/// The two numbers that are asked for.
+/// Writes the two numbers of the target.
 void pair_tables(std::ostream &to, const record &r, const options &o) {
   to << "\nTime over that of direct in the same run: median and 95 % interval\n\n"
      << "| application | workers | pairs | distributed | within 5 % | auto | within 3 % |\n| --- | --- | --- | --- | --- | --- | --- |\n";
@@ -130,7 +130,7 @@ void pair_tables(std::ostream &to, const record &r, const options &o) {
 using manager_model::chart;
 constexpr std::size_t k_most_points = 400;
 
-/// The counts over time of one run, as figures 7.18, 7.19, 7.25, 7.31 and 7.32.
+/// Draws the counts over time of one run, as figures 7.18, 7.19, 7.25, 7.31 and 7.32 do.
 bool draw(const std::string &file, const std::string &title, const std::string &picture) {
   std::ifstream from(file);
   std::string line;

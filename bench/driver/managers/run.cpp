@@ -41,7 +41,7 @@ double least(const std::string &list) {
   return best;
 }
 
-/// The repetition that was fastest.
+/// Returns the fastest repetition.
 void read_observed(const std::string &output, sample &to) {
   to.seconds = 1e300;
   for (const std::string &line : apps::split(output, '\n')) {

@@ -20,7 +20,7 @@ std::string upper(std::string s) {
   return s;
 }
 
-/// Which modes a study takes when none is named.
+/// Returns the modes of a study when the user names none.
 bool belongs(study s, const std::string &mode) {
   if (s == study::times || s == study::bodies)
     return true;
@@ -29,7 +29,7 @@ bool belongs(study s, const std::string &mode) {
   return mode == "direct" || mode == "thesis";
 }
 
-/// The paper's three applications of its parameter study; the pictures show all.
+/// Returns the three applications of the paper's parameter study; the pictures show all.
 bool belongs(study s, const program &p) { return s != study::parameters || p.name == "matmul" || p.name == "nbody" || p.name == "sparselu"; }
 
 void add_parameters(std::vector<trial> &to, trial t) {
@@ -46,7 +46,7 @@ void add(std::vector<trial> &to, study s, const options &o, const program &p, co
   for (const int workers : o.workers)
     for (const bool fine : {false, true}) {
       if (s == study::parameters && !fine)
-        continue; // where they matter
+        continue; // only where the parameters matter
       trial t{s, p.name, fine ? "fine" : "coarse", m.name, fine ? p.fine : p.coarse, workers, {}, m.settings, run};
       if (s == study::parameters && m.name == "thesis")
         add_parameters(to, t);
@@ -55,7 +55,8 @@ void add(std::vector<trial> &to, study s, const options &o, const program &p, co
     }
 }
 
-/// The modes of one configuration one after the other, and the other way round in every second run: what drifts favours nobody.
+/// Orders the modes of one configuration one after the other, and in reverse in every second run,
+/// so that a drift of the machine favours no mode.
 void put_side_by_side(std::vector<trial>::iterator first, std::vector<trial>::iterator last, int run) {
   if (run % 2 == 0)
     std::reverse(first, last);
@@ -77,7 +78,7 @@ const std::vector<mode> &all_modes() {
       {"direct", {manage + "direct"}},
       {"distributed", {manage + "distributed"}},
       {"auto", {manage + "auto"}},
-      {"thesis", {manage + "distributed", "WEFT_MANAGE_BACKLOG=0"}}, // everything is posted
+      {"thesis", {manage + "distributed", "WEFT_MANAGE_BACKLOG=0"}}, // workers post everything
       {"hybrid", {manage + "hybrid"}},
       {"central", {manage + "central"}},
       {"forced", {manage + "central", "WEFT_MANAGE_FORCED=true"}}, // without graph locks: wait-free dependencies have none

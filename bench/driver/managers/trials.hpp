@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be run: applications at two grains, modes as settings, and which of them each study takes.
+// The trials: applications at two grains, modes as settings, and the choice of them in each study.
 #pragma once
 
 #include "managers.hpp"
 
 namespace bench::managers {
 
-/// The paper's fine grain is half of the coarse one; ours has tasks of a few microseconds, for today's cores are that much faster.
+/// Is an application at two grains. The paper's fine grain is half of the coarse one; this fine
+/// grain has tasks of a few microseconds, because today's cores are that much faster.
 struct program {
   std::string name;
   long coarse, fine; // tiles
@@ -20,7 +21,7 @@ struct mode {
 [[nodiscard]] const std::vector<program> &all_programs();
 [[nodiscard]] const std::vector<mode> &all_modes();
 
-/// One process.
+/// Is one process.
 struct trial {
   study what = study::times;
   std::string app, grain, mode;
@@ -31,10 +32,10 @@ struct trial {
   int run = 0;
 };
 
-/// Interleaved: all of a run before the next one.
+/// Returns the trials, interleaved: all of one run before the next run.
 [[nodiscard]] std::vector<trial> trials_of(study s, const options &o);
 [[nodiscard]] std::string name_of(study s);
-/// Asked for, or what the study wants.
+/// Returns the number of runs: the user's choice, or the study's.
 [[nodiscard]] int runs_of(study s, const options &o);
 
 } // namespace bench::managers

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft-bench observe: what counters and traces cost tasks of a microsecond, with and without in turns.
+// weft-bench observe: measures what counters and traces cost tasks of a microsecond; runs with and
+// without them alternate.
 #pragma once
 
 #include <string>
@@ -15,28 +16,30 @@ struct options {
   bool times = true, instructions = true;
 };
 
-/// A way to watch, and what of its cost is asked.
+/// Is a way to observe tasks, and the target of its cost.
 struct subject {
   std::string name;
-  std::vector<std::string> settings; // over those of the subject it is compared with
-  std::string against;               // empty: it is what others are compared with
+  std::vector<std::string> settings; // in addition to those of the subject it is compared with
+  std::string against;               // name of that subject; empty: this one is the reference
   double bound_percent = 0;          // of a task's processor time; 0: none
-  unsigned reads = 0; // `weft top` looks at it that often per second meanwhile; what it costs is told for ten times, since a tenth of a
-      // percent is less than the noise
+  /// How often per second `weft top` reads its counters meanwhile. The result is the cost of ten
+  /// such reads, because a tenth of a percent is less than the noise.
+  unsigned reads = 0;
 };
 [[nodiscard]] const std::vector<subject> &subjects();
 
-/// What one run of the sample program printed.
+/// Holds the output of one run of the sample program.
 struct cost {
   double thread_ns = 0, process_ns = 0;
 };
 
-/// The median over pairs of runs that followed each other of by how much, in percent, `with` is above `without`.
+/// Returns by how much, in percent, `with` is above `without`: the median over pairs of consecutive
+/// runs.
 [[nodiscard]] double percent_above(const std::vector<double> &with, const std::vector<double> &without);
 
-/// Ends the program after --help; throws std::runtime_error for what it does not understand.
+/// Reads the options. Ends the program after --help; throws std::runtime_error for unknown ones.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);
-/// Measures, prints tables. 1 when a bound is missed.
+/// Measures and prints tables. Returns 1 when a bound is missed.
 [[nodiscard]] int run(const options &o);
 
 } // namespace bench::observe

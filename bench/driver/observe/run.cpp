@@ -61,13 +61,14 @@ double value_of(const std::string &output, const std::string &name) {
 
 constexpr double k_asked_reads = 10; // per second
 
-/// A reader beside: `weft top` of the program that started last, from its start to its end.
+/// Runs a reader beside the program: `weft top` of the program that started last, from its start to
+/// its end.
 class reader {
  public:
   explicit reader(unsigned per_second) {
     if (per_second == 0 || (m_pid = fork()) != 0)
       return;
-    // Its group is ended with it: the shell and what that runs.
+    // The destructor ends the whole group: the shell and its children.
     setpgid(0, 0);
     const std::string look = "'" + build_folder() + "/bin/weft' top --json --every " + std::to_string(1000 / per_second) + "ms";
     execl("/bin/sh", "sh", "-c", ("while sleep 0.005; do " + look + "; done >/dev/null 2>&1").c_str(), nullptr);
@@ -78,7 +79,7 @@ class reader {
   ~reader() {
     if (m_pid <= 0)
       return;
-    if (kill(-m_pid, SIGTERM) != 0) // it has not come so far
+    if (kill(-m_pid, SIGTERM) != 0) // the group does not exist yet
       kill(m_pid, SIGTERM);
     waitpid(m_pid, nullptr, 0);
   }
@@ -95,7 +96,7 @@ cost measure(const subject &s, const options &o, const std::string &workload, lo
   return {value_of(r.output, "thread_ns"), value_of(r.output, "process_ns")};
 }
 
-/// Iterations that take as long as a body is to take.
+/// Returns the number of iterations that take as long as the chosen body.
 long steps_for(const options &o) {
   constexpr long k_probe = 10'000;
   double best = 1e300;
@@ -119,7 +120,7 @@ int say(const subject &s, double percent, const std::string &rest) {
 int measure_times(const options &o, const std::string &workload, long steps) {
   std::map<std::string, std::vector<double>> thread, process;
   for (int n = 0; n < o.runs; ++n)
-    for (std::size_t k = 0; k < subjects().size(); ++k) { // each time another one goes first
+    for (std::size_t k = 0; k < subjects().size(); ++k) { // each round begins with another subject
       const subject &s = subjects()[(k + static_cast<std::size_t>(n)) % subjects().size()];
       const cost c = measure(s, o, workload, steps);
       thread[s.name].push_back(c.thread_ns);
@@ -152,7 +153,8 @@ double instructions(const subject &s, const std::string &workload, long count) {
   return std::stod(r.output.substr(at + mark.size()));
 }
 
-/// Of a task with an empty body; no bound: an instruction is no time.
+/// Counts the instructions of a task with an empty body; there is no bound, because an instruction
+/// is no time.
 void count_instructions(const std::string &workload) {
   constexpr long k_few = 100'000, k_many = 200'000; // both beyond the throttle
   std::map<std::string, double> per_task;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `weft-bench omp`: what OpenMP's constructs cost on GCC's and Intel's runtimes and, the same programs, on
-// Weft (docs/benchmarks/openmp.md).
+// `weft-bench omp`: measures what OpenMP's constructs cost on GCC's and Intel's runtimes and, in
+// the same programs, on Weft (docs/benchmarks/openmp.md).
 #pragma once
 
 #include <string>
@@ -15,10 +15,12 @@ struct options {
   std::string page;    // to write the table into, between its marks
 };
 
-/// Throws std::runtime_error with a message that names the option; --help ends the program.
+/// Reads the options. Throws std::runtime_error with a message that names the option; --help ends
+/// the program.
 [[nodiscard]] options parse_options(const std::vector<std::string> &arguments);
 
-/// The exit status: 0 done, also when the budget was spent; 1 a program failed.
+/// Runs the rows. Returns the exit status: 0 done, also when the budget was spent; 1 a program
+/// failed.
 int run(const options &o);
 
 } // namespace bench::omp

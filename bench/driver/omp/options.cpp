@@ -34,7 +34,7 @@ bool is_row(const std::string &name) {
   return std::any_of(all_rows().begin(), all_rows().end(), [&](const row &r) { return r.name == name; });
 }
 
-/// True when it was one that ends the program.
+/// Handles an option that ends the program; returns whether it was one.
 bool ends(const std::string &name) {
   if (name == "--help")
     std::fputs(k_help, stdout);

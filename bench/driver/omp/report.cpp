@@ -47,7 +47,7 @@ ends ends_of(const values &all, const figure &f) {
   return e;
 }
 
-/// The last two cells; counts what is missed.
+/// Writes the last two cells; counts the missed targets.
 std::string verdict(const values &all, const figure &f, int &missed) {
   const ends e = ends_of(all, f);
   const bool relative = f.how == asked::of_best;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured, and its table.
+// The measured values, and their table.
 #pragma once
 
 #include "rows.hpp"
@@ -11,11 +11,11 @@
 
 namespace bench::omp {
 
-/// Values of each figure (by its title), in its unit, of each contender (by its title).
+/// Maps each figure and each contender, by their titles, to values in the figure's unit.
 using values = std::map<std::string, std::map<std::string, std::vector<double>>>;
 
-/// The table as Markdown: median (least) of each contender; Weft's worse column beside what is asked. Returns
-/// how many are missed.
+/// Writes the table as Markdown: median (least) of each contender; Weft's worse column beside the
+/// target. Returns how many targets are missed.
 int write_table(std::ostream &to, const values &all, int rounds);
 
 /// Puts `text` between the marks of a page. Throws std::runtime_error when it has none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of `weft-bench omp`: what is run, what is shown of it, and what is asked.
+// The rows of `weft-bench omp`: their programs, the figures that they show, and the targets.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ enum class asked {
   absolute, // at most `bound`
 };
 
-/// A number that a program prints, and its line in the table.
+/// Is a number that a program prints, and its line in the table.
 struct figure {
   std::string title, unit;
   std::string metric; // "ns", "created", or "serial": ns over that of the same work with one thread
@@ -28,7 +28,7 @@ struct row {
   int busy = 0; // processes beside it
 };
 
-/// The same program on its own runtime and on Weft.
+/// Is the same program on its own runtime or on Weft.
 struct contender {
   std::string title, program;
   bool ours;

@@ -57,7 +57,7 @@ struct report_data {
   std::vector<std::string> notes, warnings;
   std::vector<std::string> track_names;
   std::vector<shown_task> shown;
-  std::vector<std::pair<std::size_t, std::size_t>> arrows; // from predecessor to successor, of shown tasks
+  std::vector<std::pair<std::size_t, std::size_t>> arrows; // predecessor, successor
   std::vector<type_row> types;              // the most expensive first
   std::size_t columns = 1;                  // of a track
   std::vector<std::vector<cell>> tracks;     // by worker

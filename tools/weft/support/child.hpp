@@ -17,7 +17,8 @@ struct outcome {
   std::string output, complaints;
 
   friend bool operator==(const outcome &a, const outcome &b) {
-    return a.how == b.how && a.number == b.number && a.output == b.output; // complaints may hold addresses
+    // Complaints may hold addresses, so they do not count.
+    return a.how == b.how && a.number == b.number && a.output == b.output;
   }
 };
 

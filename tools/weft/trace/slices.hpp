@@ -49,7 +49,7 @@ class slice_builder {
   std::function<void(const slice &)> m_use;
   std::vector<worker> m_workers;
   paged_table<std::uint16_t> m_types; // of tasks that are alive
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // bodies below a frame that left
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> m_suspended; // below a left frame
   std::int64_t m_last = 0;
 };
 
