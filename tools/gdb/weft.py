@@ -13,7 +13,8 @@ import gdb.unwinder
 
 RT = "weft::v0::rt::"
 ANON = RT + "(anonymous namespace)::"
-# Where context.S saves what a callee must keep, from the stack pointer of a suspended context: offsets, and the size of it all.
+# Where context.S saves the registers that a callee must keep: offsets from the stack pointer of a
+# suspended context, and the size of the whole.
 LAYOUTS = {
     "i386:x86-64": ({"r12": 8, "r13": 16, "r14": 24, "r15": 32, "rbx": 40, "rbp": 48, "rip": 56}, 64, "rsp", "rip"),
     "aarch64": (dict([("x%d" % n, 64 + 8 * (n - 19)) for n in range(19, 31)] + [("pc", 152)]), 176, "sp", "pc"),
@@ -37,7 +38,7 @@ def pointer_to(address, type_name):
 
 
 def pool_frames():
-    """Frames that are on stacks of the pool."""
+    """Yields frames that are on stacks of the pool."""
     mappings, count = variable(ANON + "g_mappings"), int(variable(ANON + "g_mapping_count")["_M_i"])
     descriptor = int(variable(ANON + "k_descriptor_bytes"))
     root_type = RT + "stack_root"
@@ -55,7 +56,7 @@ def pool_frames():
 
 
 def thread_frames():
-    """Frames that are on threads' own stacks."""
+    """Yields frames that are on threads' own stacks."""
     runtime = variable(RT + "g_runtime")
     if int(runtime) == 0:
         return
@@ -79,7 +80,7 @@ def describe(frame):
 
 
 class suspended_unwinder(gdb.unwinder.Unwinder):
-    """While it is armed, the caller of the innermost frame is the suspended one."""
+    """Makes the suspended frame the caller of the innermost frame, while it is armed."""
 
     def __init__(self):
         super().__init__("weft")
@@ -124,7 +125,7 @@ OF_RUNTIME = (RT, "weft_context_", "(anonymous namespace)::weft_context_", "weft
 
 
 def without_runtime(lines):
-    """The frames of a suspended task, from the call of the program that waits on: what switched away from it says nothing."""
+    """Returns the frames of a suspended task, from the program's call that waits on: the frames of the switch tell nothing."""
     for n, line in enumerate(lines):
         frame = FRAME.match(line)
         if frame and not frame.group(1).startswith(OF_RUNTIME):
@@ -168,7 +169,7 @@ class weft_bt(gdb.Command):
             if not 0 <= n < len(all_frames):
                 raise gdb.GdbError("there are %d suspended tasks, from 0" % len(all_frames))
             print("%d  %s" % (n, describe(all_frames[n])))
-            lines = backtrace(all_frames[n]).splitlines()[1:]  # the first is where the thread is
+            lines = backtrace(all_frames[n]).splitlines()[1:]  # the first is the thread's own frame
             print("\n".join("   " + line for line in without_runtime(lines)))
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the C library's mutexes and read-write locks that a thread holds; std::mutex is one of them. Debug builds of libweft.so
-// contain this file; for other builds it is libweft-locks.so, to be preloaded (`weft run --locks`). Needs nothing but libc.
+// Counts the C library's mutexes and read-write locks that a thread holds; std::mutex is one of
+// them. Debug builds of libweft.so contain this file; for other builds it is libweft-locks.so,
+// which `weft run --locks` preloads. It needs only libc.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <time.h>
@@ -28,7 +29,7 @@ int counted(int result) noexcept {
 }
 
 int released(int result) noexcept {
-  if (result == 0 && t_held > 0) // another thread, or another library's count, may have locked it
+  if (result == 0 && t_held > 0) // another thread, or another library, may have counted the lock
     --t_held;
   return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says at the end of a program which OpenMP runtime it has loaded under a name of its own, as Python's packages do: one that `weft run`
-// without --openmp has left alone. `weft run` preloads it into interpreters; needs nothing but libc.
+// Prints, at the end of a program, which OpenMP runtime the program has loaded under an unusual
+// name, as Python's packages do; `weft run` without --openmp does not replace such a one. `weft
+// run` preloads this library into interpreters. It needs only libc.
 #include <initializer_list>
 #include <link.h>
 #include <stdio.h>

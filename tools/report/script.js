@@ -20,7 +20,7 @@ function color(i) {
 }
 let colors = [];
 
-// ---- what is shown ---------------------------------------------------------------------------------------------------------------------
+// ---- shown parts -----------------------------------------------------------------------------------------------------------------------
 const tracks = D.tracks.map(b => Uint8Array.from(atob(b), c => c.charCodeAt(0)));
 let v0 = 0, v1 = 1;             // the part of the trace that all axes of time show
 let shown = new Set(D.types.keys()); // types
@@ -81,7 +81,7 @@ const middle = t => TOP + t.track * ROW + BAR / 2;
 function arrow(g, from, to, W, colour) {
   const x0 = x_of(from.begin + from.ns, W), y0 = middle(from), x1 = x_of(to.begin, W), y1 = middle(to);
   g.strokeStyle = g.fillStyle = colour; g.lineWidth = 1.5;
-  const bow = y0 === y1 ? BAR : 0; // past what is between them
+  const bow = y0 === y1 ? BAR : 0; // past the tasks between them
   g.beginPath(); g.moveTo(x0, y0); g.bezierCurveTo(x0 + 18, y0 + bow, x1 - 18, y1 + bow, x1, y1); g.stroke();
   g.beginPath(); g.moveTo(x1, y1); g.lineTo(x1 - 7, y1 - 4); g.lineTo(x1 - 7, y1 + 4); g.fill();
 }
