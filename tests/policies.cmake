@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a task does must not depend on who orders it: the cases of the public interface run under every policy with 1, 2
-# and 8 workers, and under every system of dependencies; each pair of two values comes up.
-# Nor on who applies what a task does to the order of others.
+# The result of a task must not depend on the policy that orders it: the cases of the public interface
+# run under every policy with 1, 2 and 8 workers, and under every system of dependencies; each pair of
+# two values comes up. Nor may it depend on the thread that applies its dependency work.
 set(weft_policies stealing delegated local-fifo central)
 set(weft_deps_systems wait-free locks regions)
 # Regions keep commutative and reducing tasks in the order of their creation, reduce in place: for
@@ -51,7 +51,7 @@ foreach(policy IN LISTS weft_policies)
   endforeach()
 endforeach()
 set(index 0)
-# A task that is posted counts as one that waits, and follows nobody at once.
+# A posted task counts as one that waits, and is no immediate successor.
 set(weft_not_of_managers "counters.tell_tasks_that_waited_for_data_from_those_that_did_not:spawn.an_immediate_successor_*")
 # What a manager's thread makes ready comes when it comes, and onready is called by it.
 set(weft_not_of_central ":spawn.every_policy_runs_the_higher_priority_first:spawn.onready_sees_its_task_and_what_it_spawns_are_its_children")

@@ -232,7 +232,7 @@ static int poll(void *p) {
 }
 
 static void a_service_ends_a_block_and_an_event(void) {
-  for (int point = WEFT_POLL_POINT_IDLE; point <= WEFT_POLL_POINT_TIMER; ++point) { // whom nobody needs to reach
+  for (int point = WEFT_POLL_POINT_IDLE; point <= WEFT_POLL_POINT_TIMER; ++point) { // no call leads to one of them
     struct meeting m;
     memset(&m, 0, sizeof m);
     weft_service *s = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Promise: a taskfor of one chunk is run by the worker that runs its task, and nobody is woken for it.
+// Promise: the worker that runs the task of a taskfor of one chunk runs the chunk, and wakes no worker.
 #include "support/case_process.hpp"
 
 #include <weft/weft.hpp>
@@ -36,7 +36,7 @@ TEST(taskfor, wakes_nobody_for_one_chunk) {
       while (weft::stats().slept < 3 || !all_other_threads_sleep())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       const auto before = weft::stats();
-      // In place, so that the spawn wakes nobody either.
+      // In place, so that the spawn wakes no worker either.
       for (int n = 0; n != 100; ++n)
         weft::taskfor(weft::range(3), [](int) {}, weft::grain_size(3), weft::if_(false));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -26,7 +26,7 @@ void below(Child child, Parent... parent) {
   weft::taskwait();
 }
 
-/// What is said, which is one line.
+/// Returns the report, which is one line.
 template <class F>
 std::string said(const char *check, F f, const void *x = &g_x) {
   const test::ending end = test::in_process({{"WEFT_DEPS_CHECK", check}}, [f, x] {

@@ -172,7 +172,7 @@ TEST(thread_exit, of_the_first_thread_waits_for_a_thread_that_has_shut_weft_down
       while (!there_is_a_thread("weft-main"))
         sched_yield();
       weft::shutdown();
-      usleep(200'000); // who looks whether only Weft is left does so several times
+      usleep(200'000); // the check for threads other than Weft's repeats
       std::puts("another thread ended");
       std::exit(7);
     }).detach();

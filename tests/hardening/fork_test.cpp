@@ -235,7 +235,7 @@ TEST(fork, of_a_branch_may_exec_and_nothing_else) {
         },
         [] {});
     EXPECT_TRUE(exited(replaced, 5)) << replaced;
-    EXPECT_TRUE(aborted(used) || exited(used, 0)) << used; // nobody knows of it when the other branch was taken
+    EXPECT_TRUE(aborted(used) || exited(used, 0)) << used; // no thread knows of it after the other branch
     EXPECT_TRUE(works());
   });
   EXPECT_TRUE(end.exited(0)) << end;

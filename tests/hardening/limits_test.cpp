@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of the process: what cannot be had is said, and the program goes on with what there is.
+// Limits of the process: Weft reports what it cannot get, and the program continues with the rest.
 #include "hardening/work.hpp"
 #include "os/file.hpp"
 #include "support/scale.hpp"

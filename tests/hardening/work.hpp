@@ -11,8 +11,8 @@
 
 namespace test {
 
-// What rough cases do on purpose is what sanitizers report: threads that nobody joins, threads after a fork,
-// memory that is left where a process ends in the middle.
+// Rough cases do on purpose what sanitizers report: threads that are never joined, threads after a
+// fork, memory that is left where a process ends in the middle.
 inline const environment k_rough = {{"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}};
 
 inline environment rough(environment more) {

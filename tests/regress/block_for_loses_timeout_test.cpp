@@ -16,7 +16,7 @@ TEST(block_for, of_very_short_times_always_ends) {
   auto work = [&] {
     for (int i = 0; i != n; ++i) {
       if (weft::this_task::block_for(std::chrono::nanoseconds(i % 40 * 500)))
-        return; // nobody unblocks
+        return; // no thread unblocks
       ++ended;
     }
   };

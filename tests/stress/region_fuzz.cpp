@@ -245,7 +245,7 @@ class generator {
       for (int c : u.cells) {
         right &r = of[static_cast<std::size_t>(c)];
         (writes(u.mode) ? r.busy_writing : r.busy_reading) = true;
-        if (its[static_cast<std::size_t>(c)].busy_reading) // readers inside of a writer: who waits to read does not wait for them
+        if (its[static_cast<std::size_t>(c)].busy_reading) // inside of a writer: a waiting reader does not wait for them
           r.busy_reading = true;
       }
     n.steps.push_back({act::spawn, static_cast<int>(n.children.size())});

@@ -21,12 +21,12 @@ template <class Condition>
   return true;
 }
 
-/// Closed until somebody opens it.
+/// Stays closed until a thread opens it.
 class gate {
  public:
   void open() noexcept { m_open.store(true, std::memory_order_release); }
   [[nodiscard]] bool is_open() const noexcept { return m_open.load(std::memory_order_acquire); }
-  /// False when nobody opens it: the test has failed.
+  /// Waits for the gate; returns false when no thread opens it: the test has failed.
   [[nodiscard]] bool pass() const {
     return eventually([this] { return is_open(); });
   }
@@ -35,7 +35,7 @@ class gate {
   std::atomic<bool> m_open{false};
 };
 
-/// Gives everybody else a chance to run too early: what follows must hold nevertheless.
+/// Gives all other threads a chance to run too early: the checks behind it must hold nevertheless.
 inline void dawdle() {
   for (int i = 0; i != 3; ++i)
     weft::taskyield();

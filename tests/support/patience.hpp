@@ -43,8 +43,9 @@ inline double tree_cpu_seconds(pid_t root) {
   return sum;
 }
 
-/// Of who waits for a process: asked now and then, it says when the process has hung. That is when it takes longer than `limit`, and has either used as much
-/// processor time as that, or stands still: it gets no more than a hundredth of a processor for ten seconds.
+/// Tells a waiter, which asks now and then, when the process that it waits for has hung. A process has
+/// hung if it takes longer than `limit`, and has either used that much processor time, or makes no
+/// progress: it uses no more than a hundredth of a processor for ten seconds.
 class patience {
  public:
   patience(pid_t of, std::chrono::seconds limit) : m_of(of), m_limit(limit), m_until(clock::now() + limit) {}

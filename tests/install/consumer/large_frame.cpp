@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task that calls itself with a frame twice as large as its stack of 96 KiB: told as an overflow, for the frame is touched page by page.
+// A task that calls itself with a frame twice as large as its stack of 96 KiB. Weft reports an
+// overflow, because the frame is touched page by page.
 #include <weft/weft.hpp>
 
 #include <cstdio>

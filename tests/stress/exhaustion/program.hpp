@@ -184,7 +184,7 @@ inline void joins() {
   });
 }
 
-/// A task that blocks, and who unblocks it, unless it comes too late.
+/// Holds a task that blocks, and its waker, unless the waker comes too late.
 struct blocked_task {
   enum { fresh, blocks, given_up };
   std::atomic<int> state{fresh};

@@ -370,7 +370,7 @@ class generator {
       if (chance(20))
         suspend(b);
     } else {
-      if (chance(30)) // data of its own, of which nobody else knows
+      if (chance(30)) // data of its own, which no other task knows
         for (int i = in_range(1, 2); i > 0; --i)
           rights[n.own_cells.emplace_back(new_cell())] = k_all_rights;
       touch_all(b, 80);

@@ -77,7 +77,7 @@ enum class act : std::uint8_t {
   read,        // cell -> digest
   write,       // digest -> cell; what was there before is lost
   update,      // cell and digest -> cell
-  add,         // adds to the cell in the way `amount`; `flag`: yields amid it, where nobody else may come in
+  add,         // adds to the cell in the way `amount`; `flag`: yields amid it, where no other task may enter
   spawn,       // child
   wait_all,    // taskwait; `flag`: it throws
   wait_on,     // taskwait on cell; `flag`: to write it
@@ -86,7 +86,7 @@ enum class act : std::uint8_t {
   block,       // `flag`: a thread unblocks it, else a child does
   timed_block, // for `amount` us; `flag`: a thread unblocks it, perhaps too late
   lock,        // mutex `amount`, `flag`: suspend under it
-  hold,        // an event; the cell is updated by whoever decreases it
+  hold,        // an event; the thread that decreases it updates the cell
   release,     // the task's access to the cell, before it ends
   group_wait,  // group `amount`; `flag`: it throws
   get,         // result of child -> digest; `flag`: it throws
@@ -114,7 +114,7 @@ struct node {
   int depth = 0;
   std::vector<use> uses;
   std::vector<step> steps;
-  std::vector<int> own_cells; // data that nobody above knows
+  std::vector<int> own_cells; // data that no task above knows
   int lost = -1;              // a cell whose access is not registered: a fault, to see that faults are found
   int groups = 0;             // that it opens
   int group = k_no_group;     // of its parent, into which it is spawned
@@ -123,7 +123,7 @@ struct node {
   int priority = 0;
   std::size_t stack_bytes = 0;
   bool fails = false;   // throws at its end
-  bool escapes = false; // an exception leaves it: its own, or one of a child that nobody has waited for
+  bool escapes = false; // an exception leaves it: its own, or one of a child that was not waited for
   bool has_children = false;
 };
 
@@ -146,7 +146,7 @@ void for_each_list(std::vector<step> &list, F &&f) {
     }
 }
 
-/// Drops the tasks that nobody spawns.
+/// Drops the tasks that no task spawns.
 inline void drop_unreachable(program &p) {
   std::map<const node *, bool> seen{{p.root, true}};
   std::vector<node *> open{p.root};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a program valid again from which something was cut: what the rules no longer allow goes as well, the
-// waits that are needed come back, and who must throw is found anew.
+// Makes a program valid again from which something was cut: it removes steps that the rules no longer
+// allow, restores the waits that are needed, and computes anew which tasks must throw.
 #pragma once
 
 #include "stress/fuzz/rules.hpp"
@@ -57,7 +57,7 @@ class repairer {
     list = std::move(kept);
   }
 
-  /// Waits for the groups that are open, and takes the results that nobody took.
+  /// Waits for the groups that are open, and takes the results that were not taken.
   static void close(body &b, std::vector<step> &list) {
     for (std::size_t g = 0; g != b.groups.size(); ++g)
       if (b.groups[g].open)

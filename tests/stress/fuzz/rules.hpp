@@ -9,7 +9,7 @@
 
 namespace fuzz {
 
-/// What a task may do with a cell, and who may be touching it.
+/// Holds what a task may do with a cell, and which other tasks may be using the cell.
 struct right {
   bool read = false, write = false;             // itself
   bool child_read = false, child_write = false; // its children

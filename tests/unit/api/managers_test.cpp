@@ -90,7 +90,7 @@ TEST_P(managers, messages_of_a_thread_that_leaves_are_applied) {
       long cell = 0;
       std::thread([&cell] {
         for (int k = 0; k != 20; ++k)
-          weft::spawn([&cell] { ++cell; }, weft::inout(cell)); // nobody waits but the end of the thread
+          weft::spawn([&cell] { ++cell; }, weft::inout(cell)); // only the end of the thread waits
       }).join();
       EXPECT_EQ(cell, 20);
     }
@@ -271,7 +271,7 @@ TEST(manager_modes, managers_are_no_service_and_are_not_reported_as_one) {
   auto end = test::in_process(with(k_posts_always, {{"WEFT_WORKERS", "1"}, {"WEFT_POLL_SLOW", "1ms"}, {"WEFT_WATCH_MAX_SPARES", "0"}}), [] {
     int cell = 0;
     const auto slow = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
-    weft::spawn([&cell] { ++cell; }, weft::inout(cell), weft::onready(slow, nullptr)); // called by who makes it ready
+    weft::spawn([&cell] { ++cell; }, weft::inout(cell), weft::onready(slow, nullptr)); // called by the thread that makes it ready
     weft::taskwait();
     EXPECT_EQ(cell, 1);
   });

@@ -15,8 +15,8 @@
 
 namespace {
 
-// What these cases do on purpose is what a thread sanitizer reports: threads that nobody joins, and threads
-// after a fork.
+// These cases do on purpose what a thread sanitizer reports: threads that are never joined, and
+// threads after a fork.
 const test::environment k_rough = {{"TSAN_OPTIONS", "halt_on_error=1:report_thread_leaks=0:die_after_fork=0"}, {"ASAN_OPTIONS", "detect_leaks=0"}};
 
 int sum_by_tasks() {

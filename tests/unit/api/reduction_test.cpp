@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task reductions: copies, operations, nesting, and who sees the result when.
+// Task reductions: copies, operations, nesting, and when each task sees the result.
 #include "support/gate.hpp"
 #include "support/refusal.hpp"
 #include "support/scale.hpp"

@@ -15,7 +15,7 @@ namespace {
 
 using weft::region;
 
-/// Holds tasks back until it is opened; the test fails when nobody does.
+/// Holds tasks back until it is opened; the test fails when no thread opens it.
 class gate {
  public:
   void pass() const { EXPECT_TRUE(m_gate.pass()); }

@@ -249,7 +249,7 @@ TEST(service, may_end_itself_and_make_another) {
       poller neighbour;
       weft::service beside("beside", where, &poller::call, &neighbour);
       c.polls = 0;
-      // The first is made by a service too: `now` belongs to whoever polls.
+      // The first is made by a service too: `now` belongs to the thread that polls.
       struct starter {
         chain &c;
         bool started = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// taskloop: chunks, accesses per chunk, who waits, failures.
+// taskloop: chunks, accesses per chunk, waits, failures.
 #include "support/gate.hpp"
 
 #include <weft/weft.hpp>

@@ -33,7 +33,7 @@ class fiber {
     return yielded;
   }
 
-  /// On the fiber: goes back to who resumed it.
+  /// Switches, on the fiber, back to the context that resumed it.
   void *yield(void *value = nullptr) {
     weft::rt::switch_stack(&m_there, m_sanitized, m_here, *m_resumer, value);
     return received;

@@ -43,7 +43,7 @@ TEST(signal_safe_line, goes_out_with_a_newline_and_keeps_errno) {
   line.text("hello").write(ends[1]);
   EXPECT_EQ(errno, 77);
   EXPECT_EQ(line.view(), "");
-  line.text("again").write(-1); // nobody there
+  line.text("again").write(-1); // no such file
   EXPECT_EQ(errno, 77);
   char text[16];
   EXPECT_EQ(read(ends[0], text, sizeof text), 6);

@@ -174,7 +174,7 @@ TEST(c_spawn, a_task_gets_the_stack_that_it_asks_for) {
                 },
                 nullptr, 0, nullptr, 0, &o, &handle),
             0);
-  EXPECT_EQ(weft_handle_wait(handle, nullptr), 0); // who waits for a handle runs nothing on the stack that it is on
+  EXPECT_EQ(weft_handle_wait(handle, nullptr), 0); // a waiter for a handle runs no task on its own stack
   EXPECT_EQ(weft_handle_destroy(handle), 0);
 }
 

@@ -44,7 +44,7 @@ TEST(region_map, what_was_united_or_forgotten_is_not_found) {
   EXPECT_EQ(map.exact(64, 128), &at->second);
   EXPECT_EQ(map.exact(96, 128), nullptr);
   EXPECT_EQ(map.size(), 1u);
-  map.prune(); // nobody is alive in it
+  map.prune(); // no task is alive in it
   EXPECT_TRUE(map.empty());
   EXPECT_EQ(map.exact(64, 128), nullptr);
   put(map, 64, 128);

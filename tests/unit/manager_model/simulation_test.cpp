@@ -74,7 +74,7 @@ TEST(direct, a_worker_that_works_on_the_graph_has_cold_caches_in_the_next_body) 
 TEST(direct, a_lock_is_taken_in_turn) {
   // submission 1 10-15, 2 25-30, 3 40-45; task 1, of 28, ends at 43: its done waits from 43 to 45, 45-48.
   // Deleted 50; task 3 50-78, done
-  // 81. Worker 0 runs task 2 from 45, 73-76. The lock costs 0, so 2 is all that anybody waits.
+  // 81. Worker 0 runs task 2 from 45, 73-76. The lock costs 0, so no worker waits for more than 2.
   const outcome o = simulate(independent(3, 28), by_hand(manage_mode::direct, 2));
   EXPECT_EQ(o.time_ns, 81);
   EXPECT_EQ(o.lock_ns.sum, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is stuck, by what is seen of made-up workers at made-up times.
+// Which workers are stuck, from states of made-up workers at made-up times.
 #include "monitor/stall_detector.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ struct stall_detector_test : testing::Test {
   stall_detector j{t, 50 * k_ms};
   std::uint64_t now = 1000 * k_ms;
 
-  /// Time passes; everybody who does not sleep uses CPU time.
+  /// Lets time pass; each worker that does not sleep uses CPU time.
   stall_detector::assessment look(std::uint64_t after = k_ms / 2) {
     now += after;
     for (person &p : t.people)
@@ -373,7 +373,7 @@ TEST_F(stall_detector_test, who_cannot_hear_is_no_reason_to_look_more_often) {
 // ---- locks of the kernel ----
 
 struct stall_detector_of_locks_test : stall_detector_test {
-  /// Everybody sleeps for the lock, and whoever comes does, too.
+  /// Lets all workers sleep for the lock, and each new one, too.
   void all_wait(int looks, std::uintptr_t lock = 64) {
     for (int i = 0; i != looks; ++i) {
       for (std::size_t k = 0; k != t.people.size(); ++k)

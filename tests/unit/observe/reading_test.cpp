@@ -392,7 +392,7 @@ TEST(counter_segment, of_an_earlier_program_is_not_that_of_the_one_that_has_its_
     EXPECT_NE(complaint.find("shows no counters"), std::string::npos) << complaint;
     kill(other, SIGKILL);
     siginfo_t ended;
-    waitid(P_PID, static_cast<id_t>(other), &ended, WEXITED | WNOWAIT); // its counters are read as long as nobody has asked how it ended
+    waitid(P_PID, static_cast<id_t>(other), &ended, WEXITED | WNOWAIT); // its counters are readable until its parent has waited for it
     EXPECT_FALSE(read_program(other).alive);
     waitpid(other, nullptr, 0);
     EXPECT_FALSE(read_program(other).alive);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When an idle member of an OpenMP team leaves tasks to who makes them: layers/omp/src/task/steal_policy.hpp.
+// When an idle member of an OpenMP team leaves tasks to their creator:
+// layers/omp/src/task/steal_policy.hpp.
 #include "layers/omp/src/task/steal_policy.hpp"
 
 #include <cstdint>

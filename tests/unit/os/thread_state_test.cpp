@@ -16,7 +16,7 @@ using namespace weft::rt;
 
 namespace {
 
-/// A thread that does something until it is told to end.
+/// Is a thread that does something until its owner ends it.
 struct another {
   std::atomic<int> tid{0};
   std::atomic<bool> ends{false};

@@ -67,7 +67,7 @@ TEST(Eventcount, WakesNobodyWhileAnAwakeWorkerSearches) {
   idle.found(1); // worker 2 still searches
   EXPECT_EQ(idle.idle(), 1u);
   idle.end_search(2);
-  EXPECT_EQ(idle.idle(), 1u); // he will look again before he sleeps
+  EXPECT_EQ(idle.idle(), 1u); // the searcher will look again before it sleeps
   EXPECT_TRUE(idle.notify_one());
   EXPECT_TRUE(idle.cancel(0));
   idle.end_search(0);

@@ -141,8 +141,8 @@ TEST(DelegationLock, GivesTheLockToAWaiterThatIsNotServed) {
   EXPECT_EQ(how, delegation::owner);
 }
 
-/// Everybody draws numbers from a plain counter; owners draw for those who wait. Threads beyond `ids` only
-/// lock.
+/// Lets all threads draw numbers from a plain counter; owners draw for the waiters. Threads beyond
+/// `ids` only lock.
 void draw_numbers(int threads, int ids, int rounds) {
   delegation_lock<int> lock(static_cast<std::size_t>(ids));
   int next = 0;

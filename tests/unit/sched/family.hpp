@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that never run, for tests of who gets which.
+// Tasks that never run, for tests of which worker gets which task.
 #pragma once
 
 #include "support/scale.hpp"

@@ -89,7 +89,7 @@ TEST_F(long_commands, tell_how_far_they_are_when_asked) {
 TEST_F(long_commands, that_are_interrupted_leave_no_half_file) {
   const auto trace = make("1000", "2");
   const std::string out = m_folder + "/x";
-  ASSERT_EQ(mkfifo((out + ".pcf").c_str(), 0600), 0); // the second of three files: nobody reads it, so the command waits
+  ASSERT_EQ(mkfifo((out + ".pcf").c_str(), 0600), 0); // the second of three files: no process reads it, so the command waits
   const pid_t child = fork();
   if (child == 0) {
     std::FILE *const said = std::freopen((m_folder + "/said").c_str(), "w", stderr);

@@ -409,7 +409,7 @@ TEST_F(traces, context_switches_are_seen_without_privilege) {
   ASSERT_EQ(chmod(m_folder.c_str(), 0777), 0);
   auto s = settings("task");
   s.emplace_back("WEFT_TRACE_KERNEL", "true");
-  s.emplace_back("WEFT_CONFIG", ""); // that of the user may not be read by nobody
+  s.emplace_back("WEFT_CONFIG", ""); // the user `nobody` may be unable to read that of this user
   in_child(s, false, [] {
     const bool is_root = getuid() == 0;
     if (is_root && (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0))

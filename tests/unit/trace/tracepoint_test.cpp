@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tracefs says of sched_switch, and what is said where it may not be asked.
+// What tracefs says of sched_switch, and what Weft reports where it may not read tracefs.
 #include "support/fake_tree.hpp"
 #include "trace/record.hpp"
 #include "trace/tracepoint.hpp"

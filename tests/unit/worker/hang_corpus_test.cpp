@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that hang, each in its own way: all are reported, with the cause. And programs that only wait for long: nothing is said.
+// Programs that hang, each in its own way: all are reported, with the cause. And programs that only wait for long: there is no report.
 #include "os/thread_state.hpp"
 #include "support/case_process.hpp"
 #include "support/gate.hpp"
@@ -31,7 +31,7 @@ struct sick_program {
   friend std::ostream &operator<<(std::ostream &to, const sick_program &p) { return to << p.name; }
   why because;
   void (*run)();
-  std::vector<std::string> causes; // what must be said; "this|or that"
+  std::vector<std::string> causes; // what the report must have; "this|or that"
   test::environment settings{};    // beside two workers
 };
 

@@ -52,7 +52,7 @@ bool examined(std::uint64_t times) {
   return false;
 }
 
-/// What nobody is left to do: that is known where the threads of the process can be counted.
+/// Tests work that no thread is left to do: Weft knows this where it can count the process's threads.
 struct hang_without_cycle : testing::Test {
   void SetUp() override {
     if (test::k_thread_sanitized)
@@ -261,7 +261,7 @@ TEST_F(hang_without_cycle, who_stands_in_a_stream_behind_a_function_that_never_e
   EXPECT_TRUE(end.printed("task 'second' waits in stream 'line' for task 'first'")) << end;
   EXPECT_TRUE(end.printed("task 'line' waits in stream 'line' for task 'first'")) << end;
   EXPECT_TRUE(end.printed("thread 'main' waits for the end of task 'line'")) << end;
-  EXPECT_FALSE(end.printed("'functions'")) << end; // their parent waits for nobody
+  EXPECT_FALSE(end.printed("'functions'")) << end; // their parent waits for no task
 }
 
 TEST_F(hang_without_cycle, who_waits_with_a_region_is_reported) {
@@ -712,7 +712,7 @@ TEST(hang, there_is_no_alarm_while_other_threads_wake_tasks_all_the_time) {
       for (int i = 1; i <= k_rounds; ++i) {
         while (known != i)
           std::this_thread::yield();
-        std::this_thread::sleep_for(i % 2 ? 1500us : 500us); // before, while and after somebody looks
+        std::this_thread::sleep_for(i % 2 ? 1500us : 500us); // before, during and after a look of the watcher
         weft::unblock(blocked);
         weft::decrease_events(held);
       }

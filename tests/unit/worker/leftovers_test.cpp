@@ -250,7 +250,7 @@ TEST(dump_file, is_never_one_that_was_there_before) {
     const own_folder folder;
     open_store({1, 1, 2, true, false, false});
     const std::string path = dump_path(getpid()), fresh = path + ".new";
-    const int before = open(fresh.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); // that of somebody with this pid's number in mind
+    const int before = open(fresh.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); // a file that another user made for this pid
     wait_graph g;
     g.wait(g.add(node_kind::task, &g, "one"), g.add(node_kind::task, &fresh, "two"), "waits for");
     write_dump_file(g, 1);

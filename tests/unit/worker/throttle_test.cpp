@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The marks of the throttle: whom they hold back, and where they go.
+// The marks of the throttle: which creators they hold back, and where they move.
 #include "base/intrusive_list.hpp"
 #include "worker/throttle_core.hpp"
 

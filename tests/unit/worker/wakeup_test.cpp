@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who must be woken, one way at a time, where nothing else would wake him: no deadline, no spare, no other work.
+// Which workers must be woken, one way at a time, where nothing else would wake them: no deadline, no
+// spare, no other work.
 #include "support/case_process.hpp"
 #include "worker/runtime.hpp"
 
@@ -17,7 +18,7 @@ test::environment alone() {
   return {{"WEFT_WORKERS", "2"}, {"WEFT_SCHED_POLICY", "stealing"}, {"WEFT_WATCH_MAX_SPARES", "0"}, {"WEFT_WATCH_HANG", "off"}};
 }
 
-/// From outside of the runtime: whoever asks keeps his thread.
+/// Waits outside of the runtime: the caller keeps its thread.
 template <class Condition>
 bool soon(Condition condition) {
   for (int i = 0; i != 6000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(5)))
